@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build build-pgo demo test lint format test-rust test-python test-docs test-wheel wheel pages hunt fuzz fuzz-importers fuzz-store mutants faults audit bench bench-peers budget bench-capture bench-study bench-viewer validation results claims league when docs figures playground clean
+.PHONY: build build-pgo demo test check-all lint format test-rust test-python test-docs test-wheel wheel pages hunt fuzz fuzz-importers fuzz-store mutants faults audit bench bench-peers budget bench-capture bench-study bench-viewer validation results claims league when docs figures playground clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -88,9 +88,15 @@ hunt: build
 	HUNT=$(HUNT) HUNT_FROM=$(HUNT_FROM) HUNT_OUT=$(CURDIR)/$(DRAWN) cargo test -p multihop-scenario --test it hunt:: -- --nocapture
 	$(BIN)/python tools/hunt.py $(DRAWN)
 
-# A file's tests stay together, so that what they share is made once.
+# A file's tests stay together, so that what they share is made once. Tests marked `long` are left to `check-all`.
 test-python: build playground
-	$(BIN)/pytest -n auto --dist loadfile
+	$(BIN)/pytest -n auto --dist loadfile -m "not long"
+
+# All checks: also the long tests, every command of the pages, the wheel in a clean environment, drawn scenarios, damaged files,
+# commands ended at 20 instants, mutants. Takes hours.
+check-all: test
+	$(BIN)/pytest -n auto --dist loadfile -m long
+	$(MAKE) --no-print-directory wheel pages hunt fuzz-importers fuzz-store faults mutants
 
 # Coverage-guided fuzzing of what reads files, for FUZZ_SECONDS each, or FUZZ_RUNS runs each; FUZZ=capture for one target. What is new
 # joins target/fuzz/corpus; what crashes is left in target/fuzz. Stable Rust and a C++ compiler will do.

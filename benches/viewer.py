@@ -167,7 +167,7 @@ def measure(name: str, log: Path, browser: Any) -> Sample:  # noqa: ANN401
     return Sample(
         network=name,
         transmissions=transmissions,
-        log_bytes=log.stat().st_size,
+        log_bytes=sum(file.stat().st_size for file in log.iterdir()),
         page_bytes=page.stat().st_size,
         open_s=statistics.median(wall for _, _, wall, _ in openings),
         open_cpu_s=statistics.median(cpu for _, _, _, cpu in openings),

@@ -1,4 +1,4 @@
-"""Writes the page of all claims at a glance from the runs that `multihop reproduce` made, with its picture.
+"""Writes the page of counts of claims from the runs that `multihop reproduce` made, with its picture.
 
     multihop reproduce
     python -m docs.claims results/reproduce
@@ -17,18 +17,11 @@ from pathlib import Path
 from docs import claims_picture
 
 from multihop import UserError
-from multihop.claims.bars import Bar, pairs, rows
-from multihop.claims.judging import WHOSE, Judgement, State, Verdict
+from multihop.claims.judging import WHOSE, Judgement, Verdict
 from multihop.papers import Paper, find, papers
 from multihop.papers.verdicts import EXTENTS, Verdicts, read_verdicts
 
 PAGE = Path(__file__).parent / "results" / "claims.md"
-
-#: Blue squares and orange diamonds differ in colour and in shape, for readers who do not see colours.
-_CELLS = {State.HOLDS: "🟦", State.FAILS: "🔶", State.UNDECIDED: "⚪", State.MISSING: "◽"}
-
-#: At most so many symbols to a bar.
-_WIDTH = 12
 
 
 def main() -> None:
@@ -51,15 +44,15 @@ def main() -> None:
 
 
 def page(verdicts: Sequence[Verdicts], picture: str) -> str:
-    """The page: the picture, how many claims of each paper have which verdict, and every claim by figure."""
+    """The page: the picture, how many claims of each paper have which verdict, and where each claim is."""
     command = "multihop reproduce"
     judged = [(found.paper, found.judgements) for found in verdicts]
     lines = [
         f"# Claims at a glance: {', '.join(found.paper.name for found in verdicts)}",
         "",
         "All claims, held against the runs: how much of each holds, and whose the difference is where it",
-        f"does not. Written by `docs/claims.py` from what `{command}` found; `{command} --summary` prints the same.",
-        "[What a verdict means](../explanation/verdicts.md) has the rules.",
+        f"does not. `{command} --summary` prints each claim with its cells. [All claims](numbers.md) are searched on",
+        "one page. [What a verdict means](../explanation/claims.md) has the rules.",
         "",
     ]
     for extent, about in EXTENTS.items():
@@ -75,19 +68,12 @@ def page(verdicts: Sequence[Verdicts], picture: str) -> str:
         "Differences of claims that do not hold, or not wholly:",
         "",
         *_table(["paper", *WHOSE], [_differences(paper, found) for paper, found in judged]),
-        f"In the tables below, {', '.join(f'{symbol} {state}' for state, symbol in _CELLS.items())}; more than",
-        f"{_WIDTH} cells in proportion. Readings of a paper that came out differently have a line each, and the pairs",
-        "that a claim compares a bar each.",
-        "",
     ]
     for found in verdicts:
         paper = found.paper
         lines += [f"## {paper.name}", "", f"{paper.authors}: *{paper.title}*. {paper.published}.", ""]
-        lines += [
-            f"[Every number]({paper.name}.md), with its interval and reason. Runs of multihop {found.build}.",
-            "",
-        ]
-        lines += _table(["where", "claim", "verdict", "cells", "difference"], _claims(found.judgements))
+        where = f"[Results]({paper.name}.md), [claims with reasons](data/{paper.name}-claims.csv)"
+        lines += [f"{where}. Runs of multihop {found.build}.", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -99,28 +85,6 @@ def _counts(paper: Paper, found: Sequence[Judgement]) -> list[str]:
 def _differences(paper: Paper, found: Sequence[Judgement]) -> list[str]:
     counts = Counter(judgement.whose for judgement in found)
     return [paper.name, *(str(counts[whose] or "") for whose in WHOSE)]
-
-
-def _claims(found: Sequence[Judgement]) -> Iterable[list[str]]:
-    before = ""
-    for judgement in found:
-        claim = judgement.claim
-        where, before = ("" if claim.where == before else claim.where), claim.where
-        verdict = f"{judgement.verdict.symbol} {judgement.verdict}"
-        yield [where, claim.says, verdict, _cells(judgement), judgement.whose]
-
-
-def _cells(judgement: Judgement) -> str:
-    compared = pairs(judgement)
-    lines = [" \\| ".join(compared)] if len(compared) > 1 else []
-    for row in rows(judgement):
-        drawn = " \\| ".join(_drawn(bar, max(len(State), _WIDTH // len(compared))) for bar in row.bars)
-        lines.append(f"{drawn} {'; '.join(row.readings)}".rstrip())
-    return "<br>".join([*lines, judgement.summary])
-
-
-def _drawn(bar: Bar, width: int) -> str:
-    return "".join(_CELLS[state] * count for state, count in bar.parts(width))
 
 
 def _table(heads: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:

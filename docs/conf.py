@@ -1,6 +1,7 @@
 """Sphinx configuration."""
 
 import html
+import sys
 from pathlib import Path
 
 from docutils import nodes
@@ -8,6 +9,10 @@ from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
 
 from multihop import __version__
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from docs import numbers
 
 project = "multihop"
 author = "The multihop authors"
@@ -54,6 +59,15 @@ class Playground(Directive):
         return [nodes.raw("", frame, format="html")]
 
 
+class Numbers(Directive):
+    """The searchable tables of claims and numbers: `{numbers}`."""
+
+    def run(self) -> list[nodes.Node]:
+        """What stands in place of the directive."""
+        return [nodes.raw("", numbers.tables(), format="html")]
+
+
 def setup(app: Sphinx) -> None:
-    """Registers the directive."""
+    """Registers the directives."""
+    app.add_directive("numbers", Numbers)
     app.add_directive("playground", Playground)

@@ -21,39 +21,17 @@ _FRAME_LOG = """# Frame logs: the format
 Generated from the layout that the engine writes by. [Every transmission](../../how-to/frames.md) says how to write
 and show one.
 
-A file begins with `mhframes` and the version in four bytes, the lowest first as in all numbers of fixed length.
-Blocks follow until the end. A block has: the index of its table (1 byte; 254 for the description, 255 for the end of
-the file), how many rows it has (4 bytes), the first and the last instant in it in nanoseconds (8 bytes each; 0 where
-its table has no times), the length of its content (4 bytes), its content, and its check sum (4 bytes): the CRC-32 of
-IEEE 802.3 of the file until there, without earlier check sums. A file without the block of the end is cut short; its
-whole blocks are good. Of a file with a wrong check sum the blocks before that one are.
+A frame log is a folder with a Parquet file for each table (zstd), which DuckDB, pandas, polars and hyparquet open.
+`names.parquet` has the names of nodes, flows and words by `unit` and `number`. The metadata of
+`transmissions.parquet` has the description under the key `multihop`, as JSON: names of nodes and flows, durations,
+which part of the run the log is of, and the tables below. In a log of a capture `inferred` names the columns that
+were concluded.
 
-The description is JSON, compressed by DEFLATE without a header (RFC 1951; `deflate-raw` in browsers): names of nodes
-and flows, and the tables below. In a log of a capture `inferred` names the columns that were concluded.
-
-All else is streams of bytes. A stream is: how many bytes it has, as a varint (seven bits a byte, the lowest first, the
-highest bit set in all bytes but the last); twice the number of bytes that follow, and one more if they are coded by
-range asymmetric numeral systems with frequencies that add up to 4096; these. A block of a table that stands alone has
-a stream of varints for each column, in order, with a number for each row. The coding says what the number is:
-
-| coding | the number |
-|---|---|
-| plain | the value |
-| optional | one more than the value; 0 for none, which is read as -1 |
-| delta | the difference from the row before (from 0 in the first of a block), in zigzag: 0, -1, 1, -2 are 0, 1, 2, 3 |
-| delta by | the difference, in zigzag, from the last row of the block with the same value of the other column |
-| like, by | 0 for the value of the last row with the same values of the others; otherwise one more in zigzag |
-| modelled | only what differs from what is expected; see below |
-
-A block of transmissions has them and what is beside them in streams of what is not expected. First come packets that
-did not fit a queue. Then transmissions: the model expects the answer to a frame that arrived, after as long as such
-an answer came the last time; a back-off that counted without a pause; of an aggregate the packets that did not arrive
-before, and then the next ones that fitted the queue. Other drops, and entries, are in groups: they come at a steady
-pace, or soon after frames of the node, after packets that arrived there, or after answers to it, and as many of them
-as lately. Windows are seen 10 ms after the last one, when the source begins a frame, and an RTT lies between two
-entries. Queues follow from all of these. Readers run it alike: `crates/frames/src/timeline` and `beside` in Rust,
-`timeline.js`, `access.js` and `beside.js` of the viewer in JavaScript. It begins afresh in each block, so that blocks
-can be skipped.
+Rows are written in batches, each a row group. Behind a row group are its CRC-32 (IEEE 802.3, four bytes, the lowest
+first) and a footer of this row group alone, with its number under the key `multihop.batch`; before each footer is the
+CRC-32 of its metadata. The last footer has all row groups, and their number under the key `multihop.batches`. A file
+without it was cut short: readers of Parquet refuse it, `multihop` reads all whole batches. `crates/frames/src/files`
+is the reader and writer.
 """
 
 
@@ -251,10 +229,10 @@ def frame_log_page() -> str:
             "",
             f"{row[0].upper()}{row[1:]}.",
             "",
-            "| column | unit | coding | meaning |",
-            "|---|---|---|---|",
+            "| column | unit | meaning |",
+            "|---|---|---|",
         ]
-        lines += [f"| `{c}` | {unit} | {coding} | {_cell(meaning)} |" for c, unit, coding, meaning in columns]
+        lines += [f"| `{column}` | {unit} | {_cell(meaning)} |" for column, unit, meaning in columns]
         lines.append("")
     lines += ["## What numbers stand for", "", "| unit | 0, 1, 2, ... |", "|---|---|"]
     lines += [f"| `{name}` | {', '.join(values)} |" for name, values in enumerations.items()]

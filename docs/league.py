@@ -17,7 +17,7 @@ PAGE = Path(__file__).parent / "results" / "league.md"
 _ABOUT = """
 Papers compare their scheme with a few others, on networks of their own. Here every scheme of `multihop` runs on one
 common set of networks, under the same terms; no paper did so. [The optimum](../explanation/optimum.md) says what runs
-are held against, and [what a verdict means](../explanation/verdicts.md) how seeds decide. To reproduce this page, or
+are held against, and [what a verdict means](../explanation/claims.md) how seeds decide. To reproduce this page, or
 one with your own mesh, or with your own scheme, which takes part once [it is registered](../tutorials/own-scheme.md):
 
 ```sh

@@ -1,10 +1,11 @@
-"""Writes the page of a paper's results from the runs that `multihop reproduce` made, with its charts.
+"""Writes the page of a paper's results from the runs that `multihop reproduce` made, with its charts and its data.
 
     multihop reproduce recn
     python -m docs.results recn results/reproduce/recn
 
-writes docs/results/recn.md, the charts into docs/results/images/recn/ITEM, and the verdicts beside the runs. It runs
-nothing, and needs the build of multihop that made the runs.
+writes docs/results/recn.md, the charts into docs/results/images/recn/ITEM, all claims and numbers into
+docs/results/data, and the verdicts beside the runs. It runs nothing, and needs the build of multihop that
+made the runs.
 """
 
 from __future__ import annotations
@@ -12,26 +13,26 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from docs.pictures import compact
+from docs.result_records import ClaimRecord, NumberRecord, StudyRecord, page, write_tables
 
 from multihop import UserError
-from multihop.claims.judging import Cell, Judgement, State, Verdict
+from multihop.claims.judging import Cell, Judgement
 from multihop.claims.study import StudyResult
 from multihop.papers import Paper, find
-from multihop.papers.verdicts import EXTENTS, Extent, write_verdicts
+from multihop.papers.verdicts import Extent, write_verdicts
 from multihop.report.study.figures import figures
 from multihop.report.study.provenance import runs, spans
 from multihop.results.provenance import build
-from multihop.results.words import markdown_table, with_interval
+from multihop.results.words import with_interval
 from multihop.study.design import as_list
-from multihop.study.spec import Claim, Label
+from multihop.study.spec import Label
 
 DOCS = Path(__file__).parent
-#: A study of more points has its numbers in the report alone.
+#: A study of more points has its means in the report alone.
 _MOST_POINTS = 300
 
 
@@ -59,37 +60,24 @@ def main() -> None:
             (images / item).mkdir(parents=True, exist_ok=True)
             (images / item / f"{figure.name}.svg").write_text(compact(figure.svg), encoding="utf-8")
             charts[item].append(f"images/{target.stem}/{item}/{figure.name}.svg")
-    target.write_text(page(paper, results, charts), encoding="utf-8")
+    studies = records(paper, results, charts)
+    target.write_text(page(paper, build(), Extent.of(results), studies), encoding="utf-8")
+    write_tables(target.parent / "data", paper.name, studies)
     write_verdicts(given.folder, results)
 
 
-def page(paper: Paper, results: Sequence[StudyResult], charts: dict[str, list[str]]) -> str:
-    """The page: verdicts, then each study with its charts, claims and printed numbers.
+def records(paper: Paper, results: Sequence[StudyResult], charts: Mapping[str, Sequence[str]]) -> list[StudyRecord]:
+    """What the page and its data are made of.
 
     Args:
         paper: what was reproduced.
         results: one for each item, in their order.
         charts: item -> paths of its charts, relative to the page.
     """
-    judgements = [judgement for result in results for judgement in result.judgements]
-    extent = Extent.of(results)
-    command = f"multihop reproduce {paper.name}{' --quick' if extent is Extent.QUICK else ''}"
-    lines = [
-        f"# Results: {paper.name}",
-        "",
-        f"{paper.authors}: *{paper.title}*. {paper.published}.",
-        "",
-        f"Written by `docs/results.py` from the runs of `{command}`, with multihop",
-        f"{build()}. The command reproduces these runs, and writes a report with every cell and interval.",
-        "[What a verdict means](../explanation/verdicts.md) says how claims are judged.",
-        "",
+    return [
+        _study(f"{paper.name}/{item}", result, charts.get(item, ()))
+        for item, result in zip(paper.items, results, strict=True)
     ]
-    if about := EXTENTS[extent]:
-        lines += [f"**{about}** Each study says which seeds it has.", ""]
-    lines += ["## Verdicts", "", f"{_counted(judgements)}.", "", *_summary(judgements)]
-    for item, result in zip(paper.items, results, strict=True):
-        lines += _study(paper, item, result, charts.get(item, []))
-    return "\n".join(lines)
 
 
 def _result(paper: Paper, item: str, folder: Path, *, quick: bool) -> StudyResult:
@@ -112,134 +100,88 @@ def _result(paper: Paper, item: str, folder: Path, *, quick: bool) -> StudyResul
     return study.with_seeds(whole).result(folder)
 
 
-def _counted(judgements: Sequence[Judgement]) -> str:
-    counts = Counter(judgement.verdict for judgement in judgements)
-    kinds = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
-    return f"{len(judgements)} claims: {kinds}"
-
-
-def _summary(judgements: Iterable[Judgement]) -> list[str]:
-    rows = [
-        [f"`{j.claim.id}`", j.claim.where, j.claim.says, f"**{j.verdict}**", j.summary + _impossible(j), j.whose]
-        for j in judgements
-    ]
-    return markdown_table(["claim", "where", "it says", "verdict", "cells", "difference"], rows)
-
-
-def _study(paper: Paper, item: str, result: StudyResult, charts: Sequence[str]) -> list[str]:
+def _study(study: str, result: StudyResult, charts: Sequence[str]) -> StudyRecord:
     spec = result.study.spec
-    lines = [
-        f"## {spec.title or spec.name}",
-        "",
-        " ".join(spec.description.split()),
-        "",
-        _extent(paper, item, result),
-        "",
-    ]
-    for chart in charts:
-        lines += [f"![{Path(chart).stem.replace('-', ' ')}]({chart})", ""]
-    if not result.judgements:
-        lines += _estimates(result)
-    for paragraph in filter(None, spec.discussion.split("\n\n")):
-        lines += [" ".join(paragraph.split()), ""]
-    for judgement in result.judgements:
-        lines += _claim(result, judgement)
-    if result.judgements and len(result.points) <= _MOST_POINTS:
-        # Folded: claims and charts come first, and a reader who looks for a number finds it.
-        lines += [
-            "<details><summary>All means, with 95 % intervals</summary>",
-            "",
-            *_estimates(result),
-            "</details>",
-            "",
-        ]
-    return lines
+    numbers = [number for judgement in result.judgements for number in _of_claim(study, result, judgement)]
+    if len(result.points) <= _MOST_POINTS:
+        numbers += _means(study, result)
+    return StudyRecord(
+        item=study,
+        title=spec.title or spec.name,
+        found=spec.discussion,
+        extent=_extent(result),
+        charts=charts,
+        claims=[_claim(study, judgement) for judgement in result.judgements],
+        numbers=numbers,
+    )
 
 
-def _estimates(result: StudyResult) -> list[str]:
-    """All metrics at all points: what a study without claims is for."""
-    metrics = [result.metric(name) for name in result.metric_names]
-    factors = [name for name, factor in result.study.spec.factors.items() if len(factor.names) > 1]
-    heads = [_title(result, name) for name in factors]
-    heads += [f"{metric.title} [{metric.unit}]" if metric.unit else metric.title for metric in metrics]
-    rows = [
-        [
-            *(_text(point.labels[name]) for name in factors),
-            *(with_interval(result.estimate(index, metric.name), metric) for metric in metrics),
-        ]
-        for index, point in enumerate(result.points)
-    ]
-    return markdown_table(heads, rows)
-
-
-def _extent(paper: Paper, item: str, result: StudyResult) -> str:
-    command = f"`multihop reproduce {paper.name}/{item}`"
+def _extent(result: StudyResult) -> str:
     if result.study.spec.model is not None:
-        return f"Closed form, {len(result.points)} points; {command}."
+        return f"closed form, {len(result.points)} points"
     used = sorted({seed for seeds in result.seeds.values() for seed in seeds})
     seeds = spans(used) + ("" if result.has_all_seeds else f" of {result.study.seeds_asked}")
-    return f"{len(result.points)} points, seeds {seeds}, {runs(result)} runs; {command}."
+    return f"{len(result.points)} points, seeds {seeds}, {runs(result)} runs"
 
 
-def _claim(result: StudyResult, judgement: Judgement) -> list[str]:
+def _claim(study: str, judgement: Judgement) -> ClaimRecord:
     claim = judgement.claim
-    first = claim.says.split()[0]
-    # Not of names such as rt-Winf.
-    says = claim.says[:1].upper() + claim.says[1:] if first.isalpha() and first.islower() else claim.says
-    lines = [
-        f"**{says}** ({claim.where}; `{claim.id}`): {judgement.verdict}, {judgement.summary}{_impossible(judgement)}."
-    ]
-    reason = " ".join(claim.reason.split())
-    lines += [reason, ""] if reason else [""]
-    if claim.kind == "value":
-        return lines + _numbers(result, judgement)
-    if len({verdict for _, verdict in judgement.readings}) > 1:
-        rows = [[_text(label), str(verdict)] for label, verdict in judgement.readings]
-        lines += markdown_table([_title(result, claim.per or ""), "verdict"], rows)
-    return lines + _numbers(result, judgement) if claim.kind == "bound" else lines
+    differ = len({verdict for _, verdict in judgement.readings}) > 1
+    return ClaimRecord(
+        study=study,
+        where=claim.where,
+        claim=claim.id,
+        says=claim.says,
+        verdict=str(judgement.verdict),
+        cells=judgement.summary + _impossible(judgement),
+        difference=judgement.whose,
+        reason=" ".join(claim.reason.split()),
+        readings="; ".join(f"{_text(label)}: {verdict}" for label, verdict in judgement.readings) if differ else "",
+    )
 
 
-def _numbers(result: StudyResult, judgement: Judgement) -> list[str]:
-    """Our numbers at the points of a claim, and the paper's if it has some: a column for each reading."""
+def _of_claim(study: str, result: StudyResult, judgement: Judgement) -> Iterator[NumberRecord]:
+    """Our numbers at the points of a value or a bound, and the paper's if it has some."""
     claim = judgement.claim
     factors = result.study.spec.factors
-    columns: dict[str, None] = {}
-    rows: dict[tuple[str, ...], dict[str, str]] = {}
     others = [name for name in factors if name not in (claim.per, claim.over) and len(factors[name].names) > 1]
     others = [name for name in others if name not in claim.at or len(as_list(claim.at[name])) > 1]
-    along = [name for name in (claim.over, *others) if name is not None]
+    along = [name for name in (claim.over, *others, claim.per) if name is not None]
+    metric = result.metric(claim.metric) if claim.kind in ("value", "bound") else None
     for cell in judgement.cells:
-        if cell.point is None:
+        if cell.point is None or metric is None:
             continue
-        labels = result.points[cell.point].labels
-        column = _text(labels[claim.per]) if claim.per is not None else "ours"
-        columns[column] = None
-        printed = [] if cell.printed is None else [f"{cell.printed:g}"]
-        rows.setdefault((*(_text(labels[name]) for name in along), *printed), {})[column] = _measured(cell)
-    heads = [*(_title(result, name) for name in along), *(["paper"] if claim.kind == "value" else []), *columns]
-    body = [[*key, *(found.get(column, "") for column in columns)] for key, found in rows.items()]
-    unit = result.metric(claim.metric).unit
-    about = [result.metric(claim.metric).title + (f", in {unit}" if unit else "")]
-    about += [judgement.cells[0].expected] if claim.kind == "bound" and judgement.cells else []
-    about += [f"within {_allowed(claim, unit)} of the paper's"] if claim.kind == "value" else []
-    return [
-        f"{'; '.join(about)}. Bold where the claim holds, italic where seeds cannot tell.",
-        "",
-        *markdown_table(heads, body),
-    ]
+        yield NumberRecord(
+            study=study,
+            claim=claim.id,
+            at=_at(result, result.points[cell.point].labels, along),
+            metric=metric.title,
+            unit=metric.unit,
+            paper="" if cell.printed is None else f"{cell.printed:g}",
+            ours=_measured(cell),
+            state=str(cell.state),
+        )
 
 
-def _allowed(claim: Claim, unit: str) -> str:
-    if isinstance(claim.tolerance, str):
-        return claim.tolerance
-    return f"{claim.tolerance:g} {unit}".rstrip()
+def _means(study: str, result: StudyResult) -> Iterator[NumberRecord]:
+    """All metrics at all points."""
+    along = [name for name, factor in result.study.spec.factors.items() if len(factor.names) > 1]
+    for index, point in enumerate(result.points):
+        for name in result.metric_names:
+            metric = result.metric(name)
+            ours = with_interval(result.estimate(index, metric.name), metric)
+            at = _at(result, point.labels, along)
+            yield NumberRecord(study, "", at, metric.title, metric.unit, "", ours, "")
+
+
+def _at(result: StudyResult, labels: Mapping[str, Label], along: Sequence[str]) -> str:
+    return "; ".join(f"{_title(result, name)} = {_text(labels[name])}" for name in along)
 
 
 def _measured(cell: Cell) -> str:
-    # The unit stands above the table.
+    # The unit has a column of its own.
     mean, plus_minus, rest = cell.measured.partition(" ± ")
-    text = f"{mean} ± {rest.split()[0]}" if plus_minus else mean.split()[0]
-    return {State.HOLDS: f"**{text}**", State.UNDECIDED: f"*{text}*"}.get(cell.state, text)
+    return f"{mean} ± {rest.split()[0]}" if plus_minus else mean.split()[0]
 
 
 def _impossible(judgement: Judgement) -> str:

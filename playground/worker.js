@@ -9,7 +9,7 @@ const SHOW_MS = 250;
 const GROWTH = 2;
 
 /** Bytes of a log from which on the rest is shown at the end alone, as to read more would hold up the page. */
-const MOST_PART = 1 << 20;
+const MOST_PART = 1 << 25;
 
 let engine = null;
 

@@ -158,7 +158,7 @@ def test_init_replaces_nothing(tmp_path):
     (tmp_path / "scenarios").mkdir()
     mine = tmp_path / "scenarios" / "chain.toml"
     mine.write_text("mine")
-    with pytest.raises(UserError, match=r"chain\.toml: there already; name another directory"):
+    with pytest.raises(UserError, match=r"chain\.toml: exists; name another directory"):
         examples.write(tmp_path)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [mine]
     with pytest.raises(UserError, match="a file is in the way"):

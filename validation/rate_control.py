@@ -1,4 +1,4 @@
-"""Rate controls on one link, beside the best of fixed rates, ns-3's and Linux's rule: tables of `rate-control.md`."""
+"""Rate controls on one link, beside the best of fixed rates, ns-3's and Linux's rule."""
 
 from __future__ import annotations
 

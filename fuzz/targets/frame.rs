@@ -1,7 +1,7 @@
 //! Any bytes as a header of a link layer and a frame behind it. The first byte chooses the link layer, the
 //! next two how much longer the frame was before it was cut.
 
-use multihop_capture::{Frame, LinkType, Reception, airtime, radiotap};
+use multihop_capture::{Frame, LinkType, RxInfo, airtime, radiotap};
 
 const LINK_TYPES: [u16; 10] = [105, 119, 127, 163, 192, 1, 101, 113, 276, 0];
 
@@ -12,15 +12,15 @@ pub fn check(bytes: &[u8]) {
     if let Ok(fields) = radiotap::fields(bytes) {
         let read: usize = fields
             .map(|field| match field {
-                radiotap::Field::Known { bytes, .. }
-                | radiotap::Field::Vendor { bytes, .. }
-                | radiotap::Field::TypeLengthValue { bytes, .. } => bytes.len(),
-                radiotap::Field::Unknown { .. } | radiotap::Field::Damaged => 0,
+                radiotap::RadiotapField::Known { bytes, .. }
+                | radiotap::RadiotapField::Vendor { bytes, .. }
+                | radiotap::RadiotapField::TypeLengthValue { bytes, .. } => bytes.len(),
+                radiotap::RadiotapField::Unknown { .. } | radiotap::RadiotapField::Damaged => 0,
             })
             .sum();
         assert!(read + 8 <= bytes.len(), "no byte is read twice");
     }
-    match Reception::parse(link_type, bytes) {
+    match RxInfo::parse(link_type, bytes) {
         Ok((reception, frame)) => {
             assert!(frame.len() <= bytes.len());
             let cut = u32::from(u16::from_le_bytes([*low, *high]));

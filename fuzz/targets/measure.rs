@@ -3,7 +3,7 @@
 
 use multihop_capture::Capture;
 use multihop_core::Span;
-use multihop_measure::{Options, Row, SnifferReport, StampReference, Surveyed, survey};
+use multihop_measure::{AirtimeRow, ChannelSurvey, SnifferReport, StampReference, SurveyOptions, survey};
 
 const MARKS: [Option<StampReference>; 4] =
     [None, Some(StampReference::Begin), Some(StampReference::Mpdu), Some(StampReference::End)];
@@ -13,17 +13,17 @@ const BINS_NS: [u64; 4] = [1_000_000, 1_000, 1_000_000_000, 1_000_000_000_000_00
 #[allow(dead_code, reason = "tests have options of their own")]
 pub fn check(bytes: &[u8]) {
     let [first, file @ ..] = bytes else { return };
-    let marks = MARKS[usize::from(first & 3)];
+    let stamp_reference = MARKS[usize::from(first & 3)];
     let bin = Span::from_ns(BINS_NS[usize::from(first >> 2 & 3)]);
-    measure(file, &Options { marks, bin, ..Options::default() });
+    measure(file, &SurveyOptions { stamp_reference, bin, ..SurveyOptions::default() });
 }
 
 /// Measures a capture, and checks what holds for any report. Returns how many records there were.
-pub fn measure(file: &[u8], options: &Options) -> u64 {
+pub fn measure(file: &[u8], options: &SurveyOptions) -> u64 {
     let found = Capture::from_reader(file).and_then(|capture| survey(capture, options, |_| true));
     match found {
         Ok(found) => {
-            let of = |seen: &Surveyed| seen.report.quality.records + seen.report.quality.other_records;
+            let of = |seen: &ChannelSurvey| seen.report.quality.records + seen.report.quality.other_records;
             let records: u64 = found.sniffers.iter().map(of).sum();
             assert_eq!(records, found.records, "each record is of one sniffer");
             found.sniffers.iter().for_each(|seen| consistent(&seen.report));
@@ -44,7 +44,7 @@ fn consistent(found: &SnifferReport) {
     // Bins have room for what is in them, and the whole is as long as it is said to be.
     assert!(found.busy.iter().all(|&busy| busy <= found.bin));
     assert!(found.busy.iter().copied().sum::<Span>() <= found.length);
-    let keys = |row: &Row| (row.bin, row.station, row.kind);
+    let keys = |row: &AirtimeRow| (row.bin, row.station, row.kind);
     assert!(found.rows.is_sorted_by(|one, next| keys(one) < keys(next)));
     let by_station: u64 = found.stations.iter().map(|station| station.airtime.ns()).sum();
     let named = found.rows.iter().filter(|row| row.station.is_some());

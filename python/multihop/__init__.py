@@ -1,24 +1,24 @@
 """Congestion control over multi-hop IEEE 802.11: simulated, measured, compared.
 
-Functions, in the words of the commands:
+Functions, named as the commands:
 
     run             simulates a scenario once
     compare         runs several schemes over common seeds, and tests the differences
-    explain         says what holds flows back, and tries what would help
+    explain         explains why flows starve or are slow, and tests remedies
     check           reads a scenario without running it
-    bound           what the channel of a scenario carries at most
-    optimum         the flow rates that maximise a sum of utilities
+    bound           computes upper bounds and an estimate of goodput
+    optimum         computes the flow rates that maximise a sum of utilities
     league          ranks every scheme on common networks
     when            finds which scheme helps in which regime
-    import_mesh     turns a measured mesh into a scenario
-    measure         airtime, links and stations of a monitor-mode capture
-    frames          reads a frame log; `capture_frames` makes one of a capture
+    import_mesh     converts a measured mesh to a scenario
+    measure         measures airtime, links and stations of a monitor-mode capture
+    frames          reads a frame log; `capture_frames` makes one from a capture
     emulate         runs real programs over the simulated air
-    catalogue       what can be named; `schema` is the JSON Schema of scenarios and studies
+    catalogue       lists schemes, PHYs, applications and other names; `schema` returns JSON Schemas
     version         of the package; `commit` and `engine` name the build
 
-`Study` is a scenario over factors and seeds, with claims that are tested. `Run` goes on in steps, and takes
-packets from outside.
+`Study` runs a scenario over factors and seeds, and tests claims. `Run` simulates in steps, with packets from
+outside.
 
 >>> import multihop
 >>> result = multihop.run("scenarios/chain.toml", seed=1, duration=30, warmup=10)        # doctest: +SKIP
@@ -26,8 +26,8 @@ packets from outside.
 >>> both = multihop.compare("scenarios/chain.toml", ["tcp-newreno", "recn"], seeds=10)   # doctest: +SKIP
 >>> both.report("report.html")                                   # doctest: +SKIP
 
-A result shows itself in a terminal and in a notebook, and has its tables as DataFrames. Times are seconds, or
-text with a unit. The work is done in Rust with the GIL released.
+Results display themselves in terminals and notebooks, and have tables as DataFrames. Times are seconds, or
+text with a unit. The engine is Rust and releases the GIL while it runs.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 
     __version__: str
 
-#: Where each public name is. They are imported when first used: all of them take most of a second, in which
-#: the command has to be able to see Ctrl-C, and a study's need not be there for one run.
+#: Module of each public name. They are imported on first use: importing all takes most of a second, during
+#: which Ctrl-C must work, and one run does not need the modules of studies.
 _HOMES = {
     "run": "api",
     "compare": "api",
@@ -92,7 +92,7 @@ _HOMES = {
     "UserError": "base.errors",
 }
 
-# Functions first, in the order of the description above; then what they return, and errors.
+# Functions in the order of the module's docstring, then classes and errors.
 __all__ = [  # noqa: RUF022
     "run",
     "compare",

@@ -1,4 +1,4 @@
-"""The command `multihop`, which is also `python -m multihop`."""
+"""The command `multihop`, also as `python -m multihop`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from multihop.base import signals
 
 
 def main() -> None:
-    """Runs the command that was typed and exits."""
+    """Runs the command line and exits."""
     signals.leave_at_once()
     # Imports take most of a second.
     from multihop import cli

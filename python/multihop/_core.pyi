@@ -200,12 +200,12 @@ class Output(TypedDict):
 MAC_HEADER: int
 
 class ScenarioError(ValueError):
-    """A scenario that cannot be run. The message is `file:line: key: what was found; what would do`."""
+    """A scenario that cannot be run. The message is `file:line: key: value found; what is needed`."""
 
     #: The key path, such as `flows[1].stop`; as the others, None of what is found out later, as for a
     #: capture.
     key: str | None
-    #: What was found, and what would do.
+    #: The value found, and what is needed.
     found: str | None
     remedy: str | None
     #: The line of the file, from 1, unless a setting or an option is to blame.
@@ -414,17 +414,19 @@ def run(
     """
 
 def read_frames(
-    data: bytes, between: tuple[int, int] | None = None, most: int = ...
+    path: str | Path, between: tuple[int, int] | None = None, most: int = ...
 ) -> tuple[str, dict[str, dict[str, npt.NDArray[np.int64]]], str | None]:
-    """Description (JSON) and tables' columns of a frame log, and from which block on the rest is missing.
+    """Description (JSON) and tables' columns of a frame log, and why only its beginning is there, if so.
 
-    `CaptureError` if it is no frame log, or is damaged.
+    `CaptureError` if it is no frame log, or is damaged; `OSError` if it cannot be read.
     """
 
-def check_frames(data: bytes, between: tuple[int, int] | None = None, most: int = ...) -> tuple[str, str | None, int]:
-    """Description (JSON) of a frame log, from which block on it is missing, and its number of transmissions.
+def pack_frames(
+    path: str | Path, between: tuple[int, int] | None = None, most: int = ...
+) -> tuple[bytes, str, str | None, int]:
+    """A frame log as the viewer reads it, its description (JSON), why only its beginning is there, if so.
 
-    As `read_frames`, without the tables.
+    The last is its number of transmissions. Errors are those of `read_frames`.
     """
 
 def capture_frames(
@@ -445,11 +447,8 @@ def capture_frames(
     Nothing is written of more transmissions than `most`; `CaptureError` if it is no capture.
     """
 
-def cut_frames(data: bytes, between: tuple[int, int]) -> bytes:
-    """A frame log of what begins in an interval of nanoseconds; `CaptureError` if it is none."""
-
-def frame_layout() -> tuple[list[tuple[str, str, list[tuple[str, str, str, str]]]], dict[str, list[str]]]:
-    """Tables of frame logs: name, row, columns (name, unit, coding, meaning); and words of enumerations."""
+def frame_layout() -> tuple[list[tuple[str, str, list[tuple[str, str, str]]]], dict[str, list[str]]]:
+    """Tables of frame logs: name, row, columns (name, unit, meaning); and words of enumerations."""
 
 def schema() -> str:
     """The JSON Schema of scenarios, as JSON text."""

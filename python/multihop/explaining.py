@@ -56,7 +56,7 @@ class Explanation(Displayed):
     @cached_property
     def remedies(self) -> pd.DataFrame:
         """A row per explained flow and remedy that was tried: the remedy and its outcome."""
-        return self._rows("remedies", ["remedy", "set", "scheme", "verdict", "gain_bps", "total_bps", "delay_p95_s"])
+        return self._rows("remedies", ["remedy", "effort", "set", "scheme", "verdict", "judged_by", "change", "status"])
 
     def _rows(self, what: str, first: list[str]) -> pd.DataFrame:
         rows = [{"flow": each["name"], **row} for each in self._record["explained"] for row in each[what] or []]
@@ -84,13 +84,12 @@ class Explanation(Displayed):
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Writes an HTML report of the runs with this in it, and returns its path."""
-        from multihop.framelog.reading import read_log
         from multihop.report import Shown, write
 
         found = self.found
         runs = tuple(Result(run.scenario, run.view, run.overrides, run.output) for run in found.runs)
         log = self.results / "frames" / f"{file_names([*found.others, found.variant])[found.variant]}.frames"
-        frames = {found.variant: Shown(read_log(log))} if log.is_file() else None
+        frames = {found.variant: Shown(log)} if log.is_dir() else None
         return write(Comparison(runs[0].scenario, {found.variant: runs}), Path(path), found, frames)
 
     def overview(self, *, whole: bool = True) -> Overview:

@@ -1,10 +1,10 @@
-"""What a monitor-mode capture says of a channel: airtime, links, stations, and how far to trust it.
+"""Measurement of a channel from a monitor-mode capture: airtime, links, stations, and quality of the capture.
 
     >>> import multihop
     >>> found = multihop.measure("capture.pcapng")              # doctest: +SKIP
     >>> found.links[["sender", "receiver", "capacity_bps", "available_bps"]]     # doctest: +SKIP
 
-Each interface of a capture is a sniffer of its own, and so is each channel of a radio that changed channels.
+Each interface of a capture is a separate sniffer, and so is each channel of a radio that changed channels.
 Memory does not depend on the length of the capture.
 """
 
@@ -27,10 +27,10 @@ from multihop.results.words import share
 from multihop.simulation.scenario import TimeLike, read_text, time_text
 from multihop.stations import StationNames, read_names
 
-#: Values from which on quantiles are shown: of fewer, the 5 % quantile is but the least.
+#: Least number of values for quantiles: with fewer, the 5 % quantile would be the minimum.
 ENOUGH = 20
 
-#: What stamps may mark: the beginning of the preamble, the first bit of the MAC header, the end of the frame.
+#: Instant that stamps mark: begin of the preamble, first bit of the MAC header, or end of the frame.
 Stamps = Literal["begin", "mpdu", "end"]
 
 
@@ -39,21 +39,23 @@ class Sniffer:
     """One interface of a capture, on one channel.
 
     Attributes:
-        interface: its number in the file.
-        channel_mhz: frequency of the channel; 0 if the capture does not say.
-        start_s: when its first frame began: seconds since 1970, or of the radio's timer.
-        length_s: from there to the end of the last frame. Of a radio that changed its channel it is the time
-            that the radio listened on this one, which is also the time that `airtime`, `busy` and `estimates`
-            count.
-        bin_s: width of the bins of `airtime` and `busy`; longer than asked for if the capture is very long.
-        step_s: from one estimate to the next; longer than the bin if there would be more than some two
+        interface: number of the interface in the file.
+        channel_mhz: frequency of the channel; 0 if the capture has none.
+        name: name of the interface; may be empty.
+        start_s: begin of the first frame, in seconds since 1970 or of the radio's timer.
+        length_s: time from there to the end of the last frame. For a radio that changed its channel, the time
+            that it listened on this one, which `airtime`, `busy` and `estimates` count, too.
+        bin_s: width of the bins of `airtime` and `busy`; larger than requested for a very long capture.
+        step_s: interval between estimates; larger than the bin if there would be more than about two
             thousand.
-        stamps: what stamps mark, `begin`, `mpdu` or `end`, found from `stamp_pairs` frames with their
-            answers.
-        own: the station that the sniffer is itself, if the capture shows it.
-        at: the station whose estimators were run; none for a sniffer that sends nothing.
-        grade: how far to trust the rest, `good`, `fair` or `poor`, for these `reasons`.
-        quality: the counts behind it.
+        stamps: instant that stamps mark, `begin`, `mpdu` or `end`, detected from `stamp_pairs` frames with
+            their responses.
+        stamp_pairs: number of frames with responses from which `stamps` was detected.
+        own: station of the sniffer itself, if the capture shows it.
+        at: station whose estimators were run; `None` for a sniffer that sends nothing.
+        grade: quality of the capture, `good`, `fair` or `poor`.
+        reasons: reasons for the grade.
+        quality: counts behind the grade.
     """
 
     interface: int
@@ -73,7 +75,7 @@ class Sniffer:
 
     @property
     def title(self) -> str:
-        """What to call it."""
+        """Name of the sniffer, with its channel if the radio changed channels."""
         name = self.name or f"interface {self.interface}"
         return f"{name} at {self.channel_mhz} MHz" if self.hops else name
 
@@ -85,15 +87,15 @@ class Sniffer:
 
 @dataclass(frozen=True, repr=False)
 class Measurement(Displayed):
-    """What a capture says.
+    """Measurement of a capture.
 
     Attributes:
-        path: the capture.
-        records: how many could be read.
-        bytes: of the file, uncompressed.
-        broken: why it could not be read to its end, if it could not.
-        sniffers: one per interface and channel.
-        names: what stations are called.
+        path: file of the capture.
+        records: number of readable records.
+        bytes: uncompressed size of the file.
+        broken: reason why the file could not be read to its end, or `None`.
+        sniffers: one sniffer per interface and channel.
+        names: names of stations; a station without one has the name of the network that it announces.
     """
 
     path: Path
@@ -113,17 +115,17 @@ class Measurement(Displayed):
 
     @staticmethod
     def of(table: pd.DataFrame, sniffer: Sniffer) -> pd.DataFrame:
-        """The rows of a table that are a sniffer's."""
+        """Returns the rows of a table that belong to a sniffer."""
         is_its = (table["interface"] == sniffer.interface) & (table["channel_mhz"] == sniffer.channel_mhz)
         return table[is_its]
 
     @cached_property
     def channels(self) -> pd.DataFrame:
-        """What was seen on each channel.
+        """Table of channels.
 
-        Columns: interface, channel_mhz, channel (its number; 0: unknown), frames, stations, length_s (time
-        that the radio listened there), share (of the time that it listened anywhere), busy_ratio (of
-        `length_s`) and grade.
+        Columns: interface, channel_mhz, channel (number; 0: unknown), frames, stations, length_s (time that
+        the radio listened there), share (of its listening time on all channels), busy_ratio (of `length_s`)
+        and grade.
         """
         rows = [
             {
@@ -165,7 +167,7 @@ class Measurement(Displayed):
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
     def kinds(self, sniffer: Sniffer) -> pd.DataFrame:
-        """What a sniffer's `airtime` adds up to: kind, frames, bytes, airtime_s."""
+        """Returns the totals of a sniffer's `airtime`: kind, frames, bytes, airtime_s."""
         raw = self._of(sniffer)["airtime"]
 
         def total(column: str) -> np.ndarray:
@@ -177,10 +179,10 @@ class Measurement(Displayed):
 
     @cached_property
     def busy(self) -> pd.DataFrame:
-        """Share of each bin taken by frames that the sniffer decoded.
+        """Share of each bin occupied by frames that the sniffer decoded.
 
-        Columns: interface, channel_mhz, time_s, busy_ratio. What it sensed and could not decode is not in a
-        capture, so that the medium was busy at least so much.
+        Columns: interface, channel_mhz, time_s, busy_ratio. A capture lacks signals that the sniffer sensed
+        without decoding, so that busy_ratio is a lower bound.
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
@@ -190,22 +192,23 @@ class Measurement(Displayed):
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
     def knows_airtime(self, sniffer: Sniffer) -> bool:
-        """Whether of any frame it is known for how long it was on the air."""
+        """Whether the airtime of any frame is known."""
         return bool(self.kinds(sniffer)["airtime_s"].sum() > 0)
 
     def why_no_estimates(self, sniffer: Sniffer) -> str:
-        """The reason, where estimators said nothing."""
+        """Returns the reason for missing estimates."""
         if sniffer.quality["unknown_airtime"] and not self.knows_airtime(sniffer):
             return "no frame says at which rate it was sent"
         if sniffer.length_s == 0 and sniffer.quality["records"] > 1:
-            return "all stamps are the same"
+            return "all timestamps are equal"
         return f"the capture is shorter than a bin of {sniffer.bin_s:g} s"
 
     @cached_property
     def stations(self) -> pd.DataFrame:
-        """Stations that were heard: frames, retries, airtime_s, share, signal and service time.
+        """Table of received stations: frames, retries, airtime_s, share, signal and service time.
 
-        Service is from the first sight of a data frame to its acknowledgement.
+        `network` is the SSID or mesh ID that a station announces in beacons and probe responses. Service time
+        is from the first transmission of a data frame to its acknowledgement.
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
@@ -218,16 +221,17 @@ class Measurement(Displayed):
 
     @cached_property
     def links(self) -> pd.DataFrame:
-        """What links carried, and can carry.
+        """Table of links: traffic, capacity and available rate.
 
-        `capacity_bps` is rt-Winf's as printed (Barreto 2015, Eqs. 6 and 12), the mean of batches of 16
-        exchanges, with its 95 % interval; `available_bps` is that times the share of time in which nothing
-        was on the air. Its interval is of both: of the capacity's batches, and of that share over bins, taken
-        as independent of each other. `phy_rate_bps` is the bit rate of the fastest data that the capacity is
-        from, which it is never above. `airtime` is the share of time of exchanges that were answered, from
-        their first frame to the answer; `aggregate_mean` how many MPDUs a PPDU with data had, 1 without
-        A-MPDUs; `tries_mean` how often an MPDU was sent for each that was acknowledged; `rate_mean_bps` the
-        bit rate of data frames, mean over them.
+        - `capacity_bps`: capacity by rt-Winf as printed (Barreto 2015, Eqs. 6 and 12), the mean of batches of
+          16 exchanges, with its 95 % interval.
+        - `available_bps`: the capacity times the share of time without a frame on the air. Its interval
+          combines those of the capacity's batches and of that share over bins, taken as independent.
+        - `phy_rate_bps`: bit rate of the fastest data frames behind the capacity, which is its upper limit.
+        - `airtime`: share of time of acknowledged exchanges, from their first frame to the acknowledgement.
+        - `aggregate_mean`: MPDUs per PPDU with data, 1 without A-MPDUs.
+        - `tries_mean`: transmissions of MPDUs per acknowledged MPDU.
+        - `rate_mean_bps`: mean bit rate of data frames.
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
@@ -236,8 +240,7 @@ class Measurement(Displayed):
             half = statistics.half_width(
                 table.pop("capacity_deviation_bps").to_numpy(), table["capacity_batches"].to_numpy()
             )
-            # No capacity is below zero or above the rate of the frames that it is from, whatever the spread
-            # of few.
+            # A capacity is neither below zero nor above the rate of its frames, however wide the interval is.
             table["capacity_low_bps"] = (table["capacity_bps"] - half).clip(lower=0.0)
             table["capacity_high_bps"] = (table["capacity_bps"] + half).clip(upper=table["phy_rate_bps"])
             idle = 1.0 - self.busy_ratio(sniffer)
@@ -259,10 +262,10 @@ class Measurement(Displayed):
 
     @cached_property
     def rates(self) -> pd.DataFrame:
-        """At which bit rates links sent data.
+        """Table of the bit rates of data frames by link.
 
-        Columns: interface, channel_mhz, sender, receiver, rate_bps, frames, share. `frames` counts each time
-        that a data frame was sent, of an A-MPDU all that were seen; `share` is of the link's.
+        Columns: interface, channel_mhz, sender, receiver, rate_bps, frames, share. `frames` counts every
+        transmission of a data frame, in an A-MPDU all received MPDUs; `share` is that of the link's frames.
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
@@ -274,16 +277,16 @@ class Measurement(Displayed):
 
     @cached_property
     def estimates(self) -> pd.DataFrame:
-        """What estimators said over time, at whole multiples of the bin on the capture's clock.
+        """Table of estimates over time, at whole multiples of the bin on the capture's clock.
 
-        Columns: interface, channel_mhz, time_s (since the first frame), estimator, and what it measures, NaN
-        where it does not: capacity_bps, available_bps, packet_throughput_bps, service_delay_s,
-        transmission_efficiency, busy_ratio.
+        Columns: interface, channel_mhz, time_s (since the first frame), estimator, and its quantities, NaN
+        for those that it does not estimate: capacity_bps, available_bps, packet_throughput_bps,
+        service_delay_s, transmission_efficiency, busy_ratio.
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
             columns = {key: value for key, value in raw["estimates"].items() if key != "names"}
-            # Tables are long, and names few.
+            # Tables are long and have few distinct names.
             names = pd.Categorical.from_codes(columns["estimator"], categories=raw["estimates"]["names"])
             table = pd.DataFrame({**columns, "estimator": names})
             _label(table, sniffer)
@@ -292,7 +295,7 @@ class Measurement(Displayed):
 
     @cached_property
     def estimates_over_time(self) -> pd.DataFrame:
-        """What estimators said, summarised.
+        """Table of estimates summarised over time.
 
         Columns: interface, channel_mhz, estimator, quantity (a column of `estimates`), count, mean, and the
         quantiles q05 and q95.
@@ -311,23 +314,23 @@ class Measurement(Displayed):
         return table.sort_values(keys, kind="stable", ignore_index=True)
 
     def busy_ratio(self, sniffer: Sniffer) -> float:
-        """Share of the whole capture in which a frame was on the air."""
+        """Returns the share of the capture in which a frame was on the air."""
         raw = self._of(sniffer)
         return float(raw["busy_s"].sum() / sniffer.length_s) if sniffer.length_s > 0 else float("nan")
 
     def _busy_half_width(self, sniffer: Sniffer) -> float:
-        # Of whole bins: the last one may be short.
+        # Only whole bins, since the last one may be short.
         raw = self._of(sniffer)
         whole = raw["busy_s"][: int(sniffer.length_s / sniffer.bin_s)] / sniffer.bin_s
         half = statistics.estimate(whole).half_width if len(whole) > 1 else None
         return float("nan") if half is None else half
 
     def busiest(self, sniffer: Sniffer) -> pd.DataFrame:
-        """The stations of a sniffer, those with most airtime first."""
+        """Returns the stations of a sniffer, those with most airtime first."""
         return self.of(self.stations, sniffer).sort_values(["airtime_s", "frames"], ascending=False)
 
     def summary(self, sniffer: Sniffer) -> list[str]:
-        """Three sentences at most: how busy the channel was, who took most of it, and who is slow."""
+        """Returns at most three sentences: busy ratio, station with most airtime, and slowest link."""
         said = []
         if self.knows_airtime(sniffer):
             at_least = "at least " if sniffer.quality["unknown_airtime"] else ""
@@ -343,13 +346,13 @@ class Measurement(Displayed):
         carrying = links[(links["answered"] >= ENOUGH) & (links["rate_mean_bps"] > 0)]
         if len(carrying) > 1:
             slow = carrying.nsmallest(1, "rate_mean_bps").to_dict("records")[0]
-            names = " > ".join(self.names.label(str(slow[end])) for end in ("sender", "receiver"))
+            names = " > ".join(self.names.short(str(slow[end])) for end in ("sender", "receiver"))
             rate = f"{slow['rate_mean_bps'] / 1e6:.3g} Mb/s"
             said.append(f"Slowest link: {names}, {rate}, {share(slow['airtime'])} of the airtime.")
         return said
 
     def overview(self, *, whole: bool = True) -> Overview:
-        """The stations with most airtime, and the quality of the capture."""
+        """Returns the stations with most airtime, and the quality of the capture."""
         del whole
         title = f"{self.path.name}, {self.records} records, {len(self.sniffers)} sniffers"
         if len(self.sniffers) != 1:
@@ -364,7 +367,7 @@ class Measurement(Displayed):
         return Overview(title, ["station", "frames", "airtime"], rows, said)
 
     def record(self) -> dict[str, Any]:
-        """All of it but what changes over time, as plain values."""
+        """Returns everything except time series, as plain values."""
         return {
             "capture": str(self.path),
             "records": self.records,
@@ -380,7 +383,7 @@ class Measurement(Displayed):
 
     @staticmethod
     def _widths(sniffer: Sniffer, begins: np.ndarray) -> np.ndarray:
-        # The last bin is as long as the capture goes on.
+        # The last bin ends with the capture.
         left = np.maximum(sniffer.length_s - begins, 1e-9)
         return np.minimum(left, sniffer.bin_s)
 
@@ -399,23 +402,24 @@ def measure(
 
     Args:
         capture: pcap or pcapng, plain or gzip, with radiotap, Prism, AVS, PPI or bare headers, or of Ethernet
-            or IP with what remote sniffers send (TZSP, PEEKREMOTE, Aruba ERM).
-        bin: width of the bins of time, in seconds or as text with a unit.
-        stamps: what stamps mark; found out if not given.
-        station: the address of the station whose estimators are run, as far as its frames, and those around
-            it, were captured. By default the station that captured, if the capture shows it, or a sniffer
+            or IP with datagrams of remote sniffers (TZSP, PEEKREMOTE, Aruba ERM).
+        bin: width of time bins, in seconds or as text with a unit.
+        stamps: instant that stamps mark; detected by default.
+        station: address of the station that estimators take as their own, as far as frames of it and its
+            neighbours were captured. Default: the capturing station if the capture shows it, else a sniffer
             that sends nothing.
-        estimators: a file with `[[measure]]` tables as scenarios have them. By default all that a capture has
-            enough for, with their default options.
-        names: a file with names of stations: lines of an address and a name.
-        watch: called with the bytes read, now and then.
+        estimators: file with `[[measure]]` tables, as in scenarios. Default: all estimators for which the
+            capture has enough data, with their default options.
+        names: file with names of stations: lines of an address and a name. A station without one has the name
+            of the network that it announces.
+        watch: callback now and then with the number of bytes read.
 
     Raises:
-        UserError: if the file cannot be read as a capture of 802.11, or an argument is not understood.
+        UserError: if the file cannot be read as a capture of 802.11, or an argument is invalid.
     """
     if stamps not in (None, "begin", "mpdu", "end"):
-        raise UserError(f"stamps: found {stamps!r}; begin, mpdu or end would do")
-    called = StationNames() if names is None else read_names(Path(names))
+        raise UserError(f"stamps: found {stamps!r}; needs begin, mpdu or end")
+    station_names = StationNames() if names is None else read_names(Path(names))
     path = Path(capture)
     if path.is_dir():
         raise UserError(f"{path}: this is a directory; name a capture (pcap or pcapng)")
@@ -436,12 +440,22 @@ def measure(
     if station is not None and not any(sniffer.at for sniffer in sniffers):
         heard = sorted({name for raw in found["interfaces"] for name in raw["stations"]["station"]})
         some = ", ".join(heard[:5]) or "none"
-        raise UserError(f"station: found {station!r}, which is in no frame of {path}; stations there: {some}")
-    return Measurement(path, found["records"], found["bytes"], found["broken"], sniffers, found["interfaces"], called)
+        raise UserError(f"station: found {station!r}, which no frame of {path} has; needs one of its stations: {some}")
+    station_names = station_names.before(
+        {
+            address: network
+            for raw in found["interfaces"]
+            for address, network in zip(raw["stations"]["station"], raw["stations"]["network"], strict=True)
+            if network
+        }
+    )
+    return Measurement(
+        path, found["records"], found["bytes"], found["broken"], sniffers, found["interfaces"], station_names
+    )
 
 
 def _sniffer(raw: dict[str, Any]) -> Sniffer:
-    """An interface on a channel, as the engine has it."""
+    """Returns a sniffer from the engine's record of an interface on a channel."""
     return Sniffer(
         interface=raw["interface"],
         channel_mhz=raw["channel_mhz"],
@@ -461,7 +475,7 @@ def _sniffer(raw: dict[str, Any]) -> Sniffer:
 
 
 def _label(table: pd.DataFrame, sniffer: Sniffer) -> pd.DataFrame:
-    """The table with the sniffer in its first columns."""
+    """Adds the sniffer as first columns to a table, and returns the table."""
     table.insert(0, "interface", sniffer.interface)
     table.insert(1, "channel_mhz", sniffer.channel_mhz)
     return table
@@ -478,23 +492,23 @@ def channel_number(mhz: int) -> int:
 
 
 def _between_stations(columns: Mapping[str, Any]) -> pd.DataFrame:
-    """A table by sender and receiver, which are columns of names (`object`) even without rows."""
+    """Returns a table by sender and receiver, whose columns have type `object` even without rows."""
     return pd.DataFrame(columns).astype({"sender": object, "receiver": object})
 
 
-def sniffer_name(seen: Sequence[Measurement], found: Measurement, sniffer: Sniffer) -> str:
-    """What a sniffer is called among all: by its capture, its interface, or both where it takes both."""
-    if len(seen) == 1:
+def sniffer_name(measurements: Sequence[Measurement], found: Measurement, sniffer: Sniffer) -> str:
+    """Returns the name of a sniffer among all: its capture, its interface, or both if needed."""
+    if len(measurements) == 1:
         return sniffer.title
     return f"{found.path.name}, {sniffer.title}" if len(found.sniffers) > 1 else found.path.name
 
 
-def side_by_side(seen: Sequence[Measurement]) -> pd.DataFrame:
-    """Links that more than one sniffer saw: rows by sender and receiver, columns of `links` by sniffer."""
+def side_by_side(measurements: Sequence[Measurement]) -> pd.DataFrame:
+    """Returns links that several sniffers received: rows by sender and receiver, columns by sniffer."""
     tables = []
-    for found in seen:
+    for found in measurements:
         tables += [
-            found.of(found.links, sniffer).assign(sniffer=sniffer_name(seen, found, sniffer))
+            found.of(found.links, sniffer).assign(sniffer=sniffer_name(measurements, found, sniffer))
             for sniffer in found.sniffers
         ]
     links = pd.concat(tables, ignore_index=True)
@@ -517,5 +531,5 @@ def _seconds(bin: TimeLike) -> float:
             raise
         raise UserError(f"bin: {error}") from error
     if not 1e-6 <= seconds <= 1e6:
-        raise UserError(f"bin: found {bin!r}; a time from 1 us to 1e6 s would do")
+        raise UserError(f"bin: found {bin!r}; needs a time from 1 us to 1e6 s")
     return seconds

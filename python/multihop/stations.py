@@ -1,11 +1,12 @@
-"""What stations of a capture are called: names of a file, and the vendor of an address."""
+"""Names of stations in a capture: from a file, from announced networks, and by vendor."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from multihop.base import extras
@@ -14,10 +15,10 @@ from multihop.simulation.scenario import read_text
 
 _ADDRESS = re.compile(r"[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}", re.IGNORECASE)
 
-#: Bit of the first byte of an address that its owner chose: random, or made by a program.
+#: Bit of the first byte of a locally administered address, as random addresses are.
 _LOCAL = 0x02
 
-#: Characters of a name, and of a vendor.
+#: Most characters of a name, and of a vendor.
 _MOST_OF_NAME, _MOST_OF_VENDOR = 40, 20
 
 
@@ -27,8 +28,22 @@ class StationNames:
 
     given: Mapping[str, str] = field(default_factory=dict)
 
+    def before(self, networks: Mapping[str, str]) -> StationNames:
+        """Returns these names, and for other stations the names of the networks that they announce."""
+        announced = {address: _printable(name) for address, name in networks.items()}
+        return StationNames({**announced, **self.given})
+
+    def short(self, address: str) -> str:
+        """Returns a unique name, otherwise the address, for the ends of a link."""
+        name = self.given.get(address.lower())
+        return name if name is not None and self._stations_of[name] == 1 else address
+
+    @cached_property
+    def _stations_of(self) -> Counter[str]:
+        return Counter(self.given.values())
+
     def label(self, address: str) -> str:
-        """The name and the address; without a name the address, and its vendor or that it is random."""
+        """Returns name and address; without a name, the address with its vendor or "(random)"."""
         name = self.given.get(address.lower())
         if name is not None:
             return f"{name} {address}"
@@ -37,9 +52,9 @@ class StationNames:
 
 
 def read_names(path: Path) -> StationNames:
-    """Reads names of stations: a line for each, its address, then a comma or a space, then its name.
+    """Reads names of stations: one line for each, with its address, a comma or a space, and its name.
 
-    Empty lines and those that begin with `#` are left out, and so is a first line of headings.
+    Empty lines, lines that begin with `#`, and a first line of headings are skipped.
 
     Raises:
         UserError: if the file cannot be read, or a line has no address or no name.
@@ -57,16 +72,21 @@ def read_names(path: Path) -> StationNames:
                 f"{path}:{number}: found {line!r}; needs an address and a name, as in 00:11:22:33:44:55 roof"
             )
         if not name:
-            raise UserError(f"{path}:{number}: {address} has no name; write it behind the address")
+            raise UserError(f"{path}:{number}: {address} has no name; write it after the address")
         made[address.lower().replace("-", ":")] = name[:_MOST_OF_NAME]
     return StationNames(made)
 
 
+def _printable(name: str) -> str:
+    r"""Returns a name on one line: it is untrusted, and may contain line breaks."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
 @cache
 def vendor(address: str) -> str:
-    """The vendor of an address in brackets, or that it is random; empty where neither is known.
+    """Returns the vendor of an address in brackets, or that it is random; empty if neither is known.
 
-    Vendors are those of IEEE's registry, as netaddr has it; without netaddr there are none.
+    Vendors are from the IEEE registry in netaddr; without netaddr, none are known.
     """
     if not _ADDRESS.fullmatch(address):
         return ""

@@ -27,7 +27,7 @@ CHAIN = SCENARIOS / "chain.toml"
             ["run", SCENARIOS / "chain.toml", "--duration", "10.1 s", "--warmup", "10.2 s"],
             "which is 10.1 s (--duration)",
         ),
-        (["run", SCENARIOS / "chain.toml", "--vary", "n0->n7"], "--vary: names the flows that --scheme replaces"),
+        (["run", SCENARIOS / "chain.toml", "--vary", "n0->n7"], "--vary: found without --scheme"),
     ],
 )
 def test_what_is_mixed_up_is_answered_with_what_would_do(multihop, words, said):
@@ -74,7 +74,7 @@ def test_what_only_follows_from_a_mistake_is_not_named(inline, tmp_path):
 
 def test_an_estimate_of_what_is_not_there_names_what_is():
     found = package.compare(SCENARIOS / "chain.toml", ["udp"], seeds=1, duration="21 s")
-    with pytest.raises(package.UserError, match="variant: found 'goodput_total_bps'; there are: udp"):
+    with pytest.raises(package.UserError, match="variant: found 'goodput_total_bps'; needs one of udp"):
         found.estimate("goodput_total_bps", "udp")
-    with pytest.raises(package.UserError, match=r"metric: found 'goodput'; there are: .*goodput_total_bps"):
+    with pytest.raises(package.UserError, match=r"metric: found 'goodput'; needs one of .*goodput_total_bps"):
         found.estimate("udp", "goodput")

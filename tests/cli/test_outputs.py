@@ -24,12 +24,17 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX files")
 WRITERS = {
     "report": ["run", "chain.toml", "--report"],
     "pcap": ["run", "chain.toml", "--pcap"],
-    "frames": ["run", "chain.toml", "--frames"],
-    "log of a capture": ["measure", "run.pcapng", "--frames"],
     "page": ["view", "run.frames", "--out"],
     "page of a capture": ["view", "run.pcapng", "--out"],
     "trace": ["view", "run.frames", "--perfetto"],
     "mesh": ["import", "mesh.csv", "--out"],
+}
+
+
+#: Each option that names a folder of a frame log.
+LOGGERS = {
+    "frames": ["run", "chain.toml", "--frames"],
+    "log of a capture": ["measure", "run.pcapng", "--frames"],
 }
 
 
@@ -53,6 +58,11 @@ def folder(tmp_path, made):
 @pytest.fixture(params=WRITERS)
 def words(request):
     return WRITERS[request.param]
+
+
+@pytest.fixture(params=LOGGERS)
+def logger(request):
+    return LOGGERS[request.param]
 
 
 def no_parts(folder):
@@ -159,7 +169,7 @@ def test_a_link_that_leads_nowhere_is_named_as_such(inline, chain, folder):
     (folder / "link").symlink_to("absent/results")
     for place in ("link", "link/results"):
         said = inline("run", chain, "--out", folder / place).fails_cleanly()
-        assert "link: a link that leads nowhere, to absent/results; make that directory" in said
+        assert "link: a broken link to absent/results; make that directory" in said
 
 
 def test_a_pipe_is_written_through_a_link(folder):
@@ -174,7 +184,7 @@ def test_a_pipe_is_written_through_a_link(folder):
 @pytest.mark.parametrize("way", ["pipe", "file"])
 def test_standard_output_is_written(folder, way):
     """By a name of the test's own, as root could replace that of the system."""
-    words = WRITERS["frames"]
+    words = WRITERS["pcap"]
     (folder / "stdout").symlink_to("/proc/self/fd/1")
     command = [sys.executable, "-m", "multihop", *words, "stdout"]
     if way == "pipe":
@@ -186,7 +196,7 @@ def test_standard_output_is_written(folder, way):
             subprocess.run(command, cwd=folder, check=True, stdout=said)
         out = (folder / "said").read_bytes()
         assert out.startswith(b"before\n")
-    assert (folder / "run.frames").read_bytes() in out
+    assert (folder / "run.pcapng").read_bytes() in out
     assert b"goodput" in out
     assert (folder / "stdout").is_symlink()
 
@@ -208,10 +218,40 @@ def test_the_null_device_and_a_full_one_stay(inline, folder, words):
     assert no_parts(folder)
 
 
-def test_a_log_that_cannot_be_read_back_is_not_shown_in_a_report(inline, folder):
+def test_a_frame_log_replaces_a_frame_log_and_nothing_else(inline, folder, logger):
     os.mkfifo(folder / "pipe")
-    message = inline("run", "chain.toml", "--frames", "pipe", "--report", "r.html").fails_cleanly()
-    assert "--frames: found pipe" in message
+    (folder / "file").write_text("old")
+    (folder / "folder").mkdir()
+    (folder / "folder" / "notes").write_text("mine")
+    (folder / "empty").mkdir()
+    for name in ("pipe", "file"):
+        assert f"{name}: is there, and is no folder" in inline(*logger, name).fails_cleanly()
+    assert "folder: is there, and is no frame log" in inline(*logger, "folder").fails_cleanly()
+    assert (folder / "folder" / "notes").read_text() == "mine"
+    shutil.copytree(folder / "run.frames", folder / "old.frames")
+    (folder / "old.frames" / "drops.parquet").write_bytes(b"damaged")
+    (folder / "link").symlink_to("linked")
+    for name in ("empty", "old.frames", "link"):
+        assert inline(*logger, name).code == 0
+        assert inline("view", name, "--out", "page.html").code == 0
+    assert (folder / "link").is_symlink()
+    assert no_parts(folder)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_frame_log_needs_a_name_and_not_that_of_its_source(inline):
+    assert "names no folder of its own" in inline(*LOGGERS["frames"], ".").fails_cleanly()
+    assert "would be lost" in inline(*LOGGERS["frames"], "chain.toml").fails_cleanly()
+    assert "would be lost" in inline(*LOGGERS["log of a capture"], "run.pcapng").fails_cleanly()
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_disk_that_is_full_is_said_of_the_frame_log(inline, small_disk, logger):
+    done = inline(*logger, "disk/log")
+    assert done.code == 1, done.err
+    assert "disk/log" in done.err.splitlines()[-1]
+    assert "cannot be written: No space left on device" in done.err.splitlines()[-1]
+    assert list(small_disk.iterdir()) == []
 
 
 def test_capture_and_frame_log_are_two_files(inline, folder):
@@ -263,7 +303,7 @@ def test_an_empty_name_is_refused(inline, folder):
 def test_files_of_any_name_are_written(inline, folder, name):
     done = inline("run", "chain.toml", f"--frames={name}", "-q")
     assert done.code == 0, done.err
-    assert (folder / name).is_file()
+    assert (folder / name / "transmissions.parquet").is_file()
     assert no_parts(folder)
 
 
@@ -301,7 +341,8 @@ def test_a_disk_that_is_full_is_said_of_the_file(inline, small_disk, words):
 def test_of_two_logs_the_one_whose_disk_is_full_is_named(inline, folder, small_disk):
     for full, whole in (("--pcap", "--frames"), ("--frames", "--pcap")):
         done = inline("run", "chain.toml", full, "disk/file", whole, "other")
-        assert done.err.splitlines()[-1] == "multihop: disk/file: cannot be written: No space left on device"
+        assert done.err.splitlines()[-1].startswith("multihop: disk/file")
+        assert done.err.splitlines()[-1].endswith(": cannot be written: No space left on device")
         assert done.code == 1
         assert list(small_disk.iterdir()) == []
         assert not (folder / "other").exists()
@@ -383,6 +424,7 @@ def test_require_writable_file_follows_links(tmp_path):
 # Folders that are missing
 
 
+@pytest.mark.parametrize("words", [*WRITERS.values(), *LOGGERS.values()])
 def test_every_output_makes_the_folders_on_its_way_and_says_so(inline, folder, words):
     made = inline(*words, "new/deep/file")
     assert made.code == 0

@@ -155,11 +155,11 @@ def test_a_capture_changes_nothing_and_is_reported(multihop, chain, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("--pcap", "chain.toml"), "this is the file that is read"),
+        (("--pcap", "chain.toml"), "this is the input file"),
         (("--pcap", "."), "this is a directory"),
         (("--pcap", "chain.toml/x.pcapng"), "a file is in the way"),
-        (("--pcap", "x.pcapng", "--seeds", "2"), "one file is of one run"),
-        (("--pcap", "x", "--report", "./x"), "where the report goes"),
+        (("--pcap", "x.pcapng", "--seeds", "2"), "one file holds one run"),
+        (("--pcap", "x", "--report", "./x"), "which --report writes as well"),
         (("--pcap", "o/series.csv", "--out", "o"), "which --out writes as well"),
         (("--pcap", "x.pcapng", "--set", "mac.override.data_header=20 B"), "mac.override.data_header: 20 B"),
     ],
@@ -273,6 +273,7 @@ def moving(path, protocol, **parameters):
     return multihop.run(SCENARIOS / "mobile-mesh.toml", pcap=path, duration="150 s", warmup="0 s", set=replaced)
 
 
+@pytest.mark.long
 def test_tshark_names_the_messages_of_aodv(tshark, tmp_path):
     path = tmp_path / "run.pcapng"
     result = moving(path, "aodv", **RFC_SIZES)
@@ -300,6 +301,7 @@ def test_a_message_that_ns2_counts_without_udp_is_cut_at_its_end(tshark, tmp_pat
     assert ["10.0.0.8", "10.0.0.1"] in asked
 
 
+@pytest.mark.long
 def test_tshark_names_the_options_of_dsr(tshark, tmp_path):
     path = tmp_path / "run.pcapng"
     moving(path, "dsr")

@@ -54,7 +54,7 @@ def captured(path, standard="802.11n", hops=2, routing="static"):
     return run(SCENARIO.format(standard=standard, hops=hops, routing=routing), pcap=path)
 
 
-@pytest.mark.parametrize("standard", ["802.11n", "802.11a"])
+@pytest.mark.parametrize("standard", [pytest.param("802.11n", marks=pytest.mark.long), "802.11a"])
 def test_frames_have_the_identifier_of_their_codepoint_on_every_hop(tshark, tmp_path, standard):
     path = tmp_path / "run.pcapng"
     captured(path, standard)

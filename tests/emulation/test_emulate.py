@@ -232,7 +232,7 @@ def test_a_suspension_is_lag(scenario):
         time.sleep(1.0)
     out, _ = process.communicate(timeout=30)
     assert process.returncode == 3, out
-    assert "INVALID: the p99 lag is beyond --max-lag 500 ms" in out
+    assert "INVALID: the p99 lag is above --max-lag 500 ms" in out
 
 
 def children(pid):
@@ -303,7 +303,7 @@ def test_lag_beyond_the_limit_has_a_code_of_its_own(scenario, tmp_path):
     options, words = talking(tmp_path)
     done = multihop("emulate", scenario, "--max-lag", "1 ns", *options, *words, capture_output=True, timeout=60)
     assert done.returncode == 3
-    assert "INVALID: the p99 lag is beyond --max-lag" in done.stdout
+    assert "INVALID: the p99 lag is above --max-lag" in done.stdout
 
 
 def test_a_command_that_fails_is_said(scenario):
@@ -315,7 +315,7 @@ def test_without_packets_there_are_no_flows(scenario, tmp_path):
     out = tmp_path / "out"
     done = emulate(scenario, "--out", out, "--", "true")
     assert "n0->n1" not in done.stdout
-    assert "no flows: no payload was sent from end to end" in done.stdout
+    assert "no flows: no payload was sent end to end" in done.stdout
     assert (out / "flows.csv").read_text().count("\n") == 1, "the heads of columns"
     assert len((out / "nodes.csv").read_text().splitlines()) == 4
 
@@ -335,7 +335,7 @@ def test_of_the_tcp_of_the_kernel_nothing_is_made_up(scenario, tmp_path):
     assert summary["retransmission_ratio"] is None
     assert summary["jain"] == 1, "of one flow: what answers it is none"
     assert summary["delay_p50_s"] == data["delay_p50_s"] != answer["delay_p50_s"]
-    assert "not in fairness and delays, as they sent less than 1% of what" in emulate(scenario, *words).stdout
+    assert "not in fairness and delays, since they sent less than 1% of the bytes" in emulate(scenario, *words).stdout
 
 
 def test_a_program_at_a_node_that_fails_is_said_and_a_server_that_is_ended_is_none(scenario):
@@ -375,7 +375,7 @@ def test_user_namespaces_do(scenario, tmp_path):
         (["--at", "n1:"], "--at: found 'n1:'; needs NODE:COMMAND"),
         (["--at", "n1:echo 'a"], "its quotes are not closed"),
         (["--shell", "n7"], "node: found 'n7'"),
-        (["--shell", "n1", "--", "true"], "give one of them only"),
+        (["--shell", "n1", "--", "true"], "needs only one of them"),
         (["--slow", "0"], "slow: found 0; needs 0.01 to 1000000"),
         (["--slow", "nan"], "slow: found nan"),
         (["--max-lag", "2"], "--max-lag: "),
@@ -388,7 +388,7 @@ def test_user_namespaces_do(scenario, tmp_path):
             ["--shim", "--scheme", "recn"],
             'shim: scheme: found "recn"; needs a scheme whose routers write into a header',
         ),
-        (["--shim", "--mode", "ethernet"], "shim: found with mode ethernet; it needs mode ip"),
+        (["--shim", "--mode", "ethernet"], "shim: found with mode ethernet; needs mode ip"),
     ],
 )
 def test_what_is_wrong_is_said(scenario, words, message):
@@ -419,5 +419,5 @@ def test_a_file_that_is_no_journal_is_refused(tmp_path, text):
 def test_a_journal_of_another_version_is_named(tmp_path):
     file = tmp_path / "run.journal"
     file.write_text("multihop journal 1: {}\n", encoding="utf-8")
-    with pytest.raises(UserError, match="a journal of version 1; this multihop replays version 2"):
+    with pytest.raises(UserError, match="a journal of version 1; needs version 2"):
         journal_of(file)

@@ -53,7 +53,7 @@ def test_a_device_that_a_program_removes_is_named_and_the_others_go_on(scenario,
     words = ["--mode", mode, "--at", "n1:ip link del air0", "--json", "--", "sleep", "1"]
     live = json.loads(emulate(scenario, *words, code=3).stdout)["live"]
     assert live["removed"] == ["n1"]
-    removed = "n1: a program removed its device air0, so that nothing left or reached it from then on"
+    removed = "n1: a program removed its device air0, so that the node was cut off from then on"
     assert live["why_invalid"] == [removed]
     assert live["virtual_s"] > 0.9, "it went on"
     assert live["cpu_s"] < 0.5 * live["real_s"], "and what is gone is not asked again and again"
@@ -75,7 +75,7 @@ def test_packets_longer_than_an_msdu_do_not_cross_the_air(scenario):
 def test_a_full_disk_is_named_and_what_ran_is_kept(scenario, option):
     words = ["--json", option, "/dev/full", "--", sys.executable, "-c", SEND + "time.sleep(0.3)"]
     done = emulate(scenario, *words, code=1)
-    assert done.stderr == "multihop: /dev/full: cannot be written: No space left on device; it ends there\n"
+    assert done.stderr == "multihop: /dev/full: cannot be written: No space left on device; the file ends there\n"
     found = json.loads(done.stdout)
     assert found["live"]["read"] >= 200
     assert found["runs"][0]["flows"][0]["delivered_bytes"] > 100_000
@@ -84,7 +84,7 @@ def test_a_full_disk_is_named_and_what_ran_is_kept(scenario, option):
 def test_a_file_that_cannot_be_made_is_named(scenario, tmp_path):
     done = emulate(scenario, "--record", tmp_path / "x", "--pcap", tmp_path / "x", "--", "true", code=2)
     assert done.stderr == (
-        f"multihop: {tmp_path}/x: found as the capture and as the journal; needs a file of its own for each\n"
+        f"multihop: {tmp_path}/x: found as the capture and as the journal; needs a separate file for each\n"
     )
 
 

@@ -6,6 +6,7 @@ from typer.testing import CliRunner
 import multihop
 from conftest import SCENARIOS
 from multihop.cli.app import app
+from multihop.framelog import packed
 from multihop.report.viewer import page
 
 #: Eight stations that hear each other, all of which have something to send.
@@ -126,7 +127,7 @@ def opened(shown, tmp_path):
         else:
             multihop.run(scenario, frames=log, **options)
         file = log.with_suffix(".html")
-        file.write_text(page(log.read_bytes(), "run"), encoding="utf-8")
+        file.write_text(page(packed(log).data, "run"), encoding="utf-8")
         tab = shown(file.as_uri())
         tab.wait_for_selector(".viewer > canvas")
         return tab

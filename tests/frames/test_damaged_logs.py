@@ -1,9 +1,8 @@
 """Captures of several clocks, and logs with more, or other, in them than a page was made for."""
 
-import base64
 import itertools
+import shutil
 import struct
-import zlib
 
 import numpy as np
 import pytest
@@ -13,17 +12,14 @@ import multihop
 from conftest import SCENARIOS
 from multihop import UserError
 from multihop.cli.app import app
-from multihop.framelog import read
-from multihop.report.viewer import module, page
+from multihop.framelog import packed, read
+from multihop.report.viewer import page
 
 HOUR = 3_600_000_000_000
 #: pcapng: kinds of blocks, where a packet has its stamp and the radio's timer, and an interface's option of resolution.
 INTERFACE, PACKET = 1, 6
 STAMP, TIMER = 12, 28 + 8
 NANOSECONDS, MICROSECONDS = bytes.fromhex("0900010009"), bytes.fromhex("0900010006")
-#: A frame log: its magic and version, where a block's header has its rows and the length of its content, check sums.
-BEGINS, ROWS, SIZE, HEADER, CHECK_SUM = 12, 1, 21, 25, 4
-TRANSMISSIONS = 2
 
 
 @pytest.fixture(scope="module")
@@ -153,113 +149,77 @@ def shown(browser, tmp_path, data, fragment=""):
     return opened(browser, file, fragment)
 
 
-def blocks(data):
-    """Where blocks begin, and their contents end."""
-    at = BEGINS
-    while at < len(data):
-        end = at + HEADER + int.from_bytes(data[at + SIZE : at + HEADER], "little")
-        yield at, end
-        at = end + CHECK_SUM
+def copied(log, folder):
+    """A copy of a log, and the file of its transmissions."""
+    copy = folder / "copy.frames"
+    shutil.copytree(log, copy)
+    return copy, copy / "transmissions.parquet"
 
 
-def transmissions_of(data):
-    """The number of the first block of transmissions, and where it begins."""
-    return next((number, at) for number, (at, _) in enumerate(blocks(data), 1) if data[at] == TRANSMISSIONS)
-
-
-def with_rows(data, rows):
-    """The log, in which the first block of transmissions says that it has so many rows."""
-    made = bytearray(data)
-    _, at = transmissions_of(data)
-    made[at + ROWS : at + ROWS + 4] = rows.to_bytes(4, "little")
-    check_sum = zlib.crc32(made[:BEGINS])
-    for begin, end in blocks(data):
-        check_sum = zlib.crc32(made[begin:end], check_sum)
-        made[end : end + CHECK_SUM] = check_sum.to_bytes(CHECK_SUM, "little")
-    return bytes(made)
-
-
-def test_ten_million_transmissions_ask_for_a_window(browser, tmp_path, log):
-    huge = tmp_path / "huge.frames"
-    huge.write_bytes(with_rows(log.read_bytes(), 10_000_000))
-    done = call("view", huge)
+def test_more_transmissions_than_a_page_holds_ask_for_a_window(browser, tmp_path, log, monkeypatch):
+    monkeypatch.setattr("multihop.cli.view._MOST", 100)
+    done = call("view", log, "--out", tmp_path / "x.html")
     assert isinstance(done.exception, UserError)
-    assert "10000000 transmissions are more than 5000000; name a window of time" in str(done.exception)
-    assert not huge.with_suffix(".html").exists()
-    tab = shown(browser, tmp_path, huge.read_bytes())
+    assert "transmissions are more than 100; name a window of time" in str(done.exception)
+    assert not (tmp_path / "x.html").exists()
+    data = packed(log).data
+    at = data.index(b'"name":"transmissions","rows":') + len(b'"name":"transmissions","rows":')
+    # The page adds spaces up to a multiple of eight, in which the number has room.
+    length = int.from_bytes(data[:4], "little")
+    rows = len(data[at : at + 20].split(b"}")[0])
+    huge = data[:at] + b"5000001".ljust(rows) + data[at + rows :]
+    tab = shown(browser, tmp_path, (length + len(huge) - len(data)).to_bytes(4, "little") + huge[4:])
     said = tab.get_by_role("alert").inner_text()
-    assert "10000000 transmissions, more than the 5000000 that a page holds. Name a window" in said
+    assert "5000001 transmissions, more than the 5000000 that a page holds. Name a window" in said
 
 
-def test_more_rows_than_there_are_is_damage(browser, tmp_path, log):
-    wrong = tmp_path / "wrong.frames"
-    wrong.write_bytes(with_rows(log.read_bytes(), 4_000))
-    number, at = transmissions_of(log.read_bytes())
-    done = call("view", wrong)
-    assert f"wrong.frames: damaged: block {number}, at byte {at}, is not what its header says" in str(done.exception)
-    tab = shown(browser, tmp_path, wrong.read_bytes())
-    said = f"The frame log is damaged: block {number}, at byte {at}, is not what its header says. Write it again."
-    assert tab.get_by_role("alert").inner_text() == said
-    assert tab.said == []
-
-
-#: Decodes a log with one of its bytes flipped, each of some in turn: what is said of each.
-FLIPPED = """async ([source, data, places]) => {
-  const { decode } = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
-  const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0));
-  const found = [];
-  for (const at of places) {
-    bytes[at] ^= 0x10;
-    found.push(await decode(bytes).then((log) => log.cutShort ? "cut short" : "whole", (error) => error.message));
-    bytes[at] ^= 0x10;
-  }
-  return found;
-}"""
-
-
-def test_no_flipped_byte_is_shown_as_something_else(browser, log):
-    data = log.read_bytes()
-    tab = browser.new_page()
-    found = list(blocks(data))
-    places = sorted(
-        {*range(BEGINS), *(at + step for at, _ in found for step in range(HEADER)), *range(BEGINS, len(data), 997)}
-    )
-    messages = tab.evaluate(FLIPPED, [module(), base64.b64encode(data).decode(), places])
-    for at, message in zip(places, messages, strict=True):
-        number = sum(begin <= at for begin, _ in found)
-        if at < BEGINS:
-            assert "no frame log" in message or "version" in message
-        elif "cut short" not in message:
-            block = f"block {number}, at byte {found[number - 1][0]}"
-            assert message == f"The frame log is damaged: {block}, has another check sum than it says. Write it again."
-        else:
-            assert at - found[number - 1][0] in range(SIZE, HEADER), "it reaches beyond the end of the file"
-
-
-def test_a_flipped_byte_says_which_block_and_what_can_still_be_read(tmp_path, log):
-    data = bytearray(log.read_bytes())
-    number, at = transmissions_of(data)
+def test_a_flipped_byte_says_where_and_what_can_still_be_read(tmp_path, log):
+    copy, file = copied(log, tmp_path)
+    data = bytearray(file.read_bytes())
+    at = data.index(b"PAR1", 4) + 4
     data[at + 1000] ^= 1
-    wrong = tmp_path / "flipped.frames"
-    wrong.write_bytes(data)
-    block = f"block {number}, at byte {at}"
-    said = f"flipped.frames: damaged: {block}, has another check sum than it says; write the log again"
+    file.write_bytes(data)
+    place = f"transmissions.parquet, batch 1, at byte {at}, has another check sum than it says"
+    said = f"copy.frames: damaged: {place}; write the log again"
     with pytest.raises(UserError, match=said):
-        multihop.frames(wrong)
-    assert said in str(call("view", wrong).exception)
+        multihop.frames(copy)
+    assert said in str(call("view", copy).exception)
+    assert len(multihop.frames(copy, (100, 200))) == 0, "what does not overlap the batch can be read"
+
+
+def test_a_file_that_is_missing_is_said(tmp_path, log):
+    copy, _ = copied(log, tmp_path)
+    (copy / "windows.parquet").unlink()
+    with pytest.raises(UserError, match=r"damaged: windows\.parquet, which is missing; write the log again"):
+        multihop.frames(copy)
 
 
 def test_a_log_that_is_cut_short_says_where(tmp_path, log):
-    data = log.read_bytes()
-    *_, (at, _), _ = blocks(data)
-    short = tmp_path / "short.frames"
-    short.write_bytes(data[: at + 10])
-    said = f"short.frames: block {len(list(blocks(data))) - 1}, at byte {at}, is missing, or not all of it is there"
+    copy, file = copied(log, tmp_path)
+    file.write_bytes(file.read_bytes()[:-10])
+    said = r"copy\.frames: transmissions\.parquet is cut short at byte \d+, after \d+ rows"
     with pytest.warns(UserWarning, match=said):
-        multihop.frames(short)
-    done = call("view", short)
+        found = multihop.frames(copy)
+    assert found.equals(multihop.frames(log))
+    done = call("view", copy)
     assert done.exit_code == 0
-    assert said in " ".join(done.output.split())
+    assert "transmissions.parquet is cut short at byte" in " ".join(done.output.split())
+
+
+def test_a_log_of_a_process_that_was_killed_is_read(tmp_path):
+    """Without the end of any file, as a run leaves its folder when it is killed."""
+    path = tmp_path / "chain.frames"
+    multihop.run(SCENARIOS / "chain.toml", duration="100 s", warmup="0 s", frames=path)
+    whole = multihop.frames(path)
+    rows = 1 << 16
+    assert len(whole) > rows, "there are two batches"
+    file = path / "transmissions.parquet"
+    data = file.read_bytes()
+    ends = [at for at in range(len(data)) if data.startswith(b"PAR1", at)]
+    file.write_bytes(data[: ends[3] - 1000])
+    with pytest.warns(UserWarning, match=f"is cut short at byte .*, after {rows} rows"):
+        found = multihop.frames(path)
+    assert found.equals(whole[:rows])
 
 
 def test_a_log_without_transmissions_says_so(browser, tmp_path):
@@ -267,7 +227,7 @@ def test_a_log_without_transmissions_says_so(browser, tmp_path):
     options = ["--duration", "2 s", "--warmup", "0 s", "-q", "--between", "1.9999999 s, 1.99999991 s"]
     assert call("run", SCENARIOS / "hidden-terminal.toml", "--frames", path, *options).exit_code == 0
     assert len(multihop.frames(path)) == 0
-    tab = shown(browser, tmp_path, path.read_bytes())
+    tab = shown(browser, tmp_path, packed(path).data)
     assert "There is no transmission in this log." in tab.locator(".viewer").inner_text()
     for name in ("next collision", "next drop", "all"):
         tab.get_by_role("button", name=name).click()
@@ -293,7 +253,7 @@ scheme = "udp"
 """,
         frames=path,
     )
-    tab = shown(browser, tmp_path, path.read_bytes(), "#node=n999&t=0.1&span=0.01")
+    tab = shown(browser, tmp_path, packed(path).data, "#node=n999&t=0.1&span=0.01")
     assert "nodes 977 to 1000 of 1000" in tab.locator(".viewer-status").inner_text()
     assert tab.evaluate("document.querySelector('.viewer > canvas').height") < 1_000
     assert tab.said == []
@@ -304,7 +264,7 @@ def test_names_are_text_wherever_they_are_shown(browser, tmp_path):
     name = "<img src=x onerror=alert(1)>"
     text = (SCENARIOS / "hidden-terminal.toml").read_text().replace('"left"', f'"{name}"')
     multihop.run(text, duration="1 s", warmup="0 s", frames=path)
-    tab = shown(browser, tmp_path, path.read_bytes())
+    tab = shown(browser, tmp_path, packed(path).data)
     tab.get_by_role("button", name="next collision").click()
     tab.wait_for_timeout(300)
     assert name in tab.locator(".viewer").inner_text()
@@ -327,7 +287,7 @@ def test_names_are_text_wherever_they_are_shown(browser, tmp_path):
     ids=["words", "far", "infinite", "megabyte", "broken"],
 )
 def test_a_link_that_means_nothing_shows_the_log(browser, tmp_path, log, fragment):
-    tab = shown(browser, tmp_path, log.read_bytes(), fragment)
+    tab = shown(browser, tmp_path, packed(log).data, fragment)
     state = tab.evaluate("(({ from, to, at }) => [from, to, at])(document.querySelector('.viewer-host').viewer.state)")
     assert all(np.isfinite(state)), state
     assert 0 <= state[0] < state[1] <= 2e9

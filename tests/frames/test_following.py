@@ -4,13 +4,14 @@ import pytest
 
 import multihop
 from conftest import SCENARIOS
+from multihop.framelog import packed
 from multihop.report.viewer import page
 
 #: Follows a packet of the first flow that was delivered, by a model to which something is added before.
 FOLLOWED = """(add) => {
   const { viewer } = document.querySelector(".viewer-host");
   const { model } = viewer;
-  const isIts = (i) => model.flow[i] === 0 && model.packet[i] === 40 && model.carries(i) === 1;
+  const isIts = (i) => model.flow[i] === 0 && model.packet[i] === 40 && model.carries[i] === 1;
   const its = [...model.start.keys()].filter(isIts);
   const last = its.findLast((i) => model.kind[i] === 2);
   const begins = model.contends[its.find((i) => model.contends[i] >= 0)];
@@ -33,7 +34,7 @@ def followed(shown, tmp_path):
     log = tmp_path / "chain.frames"
     multihop.run(SCENARIOS / "chain.toml", duration="4 s", warmup="0 s", frames=log)
     file = tmp_path / "chain.html"
-    file.write_text(page(log.read_bytes(), "chain"), encoding="utf-8")
+    file.write_text(page(packed(log).data, "chain"), encoding="utf-8")
 
     def follow(add):
         tab = shown(file.as_uri())

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import multihop
 from conftest import SCENARIOS
 from multihop import UserError
 from multihop.cli.app import app
-from multihop.framelog import read
+from multihop.framelog import packed, read
 from multihop.report.viewer import page
 
 HIDDEN = SCENARIOS / "hidden-terminal.toml"
@@ -81,7 +82,7 @@ def test_a_part_is_of_the_nodes_and_the_interval_that_were_named(tmp_path, logge
         (["--nodes", "n0"], "add --frames"),
         (["--frames", "{tmp}/x.frames", "--nodes", "n9"], "no node 'n9'"),
         (["--frames", "{tmp}/x.frames", "--between", "2 s"], "needs two instants"),
-        (["--frames", "{tmp}/x.frames", "--between", "2 s, 1 s"], "must be before"),
+        (["--frames", "{tmp}/x.frames", "--between", "2 s, 1 s"], "before the second"),
         (["--frames", "{tmp}/x.frames", "--seeds", "2"], "leave --seeds out"),
     ],
 )
@@ -130,17 +131,19 @@ def test_what_is_no_log_or_cut_short_says_so(tmp_path, logged):
         multihop.frames(other)
     with pytest.raises(UserError, match="no such file"):
         multihop.frames(tmp_path / "none")
-    whole = logged[1].read_bytes()
-    short = tmp_path / "short.frames"
-    short.write_bytes(whole[:-10])
-    assert read(short).cut_short
+    with pytest.raises(UserError, match=r"this is no frame log: it has no transmissions\.parquet"):
+        multihop.frames(tmp_path)
+    old = tmp_path / "old.frames"
+    old.write_bytes(b"mhframes\6\0\0\0")
+    with pytest.raises(UserError, match="of an earlier version: write it again"):
+        multihop.frames(old)
     assert not read(logged[1]).cut_short
     with pytest.raises(UserError, match="name a window"):
         read(logged[1], most=10)
 
 
 def test_names_are_text_in_the_page(logged):
-    made = page(logged[1].read_bytes(), "</title><script>alert(1)</script>")
+    made = page(packed(logged[1]).data, "</title><script>alert(1)</script>")
     assert "<script>alert" not in made
 
 
@@ -160,10 +163,7 @@ def test_a_packet_that_is_alone_in_an_aggregate_arrives_with_it(tmp_path):
     multihop.run(SCENARIOS / "wlan-11ax.toml", duration="2 s", warmup="0 s", frames=path)
     log = read(path)
     packets = log.tables["mpdus"].groupby(["start", "from"])["outcome"].agg(["size", "sum"]).reset_index()
-    sent = log.tables["transmissions"].assign(
-        **{"from": log.tables["sorts"]["from"].to_numpy()[log.tables["transmissions"]["sort"]]}
-    )
-    both = packets.merge(sent, on=["start", "from"])
+    both = packets.merge(log.tables["transmissions"], on=["start", "from"], suffixes=("", "_of_all"))
     alone = both[(both["size"] == 1) & (both["outcome"] == 0)]
     assert len(alone) > 10
     assert (alone["sum"] == 0).all()
@@ -177,11 +177,13 @@ def test_a_view_of_an_interval_has_what_begins_in_it(tmp_path, logged):
     text = out.read_text()
     assert 'data-between="1000000000 2000000000"' in text
     held = re.search(r'id="frames">([^<]*)<', text)
-    (tmp_path / "part.frames").write_bytes(base64.b64decode(held[1]))
-    part, whole = read(tmp_path / "part.frames"), multihop.frames(logged[1])
-    wanted = whole[whole["start"].between(1_000_000_000, 2_000_000_000)]
-    assert list(part.transmissions["start"]) == list(wanted["start"])
-    assert part.head["only_between"] == [1_000_000_000, 2_000_000_000]
+    data = base64.b64decode(held[1])
+    header = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
+    whole = multihop.frames(logged[1])
+    wanted = whole["start"].between(1_000_000_000, 2_000_000_000).sum()
+    rows = {table["name"]: table["rows"] for table in header["tables"]}
+    assert 0 < rows["transmissions"] == wanted < len(whole)
+    assert header["head"]["only_between"] == [1_000_000_000, 2_000_000_000]
     assert "no transmission begins" not in done.output
 
 
@@ -200,7 +202,7 @@ def test_an_interval_with_nothing_in_it_is_noted(tmp_path, logged, options):
     options = [word.format(tmp=tmp_path) for word in options]
     done = call("view", logged[1], "--between", "70 s, 80 s", *options)
     assert done.exit_code == 0, done.output
-    assert "no transmission begins in --between; it is of 5 s" in done.output
+    assert "no transmission begins in --between; the log covers 5 s" in done.output
 
 
 def test_a_run_that_logs_nothing_notes_it(tmp_path):
@@ -208,12 +210,12 @@ def test_a_run_that_logs_nothing_notes_it(tmp_path):
     options = ["--duration", "2 s", "--warmup", "0 s", "-q", "--frames", path, "--between", "70 s, 80 s"]
     done = call("run", HIDDEN, *options)
     assert done.exit_code == 0, done.output
-    assert "nothing of --nodes, --flows and --between is in it; the run is of 2 s" in done.output
+    assert "no frame matches --nodes, --flows and --between; the run lasts 2 s" in done.output
 
 
 def test_no_page_replaces_what_is_something_else(tmp_path, logged):
     log, report = tmp_path / "x.frames", tmp_path / "x.html"
-    log.write_bytes(logged[1].read_bytes())
+    shutil.copytree(logged[1], log)
     report.write_text("a report")
     for _ in range(2):
         done = call("view", log)
@@ -223,7 +225,7 @@ def test_no_page_replaces_what_is_something_else(tmp_path, logged):
     (tmp_path / "x.frames.html").write_text("notes")
     done = call("view", log)
     assert done.exit_code != 0
-    assert "is no page of a frame log; name another file: --out FILE.html" in str(done.exception or done.output)
+    assert "is not the page of a frame log; name another file: --out FILE.html" in str(done.exception or done.output)
     report.unlink()
     for _ in range(2):
         assert call("view", log).exit_code == 0
@@ -232,10 +234,10 @@ def test_no_page_replaces_what_is_something_else(tmp_path, logged):
 
 def test_several_logs_do_not_go_to_one_file(tmp_path, logged):
     for name in ("a", "b"):
-        (tmp_path / f"{name}.frames").write_bytes(logged[1].read_bytes())
+        shutil.copytree(logged[1], tmp_path / f"{name}.frames")
     done = call("view", tmp_path, "--out", tmp_path / "one.html")
     assert done.exit_code != 0
-    assert "there are 2 frame logs" in str(done.exception or done.output)
+    assert "found 2 frame logs" in str(done.exception or done.output)
     assert not (tmp_path / "one.html").exists()
     assert call("view", tmp_path).exit_code == 0
     assert {path.name for path in tmp_path.glob("*.html")} == {"a.html", "b.html"}
@@ -255,7 +257,7 @@ def test_frames_arrive_and_collide_where_delays_go_by_distance(tmp_path):
     [
         ("1 s, 2 s", "needs two instants in seconds"),
         ((1,), "needs two instants in seconds"),
-        ((2, 1), "the first instant must be before the second"),
+        ((2, 1), "needs a first instant before the second"),
     ],
 )
 def test_an_interval_that_is_none_is_one_message(logged, between, said):

@@ -6,7 +6,7 @@ import pytest
 
 import multihop
 from conftest import SCENARIOS
-from multihop.framelog import read
+from multihop.framelog import packed, read
 from multihop.report.viewer import page
 
 #: A lane: where it begins, how high its blocks are, and where the lanes begin.
@@ -66,7 +66,7 @@ def logs(tmp_path_factory):
 def opened(shown, tmp_path):
     def open_page(log):
         file = tmp_path / f"{log.stem}.html"
-        file.write_text(page(log.read_bytes(), "many"), encoding="utf-8")
+        file.write_text(page(packed(log).data, "many"), encoding="utf-8")
         tab = shown(file.as_uri())
         tab.wait_for_selector(".viewer > canvas")
         return tab

@@ -4,6 +4,7 @@ import pytest
 
 import multihop
 from conftest import SCENARIOS
+from multihop.framelog import packed
 from multihop.report.viewer import page
 
 #: Left of the lanes, height of the axis and of a lane, at a width of 400 pixels.
@@ -83,7 +84,7 @@ def log(tmp_path_factory):
 def touched(shown, tmp_path):
     def open_page(log, fragment="", height=800):
         file = tmp_path / "page.html"
-        file.write_text(page(log.read_bytes(), "touched"), encoding="utf-8")
+        file.write_text(page(packed(log).data, "touched"), encoding="utf-8")
         screen = {"width": 400, "height": height}
         return Fingers(shown(file.as_uri() + fragment, viewport=screen, has_touch=True, is_mobile=True))
 

@@ -7,7 +7,7 @@ import pytest
 
 import multihop
 from conftest import SCENARIOS
-from multihop.framelog import read
+from multihop.framelog import packed, read
 from multihop.report.viewer import page
 
 #: A row of thirty nodes.
@@ -45,12 +45,12 @@ def opened(browser, tmp_path, data, *, fragment="", width=1280, dark=False):
 
 #: The columns of all tables, packets of aggregates as a row each.
 TABLES = """() => {
-  const { tables, sorts, aggregates } = document.querySelector(".viewer-host").viewer.model;
+  const { tables, aggregates } = document.querySelector(".viewer-host").viewer.model;
   const mapped = (made, of) => Object.fromEntries(Object.entries(made).map(([key, value]) => [key, of(value)]));
-  const { start, sort } = tables.transmissions.columns;
+  const { start, from } = tables.transmissions.columns;
   const mpdus = { start: [], from: [], flow: [], carries: [], packet: [], outcome: [] };
   start.forEach((at, row) => aggregates.of(row).forEach((packet) => {
-    const all = { start: at, from: sorts.from[sort[row]], ...packet };
+    const all = { start: at, from: from[row], ...packet };
     Object.entries(all).forEach(([column, value]) => mpdus[column].push(value));
   }));
   return { ...mapped(tables, (table) => mapped(table.columns, (values) => Array.from(values))), mpdus };
@@ -70,7 +70,7 @@ def shown(tab):
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (400, False), (1280, True)])
 def test_it_opens_zooms_and_follows_a_packet(browser, tmp_path, log, width, dark):
-    tab = opened(browser, tmp_path, log.read_bytes(), width=width, dark=dark)
+    tab = opened(browser, tmp_path, packed(log).data, width=width, dark=dark)
     tab.wait_for_selector(".viewer canvas")
     opened_at = shown(tab)
     assert opened_at[1] - opened_at[0] < 0.5
@@ -140,7 +140,7 @@ app = { kind = "cbr", rate = "200 kb/s", packet = "1000 B" }
 def test_it_opens_on_some_tens_of_transmissions_around_the_first_moment_after_the_warm_up(browser, tmp_path):
     path = tmp_path / "hidden.frames"
     multihop.run(SCENARIOS / "hidden-terminal.toml", duration="5 s", warmup="2 s", frames=path)
-    tab = opened(browser, tmp_path, path.read_bytes())
+    tab = opened(browser, tmp_path, packed(path).data)
     tab.wait_for_selector(".viewer canvas")
     state = tab.evaluate(STATE)
     sent = multihop.frames(path)
@@ -159,7 +159,7 @@ def test_it_opens_on_some_tens_of_transmissions_around_the_first_moment_after_th
 def test_where_nothing_goes_wrong_it_opens_after_the_warm_up_and_leaves_empty_panels_out(browser, tmp_path):
     path = tmp_path / "wired.frames"
     multihop.run(WIRED, frames=path)
-    tab = opened(browser, tmp_path, path.read_bytes())
+    tab = opened(browser, tmp_path, packed(path).data)
     tab.wait_for_selector(".viewer canvas")
     state = tab.evaluate(STATE)
     sent = multihop.frames(path)
@@ -176,7 +176,7 @@ def test_where_nothing_goes_wrong_it_opens_after_the_warm_up_and_leaves_empty_pa
 def test_a_short_log_is_shown_whole(browser, tmp_path):
     path = tmp_path / "short.frames"
     multihop.run(WIRED, duration="1 s", warmup="0 s", set={"flows[0].app.rate": "40 kb/s"}, frames=path)
-    tab = opened(browser, tmp_path, path.read_bytes())
+    tab = opened(browser, tmp_path, packed(path).data)
     tab.wait_for_selector(".viewer canvas")
     assert shown(tab) == [0, 1]
 
@@ -184,7 +184,7 @@ def test_a_short_log_is_shown_whole(browser, tmp_path):
 def test_a_click_on_a_frame_follows_its_packet(browser, tmp_path, log):
     frame = multihop.frames(log).query("kind == 'data' and outcome == 'arrived'").iloc[3]
     middle = (frame.start + frame.airtime / 2) / 1e9
-    tab = opened(browser, tmp_path, log.read_bytes(), fragment=f"#t={middle}&span=0.02")
+    tab = opened(browser, tmp_path, packed(log).data, fragment=f"#t={middle}&span=0.02")
     tab.wait_for_selector(".viewer canvas")
     shown(tab)
     canvas = tab.locator(".viewer > canvas")
@@ -199,7 +199,7 @@ def test_a_click_on_a_frame_follows_its_packet(browser, tmp_path, log):
 
 
 def test_a_link_carries_the_place_and_the_flow(browser, tmp_path, log):
-    tab = opened(browser, tmp_path, log.read_bytes(), fragment="#t=2.5&span=0.1&flow=right")
+    tab = opened(browser, tmp_path, packed(log).data, fragment="#t=2.5&span=0.1&flow=right")
     tab.wait_for_selector(".viewer canvas")
     assert shown(tab) == pytest.approx([2.45, 2.55], abs=1e-3)
     assert tab.evaluate("location.hash").endswith("flow=right")
@@ -209,7 +209,7 @@ def test_a_link_carries_the_place_and_the_flow(browser, tmp_path, log):
 def test_many_nodes_are_scrolled_through_and_paper_is_white(browser, tmp_path):
     path = tmp_path / "row.frames"
     multihop.run(ROW, frames=path)
-    tab = opened(browser, tmp_path, path.read_bytes(), dark=True)
+    tab = opened(browser, tmp_path, packed(path).data, dark=True)
     tab.wait_for_selector(".viewer canvas")
     shown(tab)
     status = tab.locator(".viewer-status")
@@ -233,7 +233,7 @@ def test_many_nodes_are_scrolled_through_and_paper_is_white(browser, tmp_path):
 
 @pytest.mark.parametrize("width", [1280, 400])
 def test_the_axis_has_labels_that_are_apart(browser, tmp_path, log, width):
-    tab = opened(browser, tmp_path, log.read_bytes(), width=width)
+    tab = opened(browser, tmp_path, packed(log).data, width=width)
     tab.wait_for_selector(".viewer canvas")
     for length in (5e9, 1.3e8, 2e4, 1e3):
         labels = tab.evaluate(
@@ -280,7 +280,7 @@ def test_no_number_of_a_scale_is_cut(browser, tmp_path):
     """Part of a number is another number: at 400 px the rate of 802.11ax, 1080 Mb/s, was `10...`."""
     path = tmp_path / "ax.frames"
     multihop.run(SCENARIOS / "wlan-11ax.toml", duration="2 s", warmup="0 s", frames=path)
-    tab = opened(browser, tmp_path, path.read_bytes(), width=400)
+    tab = opened(browser, tmp_path, packed(path).data, width=400)
     tab.wait_for_selector(".viewer canvas")
     written = tab.evaluate(WRITTEN)
     assert "\u2264 1080" in written
@@ -289,7 +289,7 @@ def test_no_number_of_a_scale_is_cut(browser, tmp_path):
 
 
 def test_lanes_add_up_as_the_log_does(browser, tmp_path, log):
-    tab = opened(browser, tmp_path, log.read_bytes())
+    tab = opened(browser, tmp_path, packed(log).data)
     tab.wait_for_selector(".viewer canvas")
     sums = tab.evaluate("document.querySelector('.viewer-host').viewer.model.lane.map((lane) => lane.airtime)")
     frames = multihop.frames(log)
@@ -308,7 +308,7 @@ def test_a_packet_of_an_aggregate_has_a_fate_of_its_own(browser, tmp_path):
     arrived = again[again["outcome"] == "arrived"].iloc[0]
     together = (packets["start"] == lost.start).sum()
     assert arrived.start > lost.start
-    tab = opened(browser, tmp_path, path.read_bytes())
+    tab = opened(browser, tmp_path, packed(path).data)
     tab.wait_for_selector(".viewer canvas")
     search = tab.get_by_role("searchbox")
     search.fill(f"{lost.flow}#{lost.packet}")
@@ -325,7 +325,7 @@ def test_a_packet_of_an_aggregate_has_a_fate_of_its_own(browser, tmp_path):
 def test_the_page_reads_what_python_reads(browser, tmp_path, scenario):
     path = tmp_path / f"{scenario}.frames"
     multihop.run(SCENARIOS / f"{scenario}.toml", duration="3 s", warmup="0 s", frames=path)
-    tab = opened(browser, tmp_path, path.read_bytes())
+    tab = opened(browser, tmp_path, packed(path).data)
     tab.wait_for_selector(".viewer canvas")
     tables = tab.evaluate(TABLES)
     log = read(path)
@@ -335,14 +335,18 @@ def test_the_page_reads_what_python_reads(browser, tmp_path, scenario):
             assert tables[name][column] == table[column].tolist(), f"{name}.{column}"
 
 
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [(lambda whole: whole[:500], "cut short"), (lambda _: b"something else entirely", "no frame log")],
-)
-def test_bad_logs_say_so_in_the_page(browser, tmp_path, log, data, said):
-    tab = opened(browser, tmp_path, data(log.read_bytes()))
-    tab.wait_for_selector(".viewer-error, .viewer-note")
-    assert said in tab.locator("body").inner_text()
+@pytest.mark.parametrize("data", [lambda whole: whole[:500], lambda _: b"something else entirely", lambda _: b""])
+def test_bytes_that_are_no_log_say_so_in_the_page(browser, tmp_path, log, data):
+    tab = opened(browser, tmp_path, data(packed(log).data))
+    tab.wait_for_selector(".viewer-error")
+    assert "This is no frame log, or nothing of it is left." in tab.locator("body").inner_text()
+    assert tab.said == []
+
+
+def test_a_page_that_is_cut_short_says_so(browser, tmp_path, log):
+    tab = opened(browser, tmp_path, packed(log).data[:-500])
+    tab.wait_for_selector(".viewer-error")
+    assert "The frame log is damaged: column " in tab.locator("body").inner_text()
     assert tab.said == []
 
 
@@ -366,7 +370,7 @@ def test_next_goes_to_each_one_also_at_one_instant_and_at_the_first(browser, tmp
     path = tmp_path / "mesh.frames"
     multihop.run(SCENARIOS / "mesh-demo.toml", duration="4 s", warmup="0 s", frames=path)
     log = read(path)
-    tab = opened(browser, tmp_path, path.read_bytes())
+    tab = opened(browser, tmp_path, packed(path).data)
     tab.wait_for_selector(".viewer canvas")
     words = log.transmissions
     lost = [row for row, outcome in enumerate(words["outcome"]) if outcome == "collision"]
@@ -389,14 +393,14 @@ def test_next_goes_to_each_one_also_at_one_instant_and_at_the_first(browser, tmp
 
 def test_a_browser_that_cannot_inflate_says_so(shown, tmp_path, log):
     file = tmp_path / "old.html"
-    file.write_text(page(log.read_bytes(), "old"), encoding="utf-8")
+    file.write_text(page(packed(log).data, "old"), encoding="utf-8")
     tab = shown(file.as_uri(), before="delete globalThis.DecompressionStream")
     tab.wait_for_selector(".viewer-error")
     assert tab.inner_text(".viewer-error").startswith("This browser has no DecompressionStream, without which")
 
 
 def test_on_paper_the_title_is_dark_also_where_screens_are(browser, tmp_path, log):
-    tab = opened(browser, tmp_path, log.read_bytes(), dark=True)
+    tab = opened(browser, tmp_path, packed(log).data, dark=True)
     tab.emulate_media(media="print", color_scheme="dark")
     brightness = """(element) => {
       const [red, green, blue] = getComputedStyle(document.querySelector(element)).color.match(/[\\d.]+/g).map(Number);

@@ -6,7 +6,9 @@ import pytest
 
 import multihop
 from conftest import SCENARIOS
+from multihop.framelog import packed
 from multihop.report.viewer import page
+from pcap_files import write_pcap
 
 #: pcapng: the kind of a block with a packet; pcap: the link type of bare 802.11; bytes of the check sequence.
 PACKET, IEEE80211, FCS = 6, 105, 4
@@ -50,7 +52,7 @@ def opened(shown, tmp_path):
         log = tmp_path / "captured.frames"
         multihop.capture_frames(capture, log)
         file = log.with_suffix(".html")
-        file.write_text(page(log.read_bytes(), "captured"), encoding="utf-8")
+        file.write_text(page(packed(log).data, "captured"), encoding="utf-8")
         tab = shown(file.as_uri() + fragment, **options)
         tab.wait_for_selector(".viewer > canvas")
         return tab
@@ -88,10 +90,9 @@ def without_rates(capture, out, most):
             packet = content[at + 28 : at + 28 + caught]
             bare = packet[struct.unpack_from("<H", packet, 2)[0] : -FCS]
             stamp = ((high << 32) + low) // 1000
-            packets.append(struct.pack("<IIII", *divmod(stamp, 1_000_000), len(bare), len(bare)) + bare)
+            packets.append((stamp, bare))
         at += length
-    out.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, IEEE80211) + b"".join(packets))
-    return out
+    return write_pcap(out, IEEE80211, packets)
 
 
 def test_without_rates_lanes_show_how_many_frames_there_are(opened, tmp_path):

@@ -202,7 +202,7 @@ class TestCnml:
 
     def test_a_link_that_does_not_work_at_one_end(self, tmp_path):
         content = CNML.replace('linked_status="Working"', 'linked_status="Testing"')
-        with pytest.raises(UserError, match=r"no usable wireless link in it; left out: .*1 links of status Testing"):
+        with pytest.raises(UserError, match=r"no usable wireless link; left out: .*1 links of status Testing"):
             scenario(tmp_path, content, assume_delivery=0.9)
 
     def test_without_a_delivery_the_option_is_named(self, tmp_path):
@@ -262,7 +262,7 @@ class TestWmediumd:
                 "count = 3",
                 "ifaces.ids: found nothing",
             ),
-            ("# three", '@include "more.cfg"\n# three', r"mesh\.txt:1: another file is included"),
+            ("# three", '@include "more.cfg"\n# three', r"mesh\.txt:1: includes another file"),
         ],
     )
     def test_what_is_no_such_file(self, tmp_path, old, new, says):
@@ -374,7 +374,7 @@ class TestGraphMl:
         assert mesh.left_out["positions that are those of a drawing"] == 2
 
     def test_entities_are_not_expanded(self, tmp_path):
-        with pytest.raises(UserError, match=r"mesh\.txt:1: an entity is declared"):
+        with pytest.raises(UserError, match=r"mesh\.txt:1: declares an entity"):
             mesh_of(tmp_path, '<!DOCTYPE graphml [<!ENTITY a "b">]><graphml><graph>&a;</graph></graphml>')
 
 

@@ -93,7 +93,7 @@ class TestBatadvVis:
             ({"vis": {}}, r"mesh\.json: vis: found an object; needs a list of objects"),
             ({"vis": [{"neighbors": []}]}, r"mesh\.json: vis\[0\]: primary: found 'None'; needs a MAC address"),
             (VIS_LINES.replace(" }", ""), r"mesh\.json:1: not JSON: the line may have been cut short"),
-            (f'{{"primary": "{A}"}}\n[]\n', r"mesh\.json:2: found something else than an object"),
+            (f'{{"primary": "{A}"}}\n[]\n', r"mesh\.json:2: found a list; needs an object"),
             (VIS_DOT.replace('"', "'", 22), r"mesh\.json:2: found .*, which batadv-vis does not write"),
             ("digraph {\n}\n", "no edges"),
         ],

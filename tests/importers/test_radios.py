@@ -123,7 +123,7 @@ def test_channels_do_not_contend(tmp_path):
 @pytest.mark.parametrize(
     ("content", "name", "plan", "says"),
     [
-        (PARALLEL, "links.csv", Plan(radios="two"), "--radios: found 'two'; what would do: one, several"),
+        (PARALLEL, "links.csv", Plan(radios="two"), "--radios: found 'two'; needs one or several"),
         ("source,target,delivery\na,b,1\nb,a,1\n", "links.csv", Plan(radios="several"), "--radios several: the file"),
         (
             PARALLEL.replace("36", "").replace("149", ""),

@@ -115,7 +115,7 @@ class TestBrokenRecords:
     def test_broken_links_among_sound_nodes_are_named_where_none_is_left(self, tmp_path):
         graph = {**ETX, "nodes": [{"id": n} for n in "abcd"], "links": [{"source": "a"}]}
         with pytest.raises(
-            UserError, match=r"no usable wireless link in it; left out: 1 broken records \(the first: .*links\[0\]"
+            UserError, match=r"no usable wireless link; left out: 1 broken records \(the first: .*links\[0\]"
         ):
             mesh_of(tmp_path, graph)
 
@@ -270,7 +270,7 @@ class TestContent:
             assert mesh_of(tmp_path, content).links == {("a", "b"): 0.5, ("b", "a"): 0.5}
 
     def test_an_http_error_is_no_mesh(self, tmp_path):
-        with pytest.raises(UserError, match=r"an HTTP answer of status '404 Not Found', not a mesh; fetch it again"):
+        with pytest.raises(UserError, match=r"an HTTP response of status '404 Not Found', not a mesh; fetch it again"):
             mesh_of(tmp_path, "HTTP/1.0 404 Not Found\r\n\r\n<html>no</html>")
 
     @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])

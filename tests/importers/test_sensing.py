@@ -160,17 +160,17 @@ class TestSensing:
     @pytest.mark.parametrize(
         ("plan", "message"),
         [
-            (Plan(sensing="guessed"), "--sensing: found 'guessed'; what would do: inferred, listed"),
+            (Plan(sensing="guessed"), "--sensing: found 'guessed'; needs inferred or listed"),
             (Plan(shadowing_seed=-1), "--shadowing-seed: found -1; needs 0 or more"),
             (Plan(clients=3), "--clients: has no effect with --traffic to-gateway; use --traffic gateway"),
             (Plan(traffic="gateway", clients=0), "--clients: found 0; needs at least 1"),
             (Plan(traffic="gateway", gateway="a"), "--gateway: has no effect with --traffic gateway; use --gateways"),
             (Plan(traffic="gateway", gateways=("x",)), "--gateways: 'x' is not among the 4 nodes"),
-            (Plan(traffic="gateway", gateways=("a",), gateway_count=1), "--gateway-count: has no effect beside"),
+            (Plan(traffic="gateway", gateways=("a",), gateway_count=1), "--gateway-count: has no effect with"),
             (Plan(traffic="gateway", gateway_count=4), "--gateway-count: found 4; leaves no clients"),
             (Plan(traffic="gateway", gateways=tuple("abcd")), "--gateways: every node is a gateway"),
-            (Plan(traffic="gateway", direction="up"), "--direction: found 'up'; what would do: downloads"),
-            (Plan(traffic="gateway", mix=("web", "mail")), "--mix: found 'mail'; what would do: download, web"),
+            (Plan(traffic="gateway", direction="up"), "--direction: found 'up'; needs one of downloads"),
+            (Plan(traffic="gateway", mix=("web", "mail")), "--mix: found 'mail'; needs some of download, web"),
         ],
     )
     def test_options_that_make_no_sense(self, tmp_path, plan, message):

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from multihop import UserError, measure, run
+from pcap_files import write_pcap
 
 ONE_HOP = """
 name = "one hop"
@@ -100,7 +101,7 @@ def test_a_cut_capture_gives_what_came_before_and_says_so(inline, capture, tmp_p
     done = inline("measure", cut, "--all")
     assert done.code == 2
     assert "capture quality" in done.out
-    assert "what was read before it is above" in done.err
+    assert "what was read before that is above" in done.err
     assert measure(cut).broken is not None
 
 
@@ -123,16 +124,11 @@ def test_bad_arguments(inline, capture, tmp_path):
 def test_damaged_frames_are_a_kind_of_their_own_everywhere(inline, tmp_path):
     def record(at_us, flags, frame):
         # Radiotap with flags (0x40: bad FCS) and a rate of 2 Mb/s.
-        packet = bytes([0, 0, 10, 0, 6, 0, 0, 0, flags, 4]) + frame
-        head = (1000, at_us, len(packet), len(packet))
-        return b"".join(word.to_bytes(4, "little") for word in head) + packet
+        return at_us, bytes([0, 0, 10, 0, 6, 0, 0, 0, flags, 4]) + frame
 
-    words = (0xA1B2C3D4, 0x00040002, 0, 0, 65535, 127)
     cts = bytes([0xC4, 0, 0, 0, 2, 0, 0, 0, 0, 1])
-    content = b"".join(word.to_bytes(4, "little") for word in words)
-    content += record(1_000, 0, cts) + record(9_000, 0x40, bytes(range(196))) + record(500_000, 0, cts)
-    path = tmp_path / "damaged.pcap"
-    path.write_bytes(content)
+    records = [record(1_000, 0, cts), record(9_000, 0x40, bytes(range(196))), record(500_000, 0, cts)]
+    path = write_pcap(tmp_path / "damaged.pcap", 127, records)
     found = measure(path)
     (row,) = found.airtime[found.airtime["kind"] == "damaged"].to_dict("records")
     # 192 us of long preamble, and 200 bytes at 2 Mb/s.

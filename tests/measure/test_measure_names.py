@@ -12,6 +12,7 @@ from multihop.base import extras
 from multihop.measurement import ENOUGH
 from multihop.report.measurement import page, summarised
 from multihop.stations import read_names, vendor
+from pcap_files import write_pcap
 
 
 @pytest.fixture(scope="module")
@@ -93,3 +94,31 @@ def test_few_values_have_three_digits_and_no_quantiles():
     few = {"count": 3, "mean": 135.0004, "q05": 135.0, "q95": 135.0}
     assert summarised(few, 1.0, 3) == ["135", "", ""]
     assert summarised({**few, "count": ENOUGH}, 1.0, 3) == ["135.000", "135.000", "135.000"]
+
+
+def beacon(address, elements):
+    """A beacon at 6 Mb/s."""
+    header = bytes([0x80, 0, 0, 0, *[0xFF] * 6, *address, *address, 0, 0])
+    return bytes([0, 0, 9, 0, 4, 0, 0, 0, 12]) + header + bytes(12) + elements
+
+
+def test_stations_without_a_name_have_that_of_the_network_that_they_announce(tmp_path, inline):
+    ap, mesh, hidden = (bytes([2, 0, 0, 0, 0, last]) for last in (1, 2, 3))
+    frames = [
+        beacon(ap, b"\x00\x09roof\n\x1b[2J"),
+        beacon(mesh, b"\x00\x00\x01\x01\x82\x72\x07village"),
+        beacon(hidden, b"\x00\x04\x00\x00\x00\x00"),
+    ]
+    records = [(100_000 * number, frame) for number, frame in enumerate(frames)]
+    path = write_pcap(tmp_path / "beacons.pcap", 127, records)
+    found = multihop.measure(path)
+    assert list(found.stations["network"]) == ["roof\n\x1b[2J", "village", ""]
+    labels = [found.names.label(address) for address in found.stations["station"]]
+    assert labels == ["roof\\n\\x1b[2J 02:00:00:00:00:01", "village 02:00:00:00:00:02", "02:00:00:00:00:03 (random)"]
+    assert [found.names.short(address) for address in found.stations["station"]][1:] == ["village", "02:00:00:00:00:03"]
+    twice = found.names.before({"02:00:00:00:00:03": "village"})
+    assert twice.short("02:00:00:00:00:02") == "02:00:00:00:00:02", "two stations announce it"
+    (tmp_path / "names").write_text("02:00:00:00:00:02 church\n")
+    shown = inline("measure", path, "--names", "names").out
+    assert "church 02:00:00:00:00:02" in shown
+    assert "roof\\n\\x1b[2J 02:00:00:00:00:01" in shown

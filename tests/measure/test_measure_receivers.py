@@ -9,17 +9,9 @@ import pytest
 
 from multihop import UserError, capture_frames, frames, measure
 from multihop.measurement import channel_number
+from pcap_files import write_pcap
 
 DATA = bytes([8, 0, 0, 0, 2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, *[0xFF] * 6])
-
-
-def capture(path, link_type, records):
-    """A pcap file of records of microseconds and bytes."""
-    content = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, link_type)
-    for at_us, packet in records:
-        content += struct.pack("<IIII", 1000 + at_us // 10**6, at_us % 10**6, len(packet), len(packet)) + packet
-    path.write_bytes(content)
-    return path
 
 
 def radiotap(at_us, mhz, number):
@@ -38,7 +30,7 @@ def hopping(tmp_path):
         second = number // 50 % 2 == 1
         if not second or number % 5 == 0:
             records.append((at_us, radiotap(at_us, 5200 if second else 5180, number)))
-    return capture(tmp_path / "hop.pcap", 127, records)
+    return write_pcap(tmp_path / "hop.pcap", 127, records)
 
 
 def test_a_hopping_radio_is_measured_channel_by_channel(hopping, tmp_path, inline):
@@ -93,7 +85,7 @@ def test_frames_of_a_remote_sniffer_are_measured(tmp_path):
         ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0, bytes(4), bytes(4)) + udp
         return bytes(12) + b"\x08\x00" + ip
 
-    found = measure(capture(tmp_path / "tzsp.pcap", 1, [(10_000 * n, tzsp(n)) for n in range(20)]))
+    found = measure(write_pcap(tmp_path / "tzsp.pcap", 1, [(10_000 * n, tzsp(n)) for n in range(20)]))
     (sniffer,) = found.sniffers
     assert (sniffer.channel_mhz, sniffer.quality["unreadable"]) == (5180, 0)
     assert found.kinds(sniffer)["frames"].sum() == 20
@@ -102,9 +94,9 @@ def test_frames_of_a_remote_sniffer_are_measured(tmp_path):
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_nothing_that_can_be_read_is_an_error_with_the_reason(tmp_path, inline, as_json):
-    path = capture(tmp_path / "ethernet.pcap", 1, [(1000 * n, bytes(60)) for n in range(5)])
+    path = write_pcap(tmp_path / "ethernet.pcap", 1, [(1000 * n, bytes(60)) for n in range(5)])
     done = inline("measure", path, *(["--json"] if as_json else []), "--out", tmp_path / "out")
     assert done.code != 0
-    assert "nothing could be measured: 5 of 5 records have no frame" in done.err
+    assert "nothing could be measured: 5 of 5 records have no readable frame" in done.err
     assert "link type 1 (Ethernet) has no 802.11 headers" in done.err
     assert not (tmp_path / "out").exists()

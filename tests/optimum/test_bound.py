@@ -188,7 +188,7 @@ def is_within(scenario, **arguments):
 
 
 @pytest.mark.parametrize("name", UNICAST_NAMES)
-@pytest.mark.parametrize("scheme", ["udp", None])
+@pytest.mark.parametrize("scheme", [pytest.param("udp", marks=pytest.mark.long), None])
 def test_no_run_of_our_scenarios_is_above_the_hard_bound(name, scheme):
     # Long enough for routes to be found, and for TCP to try again after it lost its first packets for want of one.
     is_within(SCENARIOS / name, scheme=scheme, duration="200 s")

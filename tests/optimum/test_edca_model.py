@@ -162,7 +162,13 @@ def cell(categories: tuple[str, ...], each: int, seconds: int) -> dict[str, Any]
 
 @pytest.mark.parametrize(
     ("categories", "each", "seconds"),
-    [(("VO", "BE"), 1, 20), (("VO", "BE"), 5, 40), (("BE", "BK"), 5, 20), (("VO", "VI", "BE", "BK"), 4, 20)],
+    [
+        (("VO", "BE"), 1, 20),
+        *(
+            pytest.param(*case, marks=pytest.mark.long)
+            for case in ((("VO", "BE"), 5, 40), (("BE", "BK"), 5, 20), (("VO", "VI", "BE", "BK"), 4, 20))
+        ),
+    ],
 )
 def test_shares_in_the_engine(categories: tuple[str, ...], each: int, seconds: int) -> None:
     """Those of stations that back off as the chain has it; of the fixed point, where a category is not starved.

@@ -340,7 +340,7 @@ def test_flows_without_a_path_are_left_out_and_it_is_said_so(inline, tmp_path):
     assert found.without_path == ["far"]
     assert found.of_start
     shown = inline("optimum", "s.toml")
-    assert "left out: far" in shown.out
+    assert "left out, since no path exists: far" in shown.out
     assert "nodes move" in shown.out
 
 

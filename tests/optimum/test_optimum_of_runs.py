@@ -137,7 +137,7 @@ def test_metrics_of_studies_are_missing_where_flows_come_and_go(tmp_path):
         ({"optimum": "share", "per": "flows.hops"}, "per"),
         ({"optimum": "share", "where": {"nothing": 1}}, "no column 'nothing'"),
         ({"optimum": "share", "column": "flows.hops"}, "one of column, model, optimum and metric"),
-        ({"column": "flows.hops", "utility": "log"}, "goes with optimum"),
+        ({"column": "flows.hops", "utility": "log"}, "needs optimum"),
     ],
 )
 def test_metrics_of_the_optimum_that_make_no_sense_are_refused(metric, says):

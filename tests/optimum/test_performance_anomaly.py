@@ -83,11 +83,11 @@ def test_equal_packets_are_equal_throughput_where_overhead_is_small():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"turns": "luck"}, "turns is 'luck'; it must be one of aggregate, airtime, packet"),
-        ({"overhead": "none"}, "overhead is 'none'; it must be one of alone, each"),
+        ({"turns": "luck"}, "turns is 'luck'; needs one of aggregate, airtime, packet"),
+        ({"overhead": "none"}, "overhead is 'none'; needs one of alone, each"),
         ({"aggregates": [1, 2]}, "aggregates are of 2 stations, rates of 3"),
-        ({"station": 0}, "station is 0; it must be from 1 to 3"),
-        ({"station": 4}, "station is 4; it must be from 1 to 3"),
+        ({"station": 0}, "station is 0; needs 1 to 3"),
+        ({"station": 4}, "station is 4; needs 1 to 3"),
         ({"packet": 0}, "packet is 0; needs to be above 0"),
         ({"aggregates": [0, 1, 1]}, "aggregates is 0; needs to be above 0"),
         ({"rates": ["MCS 0", "MCS 0", "11 Mb/s"]}, "11 Mb/s"),

@@ -187,7 +187,7 @@ def test_networks_stand_beside_the_same_ones_with_radios_that_aggregate(found):
     text = (folder / "league.md").read_text()
     section = text.partition("## What aggregation changes")[2].partition("\n## ")[0]
     heads, _, *rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
-    beside = [network for network in networks() if network.beside]
+    beside = [network for network in networks() if network.base_network]
     assert [head.rpartition(" → ")[2] for head in heads[2:]] == [network.title for network in beside]
     assert len(rows) == 4
     for kind, scheme, *places in rows:
@@ -195,18 +195,18 @@ def test_networks_stand_beside_the_same_ones_with_radios_that_aggregate(found):
         main = {network.name: MAIN[kind][network.name in MOVING] for network in networks()}
         ranks = {name: of.get((name, metric)) for name, metric in main.items()}
         assert [place.partition(" (")[0] for place in places] == [
-            f"{ranks[network.beside]} → {ranks[network.name]}" for network in beside
+            f"{ranks[network.base_network]} → {ranks[network.name]}" for network in beside
         ]
         # Of two schemes one has overtaken the other where both have changed places.
         other = next(one for one in ("udp", "tfrc", "recn", "rcp") if one != scheme and kind_of(one) == kind)
         against = table[table["scheme"] == other].set_index(["network", "metric"])["rank"]
         order = {name: (ranks[name], against.get((name, metric))) for name, metric in main.items()}
         for network, place in zip(beside, places, strict=True):
-            change = order[network.beside], order[network.name]
+            change = order[network.base_network], order[network.name]
             rises, falls = change == ((2, 1), (1, 2)), change == ((1, 2), (2, 1))
             assert place.partition(" (")[2] == f"+{int(rises)} -{int(falls)})"
     for network in beside:
-        legacy = next(other for other in networks() if other.name == network.beside)
+        legacy = next(other for other in networks() if other.name == network.base_network)
         for key in ("traffic", "flows"):
             assert network.scenario.get(key) == legacy.scenario.get(key)
 
@@ -240,9 +240,9 @@ def test_there_is_no_optimum_where_nodes_move(found):
     assert {"goodput", "timely", "jain", "delay", "loss", "overhead"} <= metrics["mobile-mesh"]
     text = (folder / "league.md").read_text()
     assert (
-        "There is no one optimum of: Mesh with mobile nodes, Mesh with mobile nodes, 802.11n. Ranks there are" in text
+        "No single optimum exists for: Mesh with mobile nodes, Mesh with mobile nodes, 802.11n. Ranks there are" in text
     )
-    assert "There is no optimum to hold runs against: nodes move" in text
+    assert "Runs cannot be compared with an optimum: nodes move" in text
 
 
 def test_ranks_count_what_the_pairs_say(found):
@@ -298,13 +298,13 @@ def test_seeds_that_decide_nothing_are_said_to(inline, tmp_path, monkeypatch):
     monkeypatch.setattr("multihop.leagues.networks", lambda mesh: networks(mesh)[:1])
     pair = ["league", "--quick", "--schemes", "tcp-newreno,tcp-sack", "--out"]
     shown = inline(*pair, "two", "--seeds", "2")
-    nothing = "Nothing is decided: 2 seeds tell no two schemes apart on any network; use --seeds 10 or more."
+    nothing = "Nothing is decided: 2 seeds separate no two schemes on any network; use --seeds 10 or more."
     assert shown.out.splitlines()[-1] == nothing
     for name in ("league.md", "report.html"):
         assert nothing in (tmp_path / "two" / name).read_text()
     shown = inline("league", "--quick", "--schemes", "tcp-newreno,recn,xcp-winf", "--out", "five")
     assert re.fullmatch(
-        r"5 seeds tell [1-3] of 3 pairs of schemes apart, over all networks\.", shown.out.splitlines()[-1]
+        r"5 seeds separate [1-3] of 3 pairs of schemes, over all networks\.", shown.out.splitlines()[-1]
     )
     assert "Nothing is decided" not in (tmp_path / "five" / "league.md").read_text()
     assert "decide" not in inline("league", "--quick", "--schemes", "udp", "--seeds", "2", "--out", "one").out
@@ -321,10 +321,10 @@ def test_a_scenario_of_the_reader_is_one_more_network(inline, tmp_path):
     assert all(row["rank"] == 1 and row["low"] is None for row in rows)
     text = (tmp_path / "out" / "league.md").read_text()
     assert "The scenario pair.toml, as it is." in text
-    assert "One seed cannot tell schemes apart" in text
+    assert "One seed cannot separate schemes" in text
     # Without RTS there are none that go unanswered.
     wlan = text.partition("## WLAN")[2].partition("\n## ")[0]
-    assert "The same runs, to the last number, were made by tcp-newreno, ecn-rts." in wlan
+    assert "Runs are equal to the last number for tcp-newreno, ecn-rts." in wlan
     assert "The same runs" not in text.partition("## Chain of 7")[2].partition("\n## ")[0]
     assert str(tmp_path) not in text + (tmp_path / "out" / "manifest.json").read_text()
     assert not (tmp_path / "out" / "differences.csv").exists() or len(pd.read_csv("out/differences.csv"))
@@ -358,6 +358,7 @@ def test_without_a_mesh_it_is_said_how_to_get_one(found):
     assert not (folder / "community-mesh").exists()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not LEIPZIG.exists(), reason="needs the mesh of Freifunk Leipzig, which is not part of the project")
 def test_a_community_mesh_is_imported(inline, tmp_path):
     options = ["--schemes", "tcp-vegas", "--seeds", "1", "--quick", "--json", "--out", "out"]
@@ -382,7 +383,7 @@ def test_a_community_mesh_is_imported(inline, tmp_path):
         (["--jobs", "0"], ["--jobs", "found 0"]),
         (["--mesh", "none.json"], ["none.json", "no such file"]),
         (["--mesh", "none.toml"], ["none.toml", "no such file"]),
-        (["--mesh", "list.json"], ["list.json", "no mesh that is known"]),
+        (["--mesh", "list.json"], ["list.json", "no known mesh format"]),
         (["--mesh", "half.toml"], ["half.toml", "topology", "missing"]),
         (["--out", "list.json"], ["list.json", "a file is in the way"]),
         (["--out", "mine"], ["mine", "league.md", "would be replaced"]),

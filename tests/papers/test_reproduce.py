@@ -153,6 +153,7 @@ def test_a_figure_is_made_again(tmp_path, inline):
     assert inline("study", "export", folder / "fig6", "--quick", "-q").code == 0
 
 
+@pytest.mark.long
 def test_a_paper_on_estimators_is_made_again(tmp_path, inline):
     paper = find("winf")
     made = inline("reproduce", "winf", "--quick", "--out", "out", "--json")
@@ -199,4 +200,4 @@ def test_failures_are_reported_once_and_the_exit_code_says_so(inline, monkeypatc
     made = inline("reproduce", "recn/fig6", "--quick", "--out", "out", "-q")
     assert made.code == 1
     assert made.err.count("the queue is upside down") == 12
-    assert made.err.count("see it again: multihop run out/recn/fig6/scenario.toml ") == 12
+    assert made.err.count("repeat it: multihop run out/recn/fig6/scenario.toml ") == 12

@@ -1,14 +1,21 @@
-"""The page of a paper's results that `docs/results.py` writes."""
+"""The page of a paper's results that `docs/results.py` writes, and the claims and numbers beside it."""
 
+import csv
+import io
+import re
 import subprocess
 import sys
+from dataclasses import fields
 
 import pytest
+from docs import numbers, result_records
 from docs import results as page_of_results
+from docs.result_records import ClaimRecord, NumberRecord
 
 from conftest import ROOT
 from multihop.claims.study import Study
-from multihop.papers import Paper
+from multihop.papers import Paper, papers
+from multihop.papers.verdicts import Extent
 
 CLAIMS = [
     {
@@ -32,60 +39,83 @@ CLAIMS = [
         "at": {"hops": 1},
         "at_least": 1000.0,
     },
+    {
+        "id": "mine/no",
+        "where": "Fig. 9",
+        "says": "everything crosses",
+        "kind": "bound",
+        "metric": "end_to_end",
+        "at_least": 1e9,
+    },
 ]
+PAPER = Paper("mine", "A title", "An author", "A journal, 2026", ["item"])
+DATA = ROOT / "docs" / "results" / "data"
 
 
 @pytest.fixture
-def page(tmp_path):
+def records(tmp_path):
     study = Study(
         name="mine",
         title="Mine",
         model="chain-capacity",
         factors={"hops": [3, 1], "rate": ["1 Mb/s", "2 Mb/s"]},
         claims=CLAIMS,
+        discussion="As by Kim et al. (2003) and Eq. 3, one hop is\nbest. Three are not.",
     )
     result = study.run(tmp_path / "mine")
-    paper = Paper("mine", "A title", "An author", "A journal, 2026", ["item"])
-    return page_of_results.page(paper, [result], {"item": ["images/mine/item/a-chart.svg"]})
+    return page_of_results.records(PAPER, [result], {"item": ["images/mine/item/a-chart.svg", "images/b.svg"]})
 
 
-def test_every_claim_has_its_verdict(page):
-    assert "2 claims: 1 mixed, 1 mostly fails." in page
-    row = next(line for line in page.splitlines() if line.startswith("| `mine/value`"))
-    assert "six hops carry a quarter | **mostly fails** | 1 of 4 hold | not attributed" in row
-    assert "Because." in page
+@pytest.fixture
+def page(records):
+    return result_records.page(PAPER, "0.1.0, commit 0123", Extent.FULL, records)
+
+
+def read(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.fixture
+def tables(records, tmp_path):
+    result_records.write_tables(tmp_path / "data", "mine", records)
+    return [read((tmp_path / "data" / name).read_text("utf-8")) for name in ("mine-claims.csv", "mine/item.csv")]
+
+
+def test_the_page_counts_verdicts_by_study(page):
+    assert "3 claims: 1 mixed, 1 mostly fails, 1 not reproduced." in page
+    assert "| `mine/item` | 3 | 1 | 1 | 1 |" in page
+    assert "- everything crosses (Fig. 9; difference: not attributed)" in page
+    assert "mine/value" not in page, "claims that hold in part are in the data"
+
+
+def test_a_study_has_its_first_sentence_and_its_charts(page):
+    study = "`mine/item`: closed form, 4 points; [numbers](data/mine/item.csv)."
+    assert f"{study} As by Kim et al. (2003) and Eq. 3, one hop is best.\n" in page
     assert "![a chart](images/mine/item/a-chart.svg)" in page
+    assert page.index("a-chart.svg") < page.index("More charts") < page.index("images/b.svg")
 
 
-def test_a_study_without_claims_has_all_its_numbers_and_what_was_found(tmp_path):
-    study = Study(
-        name="mine",
-        title="Mine",
-        model="chain-capacity",
-        factors={"hops": [3, 1], "rate": ["1 Mb/s", "2 Mb/s"]},
-        discussion="One hop is\nbest.\n\nThree are not.",
-    )
-    paper = Paper("mine", "A title", "An author", "A journal, 2026", ["item"])
-    page = page_of_results.page(paper, [study.run(tmp_path / "mine")], {})
-    rows = [line for line in page.splitlines() if line.startswith(("| 1 |", "| 3 |"))]
-    assert [row.split(" | ")[:2] for row in rows] == [
-        ["| 3", "1 Mb/s"],
-        ["| 3", "2 Mb/s"],
-        ["| 1", "1 Mb/s"],
-        ["| 1", "2 Mb/s"],
-    ]
-    assert "One hop is best.\n\nThree are not.\n" in page
+def test_every_claim_has_its_verdict_and_its_reason(tables):
+    value, bound, no = tables[0]
+    assert (value["claim"], value["verdict"], value["cells"]) == ("mine/value", "mostly fails", "1 of 4 hold")
+    assert (value["where"], value["reason"], value["difference"]) == ("Table 9", "Because.", "not attributed")
+    assert bound["readings"] == "1 Mb/s: not reproduced; 2 Mb/s: reproduced"
+    assert no["readings"] == ""
 
 
-def test_printed_numbers_stand_beside_ours(page):
-    lines = page.splitlines()
-    start = lines.index("| hops | paper | 1 Mb/s | 2 Mb/s |")
-    small, large = lines[start + 2], lines[start + 3]
-    assert small.startswith("| 3 | 10 | ")
-    assert "**" not in small
-    assert large.startswith("| 1 | 820 | **"), "one hop at 1 Mb/s carries about that"
-    assert large.count("**") == 2
-    assert "within 10 % of the paper's. Bold where" in page
+def test_printed_numbers_stand_beside_ours(tables):
+    found = [row for row in tables[1] if row["claim"] == "mine/value" and row["paper"] == "820"]
+    assert {row["at"]: row["state"] for row in found} == {
+        "hops = 1; rate = 1 Mb/s": "holds",
+        "hops = 1; rate = 2 Mb/s": "fails",
+    }
+    assert {row["unit"] for row in found} == {found[0]["unit"]}
+
+
+def test_means_of_all_metrics_are_at_all_points(tables):
+    means = [row for row in tables[1] if not row["claim"]]
+    assert len({row["at"] for row in means}) == 4
+    assert all(re.match(r"[0-9.]+", row["ours"]) and not row["state"] for row in means)
 
 
 def test_fewer_seeds_than_asked_for_are_said(tmp_path):
@@ -97,25 +127,65 @@ def test_fewer_seeds_than_asked_for_are_said(tmp_path):
     study = Study(name="mine", scenario=scenario, factors={"topology.hops": [1, 2]}, seeds=3)
     study = study.with_seeds(2)
     study.run(tmp_path / "mine")
-    paper = Paper("mine", "A title", "An author", "A journal, 2026", ["item"])
-    page = page_of_results.page(paper, [study.result(tmp_path / "mine")], {})
-    assert "**Some studies have fewer seeds here than they ask for" in page
-    assert "2 of 3, 4 runs; `multihop reproduce mine/item`" in page
+    results = [study.result(tmp_path / "mine")]
+    records = page_of_results.records(PAPER, results, {})
+    page = result_records.page(PAPER, "0.1.0", Extent.of(results), records)
+    assert "**Some studies have fewer seeds here than they define" in page
+    assert "`mine/item`: 2 points, seeds 1, 2 of 3, 4 runs; [numbers]" in page
 
 
-def test_readings_that_differ_are_reported(page):
-    assert "| 1 Mb/s | not reproduced |" in page
-    assert "| 2 Mb/s | reproduced |" in page
+@pytest.mark.parametrize("paper", papers(), ids=lambda paper: paper.name)
+def test_stored_results_have_the_layout_of_the_program(paper):
+    studies = [f"{paper.name}/{item}" for item in paper.items]
+    claims = [claim.id for item in paper.items for claim in paper.study(item).spec.claims]
+    judged = read((DATA / f"{paper.name}-claims.csv").read_text("utf-8"))
+    assert list(judged[0]) == [each.name for each in fields(ClaimRecord)]
+    assert {row["study"] for row in judged} <= set(studies)
+    assert [row["claim"] for row in judged] == claims
+    measured = [row for study in (DATA / paper.name).glob("*.csv") for row in read(study.read_text("utf-8"))]
+    assert list(measured[0]) == [each.name for each in fields(NumberRecord)]
+    assert {row["study"] for row in measured} <= set(studies)
+    assert {row["claim"] for row in measured} <= {"", *claims}
+
+    page = (ROOT / "docs" / "results" / f"{paper.name}.md").read_text("utf-8")
+    assert re.findall(r"^`([\w/-]+)`: ", page, re.MULTILINE) == studies
+    assert f"{len(claims)} claims: " in page
+    assert sum(bool(re.search(r"\w", word)) for word in page.split()) <= 1500
+    assert all((ROOT / "docs" / "results" / chart).is_file() for chart in re.findall(r"!\[[^]]*\]\(([^)]+)\)", page))
 
 
-def test_numbers_stand_beside_a_bound(page):
-    lines = page.splitlines()
-    about = next(index for index, line in enumerate(lines) if "at least 1000" in line and "Bold" in line)
-    assert lines[about + 2] == "| 1 Mb/s | 2 Mb/s |"
-    small, large = lines[about + 4].strip("| ").split(" | ")
-    assert float(small) < 1000, "one hop at 1 Mb/s"
-    assert large.startswith("**")
-    assert float(large.strip("*")) > 1000
+def test_one_page_has_every_row():
+    html = numbers.tables(DATA)
+    assert "@rows@" not in html
+    assert html.count("</script>") == 1
+    for path in DATA.glob("*-claims.csv"):
+        assert all(row["claim"] in html for row in read(path.read_text("utf-8")))
+    page = (ROOT / "docs" / "results" / "numbers.md").read_text("utf-8")
+    assert all(f"data/{paper.name}-claims.csv" in page for paper in papers())
+
+
+def test_a_search_shows_rows_with_all_its_words(shown, tmp_path):
+    (tmp_path / "mine-claims.csv").write_text("claim,says\none,Delay falls\ntwo,delay <b>rises</b>\n", "utf-8")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "item.csv").write_text("at,ours\nhops = 1,3\n", encoding="utf-8")
+    file = tmp_path / "page.html"
+    file.write_text(f'<!doctype html><meta charset="utf-8">{numbers.tables(tmp_path)}', encoding="utf-8")
+    page = shown(file.as_uri())
+    assert page.inner_text("output") == "2 of 2 rows"
+    page.fill("input", "RISES  delay")
+    assert page.inner_text("output") == "1 of 2 rows"
+    assert page.inner_text("tbody") == "two\tdelay <b>rises</b>"
+    page.select_option("select", "numbers")
+    assert page.inner_text("output") == "0 of 1 rows"
+    page.fill("input", "hops")
+    assert page.inner_text("tbody") == "hops = 1\t3"
+
+
+def test_text_of_a_row_does_not_end_the_script(tmp_path):
+    (tmp_path / "mine-claims.csv").write_text("says\n</script><b>\n", encoding="utf-8")
+    html = numbers.tables(tmp_path)
+    assert html.count("</script>") == 1
+    assert "<\\/script><b>" in html
 
 
 def test_without_runs_there_is_one_message(tmp_path):

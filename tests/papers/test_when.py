@@ -136,7 +136,7 @@ def test_the_page_has_every_regime(tmp_path, inline):
     ("options", "says"),
     [
         (["--schemes", "recnn"], 'recnn is not a scheme; did you mean "recn"?'),
-        (["--schemes", "recn,tfrc"], "nothing to compare"),
+        (["--schemes", "recn,tfrc"], "needs two reliable schemes, or two of datagrams, to compare"),
         (["--seeds", "0"], "--seeds: found 0"),
         (["--jobs", "0"], "--jobs: found 0"),
     ],

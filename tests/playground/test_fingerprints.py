@@ -48,6 +48,7 @@ def test_fingerprints_in_node_are_native_ones(native, there):
     assert {name: run["fingerprint"] for name, run in there.items()} == native
 
 
+@pytest.mark.long
 def test_fingerprints_in_the_browser_are_native_ones(native, opened):
     texts = [file.read_text("utf-8") for file in FILES]
     found = opened().evaluate(IN_THE_PAGE, {"texts": texts, "seed": SEED})

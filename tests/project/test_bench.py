@@ -107,6 +107,7 @@ def test_an_unknown_scenario_is_a_clean_error():
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long
 def test_a_quick_viewer_opens_and_moves(browser, tmp_path):
     assert browser, "the bench has one of its own"
     out, page = tmp_path / "viewer.json", tmp_path / "viewer.md"
@@ -120,6 +121,7 @@ def test_a_quick_viewer_opens_and_moves(browser, tmp_path):
     assert f"{sample['transmissions']:,}" in page.read_text()
 
 
+@pytest.mark.long
 def test_quick_captures_are_measured_whole(tmp_path):
     out, page = tmp_path / "capture.json", tmp_path / "capture.md"
     done = bench("--quick", "--json", out, "--markdown", page, program="capture.py")

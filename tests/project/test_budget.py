@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benches"))
 import budget
 
 
+@pytest.mark.long
 def test_no_scenario_costs_more_or_less_than_the_table_says(capsys):
     if sentence := budget.missing():
         pytest.skip(sentence)

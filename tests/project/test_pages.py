@@ -8,6 +8,15 @@ from tools.page_steps import read
 
 from conftest import ROOT
 
+#: Hand-written pages whose commands take more than some ten seconds.
+LONG = {
+    "docs/how-to/figures.md",
+    "docs/how-to/import.md",
+    "docs/how-to/pcap.md",
+    "docs/tutorials/first-study.md",
+    "docs/tutorials/six-networks.md",
+}
+
 SOUND = """
 ```toml
 # one.toml
@@ -72,7 +81,11 @@ def wrong(page, **how):
     return [f"{failure.line}: {failure.what}" for failure in pages.check(page, **how)]
 
 
-@pytest.mark.parametrize("path", pages.hand_written(), ids=pages.name)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[pytest.mark.long] if pages.name(path) in LONG else []) for path in pages.hand_written()],
+    ids=pages.name,
+)
 def test_pages_say_what_commands_print(path):
     failures = pages.check(read(path))
     found = "\n".join(f"{pages.name(path)}:{failure.line}: {failure.what}" for failure in failures)

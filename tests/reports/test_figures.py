@@ -268,7 +268,7 @@ def _picture(figure, paper):
         ({"width": -1}, "width: found -1"),
         ({"font_size": 0.5}, "font size: found 0.5; needs 4 to 40 points"),
         ({"font_size": "big"}, "font size: found 'big'"),
-        ({"metrics": ["speed"]}, "metrics: found 'speed'; figures show: airtime, delay,"),
+        ({"metrics": ["speed"]}, "metrics: found 'speed'; needs one of airtime, delay,"),
         ({"metrics": []}, "metrics: found none"),
     ],
 )
@@ -310,9 +310,9 @@ def test_charts_are_drawn_on_axes_of_a_script(comparison, axes):
 @pytest.mark.parametrize(
     ("draw", "said"),
     [
-        (lambda plot: plot.metrics("speed"), "metric: found 'speed'; there are: goodput_total_bps"),
-        (lambda plot: plot.over_time("speed"), "quantity: found 'speed'; there are: goodput, rtt, window"),
-        (lambda plot: plot.delay_cdf(flow="nobody"), "flow: found 'nobody'; there are: long, short"),
+        (lambda plot: plot.metrics("speed"), "metric: found 'speed'; needs one of goodput_total_bps"),
+        (lambda plot: plot.over_time("speed"), "quantity: found 'speed'; needs one of goodput, rtt, window"),
+        (lambda plot: plot.delay_cdf(flow="nobody"), "flow: found 'nobody'; needs one of long, short"),
         (lambda _: multihop.run(CHAIN).plot.metrics(), "nothing to draw: one scheme has nothing"),
     ],
 )
@@ -376,7 +376,7 @@ def test_what_runs_do_not_have_is_said_and_is_no_error(chain, tmp_path):
     out = ["--out", tmp_path / "out", "--quiet"]
     done = command("run", chain, "--figures", "svg", "--metrics", "stall", "--duration", "2 s", *out)
     assert done.exit_code == 0, done.output
-    assert "no figure: these runs have nothing of --metrics to draw" in done.output
+    assert "no figure: these runs have no data for --metrics" in done.output
 
 
 @pytest.mark.parametrize(
@@ -384,10 +384,10 @@ def test_what_runs_do_not_have_is_said_and_is_no_error(chain, tmp_path):
     [
         (["--figures", "pdf"], "--figures: figures go to the directory of the results; add --out DIR"),
         (["--figures", "gif", "--out", "o"], "--figures: found 'gif'; needs pdf, svg or png"),
-        (["--width", "3in"], "--width: says how figures are written; add --figures pdf"),
+        (["--width", "3in"], "--width: found without --figures; needs --figures pdf, svg or png"),
         (["--figures", "pdf", "--out", "o", "--width", "3ft"], "--width: found '3ft'; needs a length of 1.5 to 40 in"),
         (["--figures", "pdf", "--out", "o", "--font-size", "400"], "--font-size: found 400.0; needs 4 to 40 points"),
-        (["--figures", "pdf", "--out", "o", "--metrics", "jitter"], "--metrics: found 'jitter'; figures show: airtime"),
+        (["--figures", "pdf", "--out", "o", "--metrics", "jitter"], "--metrics: found 'jitter'; needs one of airtime"),
     ],
 )
 def test_options_of_figures_that_make_no_sense_are_refused_before_anything_runs(

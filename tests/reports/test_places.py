@@ -79,7 +79,7 @@ def test_a_cause_has_a_link_to_an_example_of_it(seen):
 
 def test_what_a_log_does_not_have_is_not_linked(tmp_path):
     multihop.run(HIDDEN, frames=tmp_path / "x.frames")
-    places = Shown((tmp_path / "x.frames").read_bytes()).places()
+    places = Shown(tmp_path / "x.frames").places()
     assert places.of("nobody", ("flow", None, None, None)) is None
     assert places.of("x & y", ("hop", 0, 2, None)) is None, "a sends nothing to c"
 
@@ -91,7 +91,7 @@ def test_a_comparison_links_to_the_pages_of_its_logs(multihop, tmp_path):
     report = (tmp_path / "out" / "report.html").read_text()
     for scheme in ("udp", "recn"):
         assert f'href="frames/{scheme}.html"' in report
-        assert "mhframes" not in report
+        assert "viewer-host" not in report
         assert (tmp_path / "out" / "frames" / f"{scheme}.html").is_file()
     assert 'class="seen" href="frames/udp.html#t=' in report
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -63,6 +64,12 @@ def test_each_status(found, status):
     assert bool(found.sentence()) == (status != Status.FINE)
 
 
+def test_what_a_fine_flow_keeps_is_of_its_own_kind():
+    assert service([1]).met() == "at least 50 % of the fair share"
+    assert "frames" in service([1], missed=0.0).met()
+    assert "delay at most 400 ms" in service([1], is_call=True).met()
+
+
 def test_a_video_that_loses_frames_is_not_held_back_by_delay():
     assert service([1, 1], missed=0.02, lost=0.02).loses_most
     assert not service([1, 1], missed=0.02, lost=0.001).loses_most
@@ -89,7 +96,7 @@ def test_a_call_behind_a_full_queue_is_late_everywhere(bloated):
         "tcp-cubic": {"call": "late", "download": "fine"},
         "tcp-bbr": {"call": "fine", "download": "fine"},
     }
-    assert said["verdict"][0].startswith("Late: under tcp-cubic call (95 % of its packets within ")
+    assert said["verdict"][0].startswith("Late: with tcp-cubic call (delay ")
     explained = json.loads(CliRunner().invoke(app, ["explain", str(folder), "--json", "--seeds", "2"]).stdout)
     assert [flow["status"] for flow in explained["flows"]] == ["late", "fine"]
 
@@ -97,10 +104,13 @@ def test_a_call_behind_a_full_queue_is_late_everywhere(bloated):
 def test_the_wire_where_it_waits_is_named_and_what_helps_is_judged_by_its_delay(bloated):
     folder, _ = bloated
     said = CliRunner().invoke(app, ["explain", str(folder), "call", "--seeds", "2"]).output
-    assert "What matters most: packets that wait on server to router" in said
+    assert "What matters most: waiting in front of the wire server to router" in said
     assert "in front of the wire server to router" in said
-    helps = said[said.index("What helps") :]
-    assert 'discipline "fq-codel" in front of the wire server to router: 95th percentile of delay from' in helps
+    helps = " ".join(said[said.index("What helps") :].split())
+    assert (
+        'discipline "fq-codel" instead of "drop-tail" in front of the wire server to router (setting): call ' in helps
+    )
+    assert re.search(r"call from \d+ % to 0 % of its packets late or lost, delay from \d+ to [\d.]+ ms", helps), helps
 
 
 def test_random_loss_on_a_wire_is_what_limits_a_window_and_the_better_scheme_is_named(tmp_path):

@@ -1,9 +1,5 @@
-"""Statuses of the shipped scenarios' flows: the same in the verdict, the explanation, the report and the data.
+"""Statuses of the shipped scenarios' flows: the same in the verdict, the explanation, the report and the data."""
 
-`MULTIHOP_STATUSES=all` checks every scenario, which takes minutes.
-"""
-
-import os
 import re
 
 import pytest
@@ -14,11 +10,12 @@ from multihop.comparison.service import Status
 from multihop.explanation.explain import of_runs
 
 #: Each kind of yardstick and of status: hidden senders, multicast, wires, routing among nodes that move.
-QUICK = ("hidden-terminal", "lossy-wire", "mesh-demo", "mobile-mesh", "multicast", "wlan-slow-station")
+QUICK = {"hidden-terminal", "lossy-wire", "mesh-demo", "multicast"}
 
-CHECKED = (
-    sorted(path.stem for path in SCENARIOS.glob("*.toml")) if os.environ.get("MULTIHOP_STATUSES") == "all" else QUICK
-)
+CHECKED = [
+    path.stem if path.stem in QUICK else pytest.param(path.stem, marks=pytest.mark.long)
+    for path in sorted(SCENARIOS.glob("*.toml"))
+]
 
 #: How long a name may be cut from: no verdict names more flows of a status than these.
 MOST_NAMED = 8

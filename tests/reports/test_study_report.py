@@ -269,10 +269,10 @@ def test_missing_runs_and_quick_looks_are_said(folder, tmp_path):
     study = Study.load(folder / "partial.toml")
     quick = study.quick().run(tmp_path / "runs")
     page = write_study([quick], tmp_path / "quick.html")[0].read_text()
-    assert "quick look" in page
+    assert "quick run" in page
     assert "multihop study run study.toml --quick" in page
     page = write_study([study.result(tmp_path / "runs")], tmp_path / "partial.html")[0].read_text()
-    assert "16 runs are still missing" in page
+    assert "16 runs are missing" in page
     assert "study.toml --quick" not in page
 
 
@@ -297,7 +297,7 @@ def test_the_same_runs_make_the_same_page(result, written, tmp_path):
         ({"metric": "goodput", "x": "distance", "unit": "kb/s"}, "unit: has no effect"),
         ({"metric": "goodput", "x": "loads", "log_x": True}, "needs numbers above zero"),
         ({"kind": "bars", "metric": "goodput", "x": "distance", "x_metric": "delay"}, "x_metric: has no effect"),
-        ({"metric": "goodput", "x": "distance", "x_metric": "speed"}, "no metric 'speed'"),
+        ({"metric": "goodput", "x": "distance", "x_metric": "speed"}, "no metric is named 'speed'"),
         ({"kind": "time", "column": "series.goodput_bps", "x": "loads"}, "x: has no effect"),
     ],
 )

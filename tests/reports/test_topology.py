@@ -94,7 +94,15 @@ def cells(count, each):
     return [(first + a, first + b) for first in range(0, count * each, each) for a in range(each) for b in range(a)]
 
 
-@pytest.mark.parametrize(("count", "each", "least"), [(1, 401, 10.0), (1, 600, 7.0), (60, 10, 1.2), (2, 300, 1.2)])
+@pytest.mark.parametrize(
+    ("count", "each", "least"),
+    [
+        (1, 401, 10.0),
+        pytest.param(1, 600, 7.0, marks=pytest.mark.long),
+        (60, 10, 1.2),
+        pytest.param(2, 300, 1.2, marks=pytest.mark.long),
+    ],
+)
 def test_nodes_of_a_large_cell_are_seen_apart(count, each, least):
     view = network(count * each, cells(count, each))
     xs, ys, _ = layout.fit(layout.layout(view)[0])
@@ -107,7 +115,7 @@ def test_what_lies_among_many_links_can_be_seen():
     assert opacities == {f"{0.3 * 0.52:.2f}"}
 
 
-@pytest.mark.parametrize("columns", [40, 8])
+@pytest.mark.parametrize("columns", [pytest.param(40, marks=pytest.mark.long), 8])
 def test_a_large_grid_without_positions_is_unfolded(columns):
     rows = 1600 // columns
     view = network(1600, grid(columns, rows))
@@ -133,6 +141,7 @@ def test_few_nodes_of_any_large_network_are_at_one_place(pairs):
     assert len(set(zip(xs.round(1), ys.round(1), strict=True))) > 570
 
 
+@pytest.mark.long
 def test_a_layout_needs_memory_in_proportion_to_nodes():
     view = network(2500, grid(50, 50))
     tracemalloc.start()

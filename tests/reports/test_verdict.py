@@ -27,7 +27,9 @@ def made_up(rates, lost=None, *, optimum=None, not_comparable=None, names=NAMES,
             goodput = np.array(of_flows, dtype=float) * 1e6
             loss = np.array((lost or {}).get(variant, np.zeros(len(names))), dtype=float)
             frames = {f"video_frames_{how}": np.nan for how in ("on_time", "late", "lost", "skipped")}
-            columns = {"goodput_bps": goodput, "loss_ratio": loss, "packets_lost": 0, "packets_delivered": 1, **frames}
+            lost_packets, sent = np.nan_to_num(1000 * loss), np.where(np.isnan(loss), 0, 1000)
+            counts = {"packets_lost": lost_packets, "packets_delivered": sent - lost_packets}
+            columns = {"goodput_bps": goodput, "loss_ratio": loss, **counts, **frames}
             flows = pd.DataFrame({**columns, "delay_p95_s": 0.1})
             some = goodput[goodput > 0]
             summary = {
@@ -55,8 +57,8 @@ def test_flows_that_are_dead_under_every_scheme_come_first():
     said = made_up({"tcp": [[1, 0, 1, 0], [1.1, 0, 1, 0]], "recn": [[1, 0, 2, 0], [1, 0, 2.1, 0]]}).verdict()
     assert said[0] == "Dead under every scheme: b->gw, d->gw (2 of 4 flows in all 2 seeds)."
     assert said[1].startswith("Goodput: recn 3.05 Mb/s, tcp 2.05 Mb/s. recn is better")
-    assert "delay (95th percentile), of what arrived" in said[-2]
-    assert said[-1] == ("What to do: `multihop explain` says why, and what helps; no scheme serves all flows.")
+    assert "delay of what arrived (95th percentile)" in said[-2]
+    assert said[-1] == ("What to do: `multihop explain` tries what helps; none of these schemes serves all flows.")
 
 
 def test_flows_that_starve_under_every_scheme_come_next():
@@ -64,11 +66,11 @@ def test_flows_that_starve_under_every_scheme_come_next():
         {"tcp": [[1, 0, 1, 0.009], [1, 1, 1, 0.009]], "recn": [[1, 0, 1, 0.002], [1, 0, 1, 0.001]]}
     ).verdict()
     assert said[0] == (
-        "Starving under every scheme: tcp in 2 of 2 seeds (d->gw in 2, b->gw in 1); recn in 2 of 2 seeds (b->gw in 2, "
-        "d->gw in 2): less than 10 % of the fair share."
+        "Starving: with tcp in 2 of 2 seeds (d->gw in 2, b->gw in 1); with recn in 2 of 2 seeds (b->gw in 2, d->gw in "
+        "2). A flow starves below 10 % of the fair share."
     )
     alone = made_up({"tcp": [[1, 0.001, 1, 1]]}).verdict()
-    assert alone[0] == "Starving: b->gw: less than 10 % of the fair share."
+    assert alone[0] == "Starving: b->gw. A flow starves below 10 % of the fair share."
 
 
 def test_flows_that_starve_by_turns_are_seen_seed_by_seed():
@@ -77,7 +79,8 @@ def test_flows_that_starve_by_turns_are_seen_seed_by_seed():
         {"tcp": [[1, 1], [1, 1.1], [1, 1]], "recn": [[2.4, 0], [0, 2.5], [2.4, 0.001]]}, names=["a", "b"]
     ).verdict()
     assert said[0] == (
-        "Starving under some schemes only: recn in 3 of 3 seeds (b in 2, a in 1): less than 10 % of the fair share."
+        "Starving: with tcp in no seed; with recn in 3 of 3 seeds (b in 2, a in 1). A flow starves below 10 % of the "
+        "fair share."
     )
 
 
@@ -88,16 +91,16 @@ def test_flows_that_some_schemes_serve_are_named_with_those_that_do_not():
         "recn": [[1, 1, 1, 1], [1, 1, 1, 1]],
     }
     assert made_up(rates).verdict()[0] == (
-        "Starving under some schemes only: udp in 2 of 2 seeds (b->gw in 2, c->gw in 2); tcp in 2 of 2 seeds (b->gw in "
-        "2, d->gw in 2): less than 10 % of the fair share."
+        "Starving: with udp in 2 of 2 seeds (b->gw in 2, c->gw in 2); with tcp in 2 of 2 seeds (b->gw in 2, d->gw in "
+        "2); with recn in no seed. A flow starves below 10 % of the fair share."
     )
 
 
 def test_without_an_optimum_flows_are_held_against_those_that_want_the_same():
     said = made_up({"tcp": [[1, 0.001, 1, 0], [1, 0.001, 1, 1]]}, not_comparable="nodes move").verdict()
     assert said[0] == (
-        "Starving: in 2 of 2 seeds (b->gw in 2, d->gw in 1): less than 10 % of the mean of the flows that want the "
-        "same."
+        "Starving: in 2 of 2 seeds (b->gw in 2, d->gw in 1). A flow starves below 10 % of the mean of the flows that "
+        "want the same."
     )
 
 
@@ -110,13 +113,13 @@ def test_many_dead_flows_are_counted():
     names = [f"n{i}" for i in range(20)]
     said = made_up({"tcp": [[1] + [0] * 19]}, names=names).verdict()
     assert "n8, 11 more (19 of 20 flows)" in said[0]
-    assert said[1].startswith("Goodput: 1 Mb/s; fairness: ")
+    assert said[1].startswith("Goodput: 1 Mb/s; fairness of goodput: ")
 
 
 def test_nothing_is_said_of_starvation_where_there_is_none():
     said = made_up({"tcp": [[1, 1, 1, 1]] * 3, "recn": [[1, 1, 1, 1]] * 3}).verdict()
-    values = "goodput tcp 4 Mb/s, recn 4 Mb/s; fairness tcp 1, recn 1; delay (95th percentile) tcp 100 ms, recn 100 ms"
-    assert said[0] == f"No significant difference: {values}."
+    values = "goodput tcp 4 Mb/s, recn 4 Mb/s; fairness of goodput tcp 1, recn 1"
+    assert said[0] == f"No significant difference: {values}; delay (95th percentile) tcp 100 ms, recn 100 ms."
     assert said[1] == "What to do: any of these schemes will do, or more seeds: no difference is beyond chance."
 
 
@@ -125,7 +128,7 @@ def test_no_difference_is_said_once_after_what_differs():
     recn = [[1.5, 1.5, 1.5, 1.5 - 0.001 * seed] for seed in range(4)]
     said = made_up({"tcp": tcp, "recn": recn}).verdict()
     assert said[0].startswith("Goodput: recn 6 Mb/s, tcp 4 Mb/s. recn is better than tcp by 2 Mb/s (+50 %).")
-    assert said[1].startswith("No significant difference: fairness ")
+    assert said[1].startswith("No significant difference: fairness of goodput ")
     assert sum("no significant difference" in sentence.lower() for sentence in said) == 1
 
 
@@ -143,20 +146,57 @@ def test_those_that_cannot_be_distinguished_from_the_best_are_one_clause():
 def test_one_seed_decides_nothing_and_that_is_said_once():
     said = made_up({"tcp": [[1, 1, 1, 1]], "recn": [[2, 2, 2, 2]]}).verdict()
     assert said[1] == "What to do: repeat with --seeds 10 before choosing a scheme."
-    assert said[0].startswith("Undecided: goodput recn 8 Mb/s, tcp 4 Mb/s; fairness ")
+    assert said[0].startswith("Undecided: goodput recn 8 Mb/s, tcp 4 Mb/s; fairness of goodput ")
     assert said[0].endswith("One seed cannot tell whether differences are more than chance; use --seeds 10 or more.")
 
 
 def test_nothing_at_all_is_nothing_to_compare():
     said = made_up({"tcp": [[0, 0, 0, 0]] * 2, "recn": [[0, 0, 0, 0]] * 2}).verdict()
     assert said[0].startswith("Dead under every scheme: a->gw, b->gw, c->gw, d->gw (4 of 4 flows in all 2 seeds)")
-    assert "Delay (95th percentile), of what arrived: nothing was delivered, so there is nothing to compare." in said
+    assert "Delay of what arrived (95th percentile): nothing was delivered, so there is nothing to compare." in said
 
 
-def test_losses_are_of_all_packets_and_of_the_flow_that_loses_most():
+def test_losses_are_of_the_packets_of_all_seeds_and_of_the_flow_that_loses_most():
     lost = {"tcp": [0.01, 0.02, 0.9, np.nan], "recn": [0.0, 0.0, 0.0, 0.0]}
     said = made_up({"tcp": [[1, 1, 1, 1]] * 2, "recn": [[1, 1, 1, 1]] * 2}, lost).verdict()
-    assert said[-2] == "Packets lost in all, and by the flow that loses most: tcp 1 %, c->gw 90 %."
+    assert said[-2] == "Packets lost, all seeds together: tcp 31 %, at most 90 % (c->gw)."
+
+
+def test_a_seed_with_few_packets_weighs_little_in_losses():
+    """Half of ten packets lost in one seed, none of a million in the other: not a quarter."""
+    found = made_up({"tcp": [[1, 1], [1, 1]]}, names=["a", "b"])
+    for run, lost, arrived in zip(found.results["tcp"], (5, 0), (5, 999_990), strict=True):
+        run.flows["packets_lost"], run.flows["packets_delivered"] = [lost, 0], [arrived, 10]
+    assert found.loss_ratios("tcp").tolist() == pytest.approx([5e-6, 0.0, 5 / 1_000_020])
+    assert "Packets lost, all seeds together: < 0.01 %, at most < 0.01 % (a)." in found.verdict()
+
+
+def test_the_scheme_to_take_is_said_with_counts_and_its_price():
+    """tcp starves two flows and carries more; recn serves all."""
+    tcp = [[3, 3, 0.01, 0.01 + 0.001 * seed] for seed in range(4)]
+    recn = [[1, 1, 1, 1 + 0.001 * seed] for seed in range(4)]
+    said = made_up({"tcp": tcp, "recn": recn}).verdict()
+    assert said[-1] == "What to do: take recn: all flows are fine. Its price: goodput 4 Mb/s, with tcp 6.02 Mb/s."
+    some = [[1, 1, 1, 0.01 + 0.001 * seed] for seed in range(4)]
+    said = made_up({"tcp": tcp, "recn": some}).verdict()
+    best = "What to do: `multihop explain` tries what helps. Best of these schemes is "
+    assert said[-1].startswith(f"{best}recn: 1 flow is starving (2 under tcp). Its price: ")
+    alone = made_up({"tcp": [[0.01]] * 2, "recn": [[0.3]] * 2}, names=["a"], optimum=[1]).verdict()
+    assert alone[-1].startswith(f"{best}recn: the flow is slow, not starving.")
+    assert "what its path can carry" in alone[0], "one flow shares with nobody"
+
+
+def test_a_difference_that_no_user_notices_is_none():
+    def delays(found, of):
+        for variant, seconds in of.items():
+            for seed, run in enumerate(found.results[variant]):
+                run.summary["delay_p95_s"] = seconds + 1e-6 * seed
+        return next(said for said in found.verdict() if said.startswith("Delay"))
+
+    rates = {name: [[1, 1, 1, 1 + 0.001 * seed] for seed in range(4)] for name in ("x", "y", "z")}
+    near = delays(made_up(rates), {"x": 0.0220, "y": 0.0224, "z": 0.0318})
+    assert near.endswith("x is better than z by 9.8 ms (-31 %). x and y are practically equal.")
+    assert delays(made_up(rates), {"x": 0.0220, "y": 0.0224, "z": 0.0228}).endswith("They are practically equal.")
 
 
 def test_distance_and_gap_are_explained_beside_their_first_use():

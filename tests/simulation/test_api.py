@@ -289,7 +289,7 @@ def test_scenarios_that_people_start_from_run(path):
 def test_the_verdict_says_no_more_than_the_numbers():
     comparison = multihop.compare(CHAIN, ["tcp-newreno", "udp"], seeds=5)
     said = {sentence.partition(":")[0]: sentence for sentence in comparison.verdict()}
-    labels = {"goodput_total_bps": "Goodput", "jain": "Fairness", "delay_p95_s": "Delay (95th percentile)"}
+    labels = {"goodput_total_bps": "Goodput", "jain": "Fairness of goodput", "delay_p95_s": "Delay (95th percentile)"}
     for metric, label in labels.items():
         (contrast,) = comparison.contrasts(next(m for m in METRICS if m.name == metric))
         better = contrast.a if (contrast.difference.mean > 0) == contrast.metric.higher_is_better else contrast.b

@@ -239,7 +239,7 @@ def test_results_can_be_made_again_where_they_are(inline, tmp_path):
 def test_what_is_of_the_start_is_called_so(inline):
     mesh = SCENARIOS / "mobile-mesh.toml"
     assert "3 nodes move: links and paths are those at the start" in inline("check", mesh).out
-    assert "for the network at the start, not for the run" in inline("bound", mesh).out
+    assert "to the network at the start, not to the whole run" in inline("bound", mesh).out
     assert inline("bound", mesh, "--json").json()["of_start"] is True
     plain = SCENARIOS / "chain.toml"
     assert "move" not in inline("check", plain).out + inline("bound", plain).out

@@ -182,7 +182,7 @@ def test_all_pairs_take_packets():
     [
         (lambda run: run.step(math.nan), "until_s: found nan"),
         (lambda run: run.step(-1), "until_s: found -1"),
-        (lambda run: run.inject("n0->n2", 100), "flow: found 'n0->n2', but there is no such flow"),
+        (lambda run: run.inject("n0->n2", 100), "flow: found 'n0->n2', but no such flow exists"),
         (lambda run: run.inject("n0->n3", 1 << 20), "payload: found 1048576"),
         (lambda run: run.inject("n0->n3", 100, stream=-1), "stream: found -1"),
         (

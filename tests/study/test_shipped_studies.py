@@ -11,6 +11,7 @@ from multihop.claims.study import Study
 STUDIES = sorted((ROOT / "studies").glob("*.toml"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_a_quick_look_at_it_decides_every_claim(path, tmp_path):
     result = Study.load(path).quick().run(tmp_path / "study")

@@ -143,7 +143,7 @@ class TestValues:
     def test_no_runs_no_verdict(self):
         found = value({})
         assert found.verdict is Verdict.UNKNOWN
-        assert found.summary == "nothing to judge by: no run has a value"
+        assert found.summary == "no data: no run has a value"
 
     def test_one_seed_cannot_tell(self):
         found = value({1: [100], 2: [900], 3: [300]})
@@ -392,7 +392,10 @@ class TestWhose:
 
     @pytest.mark.parametrize(
         ("claim", "says"),
-        [({"whose": "paper"}, "says whose the difference is, paper, but not why"), ({"whose": "theirs"}, "'platform'")],
+        [
+            ({"whose": "paper"}, "has whose = 'paper' without reason; needs a reason"),
+            ({"whose": "theirs"}, "'platform'"),
+        ],
     )
     def test_it_needs_a_reason(self, claim, says):
         with pytest.raises(UserError) as error:
@@ -444,7 +447,7 @@ def test_a_printed_number_above_what_the_channel_carries_is_reported():
 
 
 WRONG = {
-    "an unknown metric": ({"kind": "bound", "at_least": 1, "metric": "speed"}, ["metric", "'speed'", "there are m"]),
+    "an unknown metric": ({"kind": "bound", "at_least": 1, "metric": "speed"}, ["metric", "'speed'", "needs m"]),
     "an unknown factor": ({"kind": "bound", "at_least": 1, "at": {"speed": 1}}, ["at", "'speed' is not a factor"]),
     "an unknown value": ({"kind": "bound", "at_least": 1, "at": {"load": 9}}, ["load has no value 9"]),
     "a bound without bounds": ({"kind": "bound"}, ["needs at_least or at_most"]),
@@ -466,7 +469,7 @@ WRONG = {
     ),
     "an order of one": ({"kind": "order", "by": "load", "order": [1]}, ["fewer than two"]),
     "an order with a stranger": ({"kind": "order", "by": "load", "order": [1, 9]}, ["order", "no value 9"]),
-    "an order with one twice": ({"kind": "order", "by": "load", "order": [1, [1, 2]]}, ["each value is there once"]),
+    "an order with one twice": ({"kind": "order", "by": "load", "order": [1, [1, 2]]}, ["each value once"]),
     "an order with an empty rank": ({"kind": "order", "by": "load", "order": [1, []]}, ["at least one value"]),
     "an order of what is left out": (
         {"kind": "order", "by": "load", "order": [1, 2], "at": {"load": [1]}},
@@ -492,5 +495,5 @@ def test_claims_that_make_no_sense(case):
 
 def test_two_claims_of_one_name():
     claim = {"id": "same", "where": "", "says": "", "kind": "bound", "metric": "jain", "at_least": 1}
-    with pytest.raises(UserError, match="same is there already"):
+    with pytest.raises(UserError, match="same is given more than once"):
         study(claims=[claim, claim])

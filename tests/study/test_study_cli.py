@@ -81,7 +81,7 @@ def test_a_quick_look_runs_less_and_stays_beside_the_whole(tmp_path, command):
     assert "150 m" not in quick.out
     kept = tree(tmp_path / "s")
     assert "12 missing" in command("study", "status", "small.toml", "--out", "s").out
-    assert "4 other runs are kept there" in command("study", "status", "small.toml", "--out", "s").out
+    assert "4 other runs are in the store" in command("study", "status", "small.toml", "--out", "s").out
     assert command("study", "run", "small.toml", "--out", "s").code == 0
     assert kept.items() <= tree(tmp_path / "s").items()
     assert "4 runs finished, 0 missing" in command("study", "status", "s", "--quick").out
@@ -121,12 +121,12 @@ def test_failures_are_reported_and_the_exit_code_says_so(command, monkeypatch):
     assert "8 runs made, 0 were there, 4 failed" in lines[0]
     assert lines[2] == "failed: spacing=150 m, scheme=tcp-newreno seed 2: InternalError: the queue is upside down"
     assert lines[3] == (
-        "  see it again: multihop run s/scenario.toml --set 'topology.spacing=\"150 m\"' --scheme tcp-newreno --seed 2"
+        "  repeat it: multihop run s/scenario.toml --set 'topology.spacing=\"150 m\"' --scheme tcp-newreno --seed 2"
     )
     status = command("study", "status", "s")
     assert status.code == 0
     assert "8 runs finished, 4 missing, 4 failed" in status.out
-    assert status.err.count("see it again") == 4
+    assert status.err.count("repeat it") == 4
     failures = command("study", "status", "s", "--json").json()["failures"]
     assert [failure["seed"] for failure in failures] == [2] * 4
     monkeypatch.undo()
@@ -152,7 +152,7 @@ def test_ctrl_c_after_the_runs_says_that_they_are_kept(tmp_path, inline, monkeyp
 def test_an_export_or_report_needs_runs(command):
     for what in ("report", "export"):
         message = command("study", what, "small.toml").fails_cleanly()
-        assert "no finished runs of this study; make them with multihop study run" in message
+        assert "no finished runs of this study; run them with multihop study run" in message
     assert not Path("results").exists()
 
 
@@ -221,7 +221,7 @@ STUDIES = {
         claim(at="{ f = 6 }") + '\n[factors.f]\nkey = "mac.queue"\nvalues = [5]',
         ["claims[0] c", "f has no value 6", "5"],
     ),
-    "two claims of one name": (claim() + claim()[len(BARE) - 1 :], ["claims[1].id", "c is there already"]),
+    "two claims of one name": (claim() + claim()[len(BARE) - 1 :], ["claims[1].id", "c is given more than once"]),
     "a metric of no column": (BARE + '[metrics.m]\ncolumn = "flows.speed"', [":4", "flows", "speed", "goodput_bps"]),
     "a metric of no table": (BARE + '[metrics.m]\ncolumn = "cars.speed"', ["metrics.m.column", "cars.speed"]),
     "zip of unequal lengths": (
@@ -352,7 +352,7 @@ def test_a_store_that_may_not_be_read_is_one_message(tmp_path, command, monkeypa
     monkeypatch.setattr(Path, "open", refuse)
     for what in ("run", "report", "export"):
         message = command("study", what, "s").fails_cleanly()
-        assert "cannot be read: Permission denied; it was left as it is" in message
+        assert "cannot be read: Permission denied; it was left unchanged" in message
     monkeypatch.undo()
     assert tree(tmp_path / "s") == before
 

@@ -175,7 +175,7 @@ WRONG = {
         {"cases": [{"scheme": "recn"}, {"topology-spacing": "150 m"}]},
         ["cases[1]", "scheme"],
     ),
-    "a case twice": ({"cases": [{"scheme": "recn"}, {"scheme": "recn"}]}, ["cases[1]", "already"]),
+    "a case twice": ({"cases": [{"scheme": "recn"}, {"scheme": "recn"}]}, ["cases[1]", "more than once"]),
     "an empty case": ({"cases": [{}]}, ["cases[0]", "no factor"]),
     "cases and zip": ({"zip": [["scheme", "topology-spacing"]], "cases": [{"scheme": "recn"}]}, ["scheme", "zip"]),
     "two factors for one key": (
@@ -207,7 +207,7 @@ def test_cases_of_which_a_quick_look_keeps_none():
         cases=[{"scheme": "recn", "topology-spacing": "150 m"}],
         quick={"keep": {"topology-spacing": ["200 m"]}},
     )
-    with pytest.raises(UserError, match=r"quick\.keep: none of the cases"):
+    with pytest.raises(UserError, match=r"quick\.keep: no case has all these values"):
         made.quick()
 
 

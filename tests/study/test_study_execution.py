@@ -308,7 +308,7 @@ def test_an_executor_of_the_callers_is_left_open(tmp_path):
 @pytest.mark.parametrize("after", [0, 5])
 def test_an_executor_that_breaks_leaves_what_is_finished(tmp_path, how, after):
     asked = study()
-    with pytest.raises(OutputError, match="the workers are gone") as caught:
+    with pytest.raises(OutputError, match="the workers are lost") as caught:
         asked.run(tmp_path / "s", executor=Breaking(after, how))
     assert "run again" in str(caught.value)
     kept = tree(tmp_path / "s")
@@ -335,7 +335,7 @@ class Killing(ProcessPoolExecutor):
 
 def test_a_killed_worker_process_is_one_message(tmp_path):
     asked = study(seeds=4)
-    with Killing(1) as pool, pytest.raises(OutputError, match=r"the workers are gone .*terminated abruptly"):
+    with Killing(1) as pool, pytest.raises(OutputError, match=r"the workers are lost .*terminated abruptly"):
         asked.run(tmp_path / "s", executor=pool)
     kept = tree(tmp_path / "s")
     assert asked.result(tmp_path / "s").failures == []

@@ -182,10 +182,10 @@ def test_factors_named_like_columns_have_columns_of_their_own(tmp_path):
 
 
 def test_names_of_our_own_columns_are_refused():
-    with pytest.raises(UserError, match=r"factors\.factor_flow: factor_ begins names of columns of ours"):
+    with pytest.raises(UserError, match=r"factors\.factor_flow: factor_ is a prefix of result columns"):
         study(factors={"factor_flow": {"key": "mac.queue", "values": [5]}})
     for name in ("seed", "factor_scheme"):
-        with pytest.raises(UserError, match=rf"metrics\.{name}: {name} is the name of a column of ours"):
+        with pytest.raises(UserError, match=rf"metrics\.{name}: {name} is the name of a result column"):
             study(metrics={name: METRICS["goodput"]})
 
 

@@ -178,6 +178,7 @@ def test_only_the_loop_of_its_client_submits_to_a_cluster(cluster, monkeypatch):
         assert [executor.submit(pow, 2, power).result(timeout=30) for power in (3, 5)] == [8, 32]
 
 
+@pytest.mark.long
 def test_a_cluster_that_loses_a_worker_makes_the_same_files_and_one_that_is_gone_is_a_message(tmp_path, cluster, whole):
     workers = [cluster.worker(), cluster.worker()]
     write_study(tmp_path, LONG)
@@ -199,5 +200,5 @@ def test_a_cluster_that_loses_a_worker_makes_the_same_files_and_one_that_is_gone
     assert process.returncode == 1, err
     assert out == ""
     (line,) = err.splitlines()
-    assert line.startswith("multihop: the workers are gone")
+    assert line.startswith("multihop: the workers are lost")
     assert_same_where_both(tree(tmp_path / "t"), whole)

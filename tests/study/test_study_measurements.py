@@ -7,7 +7,7 @@ import pytest
 from multihop.base.errors import UserError
 from multihop.models import evaluate
 from multihop.report.study.plots import plot
-from multihop.study.metrics import beside, fits, per_seed
+from multihop.study.metrics import fits, per_seed, reference_values
 from multihop.study.spec import Chart, MetricSpec
 from studies import NETWORK, study
 
@@ -83,14 +83,14 @@ TRUTH = pd.DataFrame(
 def test_how_far_steps_are_off_from_those_of_another_table(keys, expected):
     """Estimates of 1, 3 and 5 against 2, the mean of 1 and 3, and nothing."""
     spec = MetricSpec(column="measurements.capacity_bps", where={"name": "a"}, against="series.goodput_bps", **keys)
-    truth = beside(spec, STEPS, TRUTH)
+    truth = reference_values(spec, STEPS, TRUTH)
     assert per_seed(spec, STEPS, 1.0, truth).tolist() == [pytest.approx(expected)]
 
 
 def test_nothing_is_off_from_zero_or_from_what_is_missing():
     spec = MetricSpec(column="measurements.capacity_bps", against="series.goodput_bps")
-    assert np.isnan(per_seed(spec, STEPS, 1.0, beside(spec, STEPS, TRUTH.assign(goodput_bps=0.0))).iloc[0])
-    assert np.isnan(per_seed(spec, STEPS, 1.0, beside(spec, STEPS, TRUTH[TRUTH["seed"] == 2])).iloc[0])
+    assert np.isnan(per_seed(spec, STEPS, 1.0, reference_values(spec, STEPS, TRUTH.assign(goodput_bps=0.0))).iloc[0])
+    assert np.isnan(per_seed(spec, STEPS, 1.0, reference_values(spec, STEPS, TRUTH[TRUTH["seed"] == 2])).iloc[0])
 
 
 @pytest.mark.parametrize(
@@ -100,13 +100,13 @@ def test_nothing_is_off_from_zero_or_from_what_is_missing():
         ({"against": "series.rtt_s"}, "series.rtt_s is in s, measurements.capacity_bps in bit/s"),
         ({"against": "series.nothing"}, "no column 'nothing'"),
         ({"against": "series.name"}, "a name, not a number"),
-        ({"against": "flows.goodput_bps"}, "the table flows has no steps of time"),
+        ({"against": "flows.goodput_bps"}, "the table flows has no time steps"),
         (
             {"against": "nominal", "against_where": {"name": "n0"}},
-            "against_where: has no effect, as nominal is a metric",
+            "against_where: has no effect, since nominal is a metric",
         ),
         ({"against": "series.goodput_bps", "against_where": {"node": 1}}, "no column 'node'"),
-        ({"signed": True}, "has signed, which goes with against"),
+        ({"signed": True}, "has signed, which needs against"),
         ({"against": "nominal", "per": "available_bps"}, "has per, which makes a ratio of sums, and against"),
     ],
 )
@@ -266,11 +266,11 @@ WRONG = {
     ),
     "no such measurement": (
         {"metrics": {"m": {"column": "measurements.capacity_bps", "where": {"estimator": "rtwinf"}}}},
-        ["metrics.m.where.estimator", "'rtwinf'", "there are rt-winf, busy"],
+        ["metrics.m.where.estimator", "'rtwinf'", "needs rt-winf, busy"],
     ),
     "not at this node": (
         {"metrics": {"m": {"column": "measurements.busy_ratio", "where": {"estimator": "busy", "name": "n1"}}}},
-        ["metrics.m.where.name", "'n1'", "it is at n0"],
+        ["metrics.m.where.name", "'n1'", "needs n0"],
     ),
     "a chart of what is not measured": (
         {
@@ -295,7 +295,7 @@ WRONG = {
     ),
     "a window of no time": (
         {"metrics": {"m": {"column": "flows.goodput_bps", "between": [1, 2]}}},
-        ["metrics.m.between", "flows", "no steps of time"],
+        ["metrics.m.between", "flows", "no time steps"],
     ),
     "two sources": (
         {"metrics": {"m": {"column": "flows.goodput_bps", "model": "chain-capacity"}}},
@@ -303,7 +303,7 @@ WRONG = {
     ),
     "a key of another source": (
         {"metrics": {"m": {"column": "flows.goodput_bps", "result": "end_to_end"}}},
-        ["metrics.m", "has result, which goes with model"],
+        ["metrics.m", "has result, which needs model"],
     ),
     "no such model": (
         {"metrics": {"m": {"model": "eq14", "result": "x"}}},
@@ -356,7 +356,7 @@ WRONG = {
     ),
     "another point for a column": (
         {"metrics": {"a": {"column": "flows.goodput_bps", "at": {"scheme": "recn"}}}},
-        ["metrics.a", "at, which goes with metric"],
+        ["metrics.a", "at, which needs metric"],
     ),
     "neither over nor less": (
         {"metrics": {"a": {"column": "flows.goodput_bps"}, "m": {"metric": "a"}}},

@@ -143,7 +143,7 @@ def test_metrics_that_every_study_has():
 
 
 def test_a_unit_that_the_column_does_not_have():
-    with pytest.raises(UserError, match=r"here: 'kg' is no unit for a column in s; use ms or us"):
+    with pytest.raises(UserError, match=r"here: 'kg' is no unit for a column in s; needs ms or us"):
         shown_unit("s", "kg", "here")
 
 

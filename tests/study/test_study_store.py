@@ -248,7 +248,7 @@ def test_what_cannot_be_read_now_is_not_passed_over(store, output, monkeypatch):
     monkeypatch.setattr(Path, "open", fail)
     with pytest.raises(UserError, match="Too many open files"):
         store.read(RUN)
-    with pytest.raises(UserError, match="left as it is"):
+    with pytest.raises(UserError, match="left unchanged"):
         Store(store.directory).has(RUN)
     monkeypatch.undo()
     assert_same(store.read(RUN), output)

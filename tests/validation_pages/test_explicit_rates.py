@@ -139,6 +139,7 @@ def test_the_laws_at_rest():
     assert radio.rest_packets("rcp-winf", 8, 1.6, 0.1) == pytest.approx(10)
 
 
+@pytest.mark.long
 def test_the_page_is_complete(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.argv", ["explicit_rates", "--quick", str(tmp_path / "page.md")])
     explicit_rates.main()

@@ -68,6 +68,7 @@ def test_xcp_over_a_chain_times_out_as_often_as_ns2s() -> None:
         assert abs(row.timeouts.off) < 0.10, row
 
 
+@pytest.mark.long
 def test_chains_over_live_dsdv_do_not_disagree_with_ns2() -> None:
     """Few seeds cannot say more: routes break at random, and five runs may all be lucky."""
     effort = replace(EFFORT, seeds=12)
@@ -79,6 +80,7 @@ def test_chains_over_live_dsdv_do_not_disagree_with_ns2() -> None:
         assert cell.goodput.measured.mean > 0.8 * cell.goodput.reference, cell
 
 
+@pytest.mark.long
 def test_chains_over_live_dsr_do_about_what_ns2_says() -> None:
     """Within 12 %: docs/explanation/dsr.md says by how much, and what it is not due to."""
     for row in checks.ns2_dsr_chains(seeds=10, seconds=100):
@@ -119,12 +121,14 @@ def test_a_cell_of_80211g_costs_what_its_slots_and_protection_cost() -> None:
     assert 0.5 * long < protected < 0.6 * long
 
 
+@pytest.mark.long
 def test_recn_raises_the_transmission_efficiency_on_its_chain() -> None:
     for row in checks.recn_chains(EFFORT, "ns2"):
         assert row.efficiency["recn"].mean > row.efficiency["tcp-newreno"].mean + 0.05
         assert row.ns2 is None or row.ns2.agreement(0.05) is not Agreement.NO, row
 
 
+@pytest.mark.long
 def test_recn_shortens_delays_over_standard_tcp() -> None:
     for row in checks.recn_chains(EFFORT, "rfc"):
         assert row.delay_p95_s["recn"].mean < row.delay_p95_s["tcp-newreno"].mean / 2

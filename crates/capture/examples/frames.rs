@@ -1,17 +1,16 @@
 //! Prints a line for each frame of a capture, for comparison with other dissectors: number, time in seconds,
-//! type and subtype as one number, bytes on the air, microseconds on the air, FCS; `-` for what is unknown.
+//! type and subtype as one number, bytes on the air, microseconds on the air, FCS; `-` for unknown values.
 //!
 //! ```sh
 //! cargo run --release -p multihop-capture --example frames -- CAPTURE
 //! ```
 
-use multihop_capture::{Capture, DissectError, Reception, airtime, dissect};
+use multihop_capture::{Capture, DissectError, RxInfo, airtime, dissect};
 use std::error::Error;
 use std::fmt::Display;
 use std::io::{BufWriter, Write};
 
-/// Nanoseconds; as a fraction of a second in floating point, a stamp of this century would lose its last
-/// digits.
+/// Time in nanoseconds: as seconds in floating point, a present-day timestamp would lose its last digits.
 const SECOND: u64 = 1_000_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -46,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn microseconds(reception: &Reception, air_bytes: u32) -> String {
+fn microseconds(reception: &RxInfo, air_bytes: u32) -> String {
     shown(airtime(reception, air_bytes).map(|span| span.ns() as f64 / 1e3))
 }
 

@@ -1,5 +1,5 @@
-//! Reads and dissects captures, and says how many records, frames and microseconds on the air there were; for
-//! measuring speed:
+//! Reads and dissects captures and prints the number of records, frames and microseconds on the air, to
+//! measure speed:
 //!
 //! ```sh
 //! time cargo run --release -p multihop-capture --example speed -- CAPTURE...

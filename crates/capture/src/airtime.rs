@@ -1,44 +1,44 @@
-//! For how long a frame was on the air, by what its receiver said of it.
+//! Airtime of a captured frame, from what its receiver reported.
 
 use crate::link_layer::{Encoding, HeEncoding, HeFormat, HtEncoding, VhtEncoding};
-use crate::{Channel, Reception};
+use crate::{RadioChannel, RxInfo};
 use multihop_core::{Rate, Span};
-use multihop_dot11::{Band, Bandwidth, Clock, HePpdu, HtPpdu, MPDU_DELIMITER, Ppdu, Preamble, VhtPpdu};
+use multihop_dot11::{Band, Bandwidth, HePpdu, HtPpdu, MPDU_DELIMITER, OfdmClock, Ppdu, Preamble, VhtPpdu};
 
-/// For how long a frame of `air_bytes` bytes, MAC header and frame check sequence included, was on the air by
-/// itself, from its preamble to its last symbol.
+/// Airtime of a single frame of `air_bytes` bytes, MAC header and frame check sequence included, from its
+/// preamble to its last symbol.
 ///
-/// Of a PPDU of HT and later whose sending is not known it is what the legacy preamble announced, if that was
-/// reported. None where the receiver did not say enough ([`ppdu`]) or said something that cannot be. The
-/// silence that belongs to OFDM frames at 2.4 GHz is not part of it: see [`txtime`]. For the frames of an
-/// A-MPDU, which share a preamble, there is [`aggregate_airtime`].
-pub fn airtime(reception: &Reception, air_bytes: u32) -> Option<Span> {
+/// For a PPDU of HT or later with unknown format, the airtime is taken from the legacy signal field, if the
+/// receiver reported it. None if the receiver reported too little ([`ppdu`]) or impossible values. The signal
+/// extension of OFDM at 2.4 GHz is not included: see [`txtime`]. For the frames of an A-MPDU, which share a
+/// preamble, see [`aggregate_airtime`].
+pub fn airtime(reception: &RxInfo, air_bytes: u32) -> Option<Span> {
     match ppdu(reception) {
         Some(ppdu) => airtime_of(&ppdu, reception, air_bytes),
         None => legacy_airtime(reception),
     }
 }
 
-/// The same of a frame of which is known how it was sent, by [`ppdu`].
-pub fn airtime_of(ppdu: &Ppdu, reception: &Reception, air_bytes: u32) -> Option<Span> {
-    on_air(ppdu, psdu_bytes(reception, air_bytes), Band::Ghz5)
+/// Airtime of a frame whose PPDU format is known from [`ppdu`].
+pub fn airtime_of(ppdu: &Ppdu, reception: &RxInfo, air_bytes: u32) -> Option<Span> {
+    bounded_airtime(ppdu, psdu_bytes(reception, air_bytes), Band::Ghz5)
 }
 
-/// For how long an A-MPDU of frames of so many bytes was on the air: each stands behind a delimiter of four
-/// bytes, and all but the last are padded to a multiple of four (9.7.1). None as for [`airtime`].
+/// Airtime of an A-MPDU of frames of these sizes. Each frame follows a delimiter of four bytes, and all but
+/// the last are padded to a multiple of four (9.7.1). None as for [`airtime`].
 ///
-/// Frames that are not reported, and padding at the end, are not in it.
+/// Frames that the receiver did not report, and padding at the end, are not included.
 pub fn aggregate_airtime(ppdu: &Ppdu, air_bytes: impl IntoIterator<Item = u32>) -> Option<Span> {
     let add = |psdu: u32, frame: u32| {
         psdu.checked_next_multiple_of(4)
             .map_or(u32::MAX, |psdu| psdu.saturating_add(MPDU_DELIMITER).saturating_add(frame))
     };
-    on_air(ppdu, air_bytes.into_iter().fold(0, add), Band::Ghz5)
+    bounded_airtime(ppdu, air_bytes.into_iter().fold(0, add), Band::Ghz5)
 }
 
-/// For how long a PPDU of HT, VHT or HE was on the air, by the length in the legacy signal field of its
-/// preamble: in whole symbols of 4 us, rounded up (19.3.9.3.5). None where the receiver did not say.
-pub fn legacy_airtime(reception: &Reception) -> Option<Span> {
+/// Airtime of a PPDU of HT, VHT or HE from the length in its legacy signal field, in whole symbols of 4 us,
+/// rounded up (19.3.9.3.5). None if the receiver did not report the length.
+pub fn legacy_airtime(reception: &RxInfo) -> Option<Span> {
     let length = u64::from(reception.legacy_length?);
     let has_another = matches!(
         reception.encoding,
@@ -47,40 +47,39 @@ pub fn legacy_airtime(reception: &Reception) -> Option<Span> {
     has_another.then(|| Span::from_us(20 + 4 * (length + 3).div_ceil(3)))
 }
 
-/// No frame is on the air for longer than the length field of direct sequence can say, 16 bits of
-/// microseconds (15.2.3.6), and its preamble; those of other PHYs say less. A length that needs more time is
-/// wrong.
-const LONGEST: Span = Span::from_us(192 + 65_535);
+/// Longest possible airtime: the length field of direct sequence counts 16 bits of microseconds (15.2.3.6),
+/// plus its preamble. Other PHYs have shorter limits, so that a larger result means a wrong length.
+const MAX_AIRTIME: Span = Span::from_us(192 + 65_535);
 
-fn on_air(ppdu: &Ppdu, bytes: u32, band: Band) -> Option<Span> {
-    ppdu.airtime(bytes, band).filter(|&span| span <= LONGEST)
+fn bounded_airtime(ppdu: &Ppdu, bytes: u32, band: Band) -> Option<Span> {
+    ppdu.airtime(bytes, band).filter(|&span| span <= MAX_AIRTIME)
 }
 
-/// The same with that silence of 6 us, where the receiver named a channel at 2.4 GHz: TXTIME of the standard,
-/// after which SIFS and DIFS count (18.3.2.4).
-pub fn txtime(reception: &Reception, air_bytes: u32) -> Option<Span> {
-    let low = reception.channel.is_some_and(Channel::is_2_4_ghz);
+/// TXTIME of the standard, after which SIFS and DIFS count (18.3.2.4): the airtime, and the signal extension
+/// of 6 us if the receiver reported a channel at 2.4 GHz.
+pub fn txtime(reception: &RxInfo, air_bytes: u32) -> Option<Span> {
+    let low = reception.channel.is_some_and(RadioChannel::is_2_4_ghz);
     let band = if low { Band::Ghz2_4 } else { Band::Ghz5 };
-    on_air(&ppdu(reception)?, psdu_bytes(reception, air_bytes), band)
+    bounded_airtime(&ppdu(reception)?, psdu_bytes(reception, air_bytes), band)
 }
 
-/// Bytes that a frame of `air_bytes` bytes takes in its PSDU: in an A-MPDU it stands behind a delimiter of
-/// four (9.7.1), and all frames of VHT and HE are in one, if need be alone (10.13.7). In an A-MPDU, all but
-/// the last are padded to a multiple of four, which is not counted here.
-pub fn psdu_bytes(reception: &Reception, air_bytes: u32) -> u32 {
+/// PSDU bytes of a frame of `air_bytes` bytes. In an A-MPDU a delimiter of four bytes precedes the frame
+/// (9.7.1); VHT and HE always send an A-MPDU, even of one frame (10.13.7). Padding between frames is not
+/// counted.
+pub fn psdu_bytes(reception: &RxInfo, air_bytes: u32) -> u32 {
     let always = matches!(reception.encoding, Some(Encoding::Vht(_) | Encoding::He(_)));
     if always || reception.aggregate.is_some() { air_bytes.saturating_add(MPDU_DELIMITER) } else { air_bytes }
 }
 
-/// How a frame was sent, by what its receiver said.
+/// PPDU format of a frame, from what its receiver reported.
 ///
-/// What is not said is taken to be usual: long preamble, long guard intervals, mixed format, convolutional
-/// coding, no space-time block coding, and for HE 0.8 us of guard interval with training symbols of 6.4 us.
-/// Rate, scheme, streams and bandwidth are not guessed: without them there is nothing. Nor is there of HE
-/// frames to or from several users, whose length is not that of one of them.
-pub fn ppdu(reception: &Reception) -> Option<Ppdu> {
+/// Options that the receiver did not report have their usual values: long preamble, long guard intervals,
+/// mixed format, convolutional coding, no space-time block coding, and for HE guard intervals of 0.8 us with
+/// training symbols of 6.4 us. Rate, scheme, streams and bandwidth are not guessed; without them the result
+/// is none. It is also none for multi-user HE frames, whose length is not that of one user's frame.
+pub fn ppdu(reception: &RxInfo) -> Option<Ppdu> {
     match reception.encoding? {
-        Encoding::Legacy(rate) => Some(legacy(rate, reception.preamble, reception.channel)),
+        Encoding::Legacy(rate) => Some(legacy_ppdu(rate, reception.preamble, reception.channel)),
         Encoding::Ht(encoding) => ht(encoding).map(Ppdu::Ht),
         Encoding::Vht(encoding) => vht(encoding).map(Ppdu::Vht),
         Encoding::He(encoding) => he(encoding).map(Ppdu::He),
@@ -88,22 +87,22 @@ pub fn ppdu(reception: &Reception) -> Option<Ppdu> {
     }
 }
 
-/// Frequency hopping has 1 and 2 Mb/s as direct sequence has: that the channel says. The rates of direct
-/// sequence are none of those of OFDM, but for 5.5 and 11 Mb/s, which OFDM has not even at half its clock,
-/// and 1 and 2 Mb/s, which it has not at a quarter.
-fn legacy(rate: Rate, preamble: Option<Preamble>, channel: Option<Channel>) -> Ppdu {
-    let hops = channel.is_some_and(Channel::is_gfsk);
+/// PPDU format of a legacy rate. 1 and 2 Mb/s are direct sequence or, by the channel flags, frequency
+/// hopping. The other rates of direct sequence, 5.5 and 11 Mb/s, do not exist in OFDM at half clock, nor 1
+/// and 2 Mb/s at quarter clock.
+fn legacy_ppdu(rate: Rate, preamble: Option<Preamble>, channel: Option<RadioChannel>) -> Ppdu {
+    let hops = channel.is_some_and(RadioChannel::is_gfsk);
     match rate.bps() / 1_000 {
         1_000 | 2_000 if hops => Ppdu::Fhss { rate },
         1_000 | 2_000 | 5_500 | 11_000 => Ppdu::Dsss { rate, preamble: preamble.unwrap_or(Preamble::Long) },
         _ => {
             let clock = match channel {
-                Some(channel) if channel.is_half() => Clock::Half,
-                Some(channel) if channel.is_quarter() => Clock::Quarter,
-                _ => Clock::Full,
+                Some(channel) if channel.is_half() => OfdmClock::Half,
+                Some(channel) if channel.is_quarter() => OfdmClock::Quarter,
+                _ => OfdmClock::Full,
             };
-            // The field of rates counts 500 kb/s: 2.25 Mb/s is written as 2.5 Mb/s, which OFDM has not.
-            let rounded = clock == Clock::Quarter && rate == Rate::from_kbps(2_500);
+            // The rate field counts 500 kb/s: 2.25 Mb/s is reported as 2.5 Mb/s, which OFDM does not have.
+            let rounded = clock == OfdmClock::Quarter && rate == Rate::from_kbps(2_500);
             Ppdu::Ofdm { rate: if rounded { Rate::from_kbps(2_250) } else { rate }, clock }
         }
     }
@@ -138,9 +137,9 @@ fn he(encoding: HeEncoding) -> Option<HePpdu> {
         return None;
     }
     let bandwidth = encoding.bandwidth?;
-    // Only the lowest schemes at up to 20 MHz may do without it.
-    let usual_ldpc = !matches!(bandwidth, Bandwidth::Mhz20 | Bandwidth::Tones106);
-    let ns = |ns: Option<u16>, usual| Span::from_ns(ns.map_or(usual, u64::from));
+    // LDPC is optional only for the lowest schemes in up to 20 MHz.
+    let default_ldpc = !matches!(bandwidth, Bandwidth::Mhz20 | Bandwidth::Tones106);
+    let ns = |ns: Option<u16>, default| Span::from_ns(ns.map_or(default, u64::from));
     Some(HePpdu {
         mcs: encoding.mcs?,
         streams: encoding.streams?,
@@ -150,7 +149,7 @@ fn he(encoding: HeEncoding) -> Option<HePpdu> {
         extended_range: encoding.format == HeFormat::ExtendedRange,
         dual_carrier: encoding.dual_carrier.unwrap_or_default(),
         stbc: encoding.stbc.unwrap_or_default(),
-        ldpc: encoding.ldpc.unwrap_or(usual_ldpc),
+        ldpc: encoding.ldpc.unwrap_or(default_ldpc),
     })
 }
 
@@ -158,11 +157,11 @@ fn he(encoding: HeEncoding) -> Option<HePpdu> {
 mod tests {
     use super::*;
 
-    fn at(kbps: u64, mhz: u16, flags: u32) -> Reception {
-        Reception {
+    fn at(kbps: u64, mhz: u16, flags: u32) -> RxInfo {
+        RxInfo {
             encoding: Some(Encoding::Legacy(Rate::from_kbps(kbps))),
-            channel: Some(Channel { mhz, flags }),
-            ..Reception::default()
+            channel: Some(RadioChannel { mhz, flags }),
+            ..RxInfo::default()
         }
     }
 
@@ -178,17 +177,18 @@ mod tests {
         assert_eq!(us(txtime(&high, 1_528)), Some(248));
         let cck = at(11_000, 2_437, 0xa0);
         assert_eq!(us(txtime(&cck, 14)), Some(203), "long preamble where none is stated");
-        let short = Reception { preamble: Some(Preamble::Short), ..cck };
+        let short = RxInfo { preamble: Some(Preamble::Short), ..cck };
         assert_eq!(us(txtime(&short, 14)), Some(107));
     }
 
     #[test]
     fn frames_of_an_a_mpdu_share_a_preamble_and_are_padded() {
         let ht = HtEncoding { mcs: Some(7), bandwidth: Some(Bandwidth::Mhz20), ..HtEncoding::default() };
-        let how = ppdu(&Reception { encoding: Some(Encoding::Ht(ht)), ..Reception::default() }).unwrap();
-        // (4 + 1501 + 3) + (4 + 1501 + 3) + (4 + 41) = 3061 bytes, 24510 bits with service and tail, 95 symbols of 260.
+        let how = ppdu(&RxInfo { encoding: Some(Encoding::Ht(ht)), ..RxInfo::default() }).unwrap();
+        // (4 + 1501 + 3) + (4 + 1501 + 3) + (4 + 41) = 3061 bytes, 24510 bits with service and tail, 95
+        // symbols of 260 bits.
         assert_eq!(us(aggregate_airtime(&how, [1_501, 1_501, 41])), Some(36 + 95 * 4));
-        // Without the padding it would be 3055 bytes: 94.1 symbols, as many. 10 bytes less are one symbol less, with it 95 still.
+        // Without padding, 10 bytes less would still take 94 symbols: 3055 bytes are 94.1 symbols.
         assert_eq!(us(aggregate_airtime(&how, [1_501, 1_501, 31])), Some(36 + 94 * 4));
         assert_eq!(us(aggregate_airtime(&how, [100])), Some(36 + 4 * 4), "one: 104 bytes, 854 bits");
         assert_eq!(us(aggregate_airtime(&how, [])), Some(36 + 4));
@@ -198,14 +198,14 @@ mod tests {
     #[test]
     fn the_legacy_preamble_announces_the_airtime() {
         let of = |encoding, length| {
-            legacy_airtime(&Reception {
+            legacy_airtime(&RxInfo {
                 encoding: Some(encoding),
                 legacy_length: Some(length),
-                ..Reception::default()
+                ..RxInfo::default()
             })
         };
         let [ht, he] = [Encoding::Ht(HtEncoding::default()), Encoding::He(HeEncoding::default())];
-        // 51 symbols; HE has a length that is no multiple of three.
+        // 51 symbols. The HE length is not a multiple of three.
         assert_eq!(
             (us(of(ht, 150)), us(of(he, 148)), us(of(ht, 4_095))),
             (Some(224), Some(224), Some(5_484))
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn schemes_need_their_bandwidth_and_streams() {
-        let with = |encoding| Reception { encoding: Some(encoding), ..Reception::default() };
+        let with = |encoding| RxInfo { encoding: Some(encoding), ..RxInfo::default() };
         let ht = HtEncoding { mcs: Some(7), bandwidth: Some(Bandwidth::Mhz20), ..HtEncoding::default() };
         assert_eq!(us(airtime(&with(Encoding::Ht(ht)), 1_500)), Some(36 + 188));
         let unknown = HtEncoding { bandwidth: None, ..ht };
@@ -267,6 +267,6 @@ mod tests {
         );
         let several = HeEncoding { format: HeFormat::MultiUser, ..he };
         assert_eq!(airtime(&with(Encoding::He(several)), 100), None);
-        assert_eq!(airtime(&Reception::default(), 100), None);
+        assert_eq!(airtime(&RxInfo::default(), 100), None);
     }
 }

@@ -1,40 +1,40 @@
-//! Numbers out of slices that may be too short.
+//! Integers from slices that may be too short.
 
 /// Byte order of a file or a header.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Order {
+pub(crate) enum ByteOrder {
     Big,
     Little,
 }
 
-impl Order {
+impl ByteOrder {
     pub fn u16(self, bytes: &[u8], at: usize) -> Option<u16> {
         let raw = array(bytes, at)?;
-        Some(if self == Order::Big { u16::from_be_bytes(raw) } else { u16::from_le_bytes(raw) })
+        Some(if self == ByteOrder::Big { u16::from_be_bytes(raw) } else { u16::from_le_bytes(raw) })
     }
 
     pub fn u32(self, bytes: &[u8], at: usize) -> Option<u32> {
         let raw = array(bytes, at)?;
-        Some(if self == Order::Big { u32::from_be_bytes(raw) } else { u32::from_le_bytes(raw) })
+        Some(if self == ByteOrder::Big { u32::from_be_bytes(raw) } else { u32::from_le_bytes(raw) })
     }
 
     pub fn u64(self, bytes: &[u8], at: usize) -> Option<u64> {
         let raw = array(bytes, at)?;
-        Some(if self == Order::Big { u64::from_be_bytes(raw) } else { u64::from_le_bytes(raw) })
+        Some(if self == ByteOrder::Big { u64::from_be_bytes(raw) } else { u64::from_le_bytes(raw) })
     }
 }
 
-/// The `N` bytes at `at`, if there are so many.
+/// The `N` bytes at `at`; none beyond the end.
 pub(crate) fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..)?.first_chunk().copied()
 }
 
-/// The field `bits` wide that begins at bit `low`.
+/// Field of `bits` bits that starts at bit `low`.
 pub(crate) fn field(word: u16, low: u32, bits: u32) -> u8 {
     (word >> low & ((1 << bits) - 1)) as u8
 }
 
-/// Is bit `n` set?
+/// Whether bit `n` is set.
 pub(crate) fn bit(word: impl Into<u32>, n: u32) -> bool {
     word.into() >> n & 1 == 1
 }
@@ -46,11 +46,11 @@ mod tests {
     #[test]
     fn numbers_in_both_orders_and_none_beyond_the_end() {
         let bytes = [1, 2, 3, 4, 5, 6, 7, 8];
-        assert_eq!(Order::Big.u16(&bytes, 1), Some(0x0203));
-        assert_eq!(Order::Little.u32(&bytes, 4), Some(0x0807_0605));
-        assert_eq!(Order::Big.u64(&bytes, 0), Some(0x0102_0304_0506_0708));
-        assert_eq!(Order::Little.u32(&bytes, 5), None);
-        assert_eq!(Order::Little.u16(&bytes, usize::MAX), None);
+        assert_eq!(ByteOrder::Big.u16(&bytes, 1), Some(0x0203));
+        assert_eq!(ByteOrder::Little.u32(&bytes, 4), Some(0x0807_0605));
+        assert_eq!(ByteOrder::Big.u64(&bytes, 0), Some(0x0102_0304_0506_0708));
+        assert_eq!(ByteOrder::Little.u32(&bytes, 5), None);
+        assert_eq!(ByteOrder::Little.u16(&bytes, usize::MAX), None);
     }
 
     #[test]

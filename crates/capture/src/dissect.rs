@@ -1,53 +1,53 @@
-//! From a record to a frame.
+//! Dissection of a record into reception data and a frame.
 
 use crate::frame::air_bytes;
-use crate::{Frame, FrameError, HeaderError, LinkType, Reception, Record};
+use crate::{Frame, FrameError, HeaderError, LinkType, Record, RxInfo};
 use thiserror::Error;
 
-/// Why a record has no frame that can be read.
+/// Reason why a record has no readable frame.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 pub enum DissectError {
-    /// What precedes the frame cannot be read.
+    /// The link-layer header cannot be read.
     #[error(transparent)]
     Header(#[from] HeaderError),
-    /// The PPDU carried no frame; it took time on the air all the same.
+    /// The PPDU carried no frame, but occupied the medium.
     #[error("a PPDU without a frame")]
     Empty {
-        /// What the receiver said of it.
-        reception: Box<Reception>,
+        /// Data that the receiver reported.
+        reception: Box<RxInfo>,
     },
-    /// The frame cannot be read; what precedes it can, so that its time on the air is known.
+    /// The frame cannot be read, but its link-layer header can, so that its airtime is known.
     #[error("{error}")]
     Frame {
-        /// Why not.
+        /// Reason why the frame cannot be read.
         error: FrameError,
-        /// What the receiver said of it.
-        reception: Box<Reception>,
-        /// Bytes on the air.
+        /// Data that the receiver reported.
+        reception: Box<RxInfo>,
+        /// Number of bytes on the air.
         air_bytes: u32,
     },
 }
 
-/// Reads what the receiver said, and the frame.
+/// Reads the receiver's data and the frame of a record.
 ///
-/// Where the header in front of the frame does not say whether there is a frame check sequence, the file may.
+/// If the link-layer header does not tell whether there is a frame check sequence, the file may.
 ///
 /// # Errors
 /// If the frame cannot be found or read.
-pub fn dissect(record: &Record<'_>) -> Result<(Reception, Frame), DissectError> {
+pub fn dissect(record: &Record<'_>) -> Result<(RxInfo, Frame), DissectError> {
     dissect_with_fcs(record, &[None; 4])
 }
 
-/// The same, where it is known better than by the header in front of the frame whether there is a frame check
-/// sequence, for management, control, data and extension frames.
+/// Same as [`dissect`], with better knowledge than the link-layer header of whether there is a frame check
+/// sequence: one entry each for management, control, data and extension frames.
 ///
 /// # Errors
 /// As [`dissect`].
 pub fn dissect_with_fcs(
     record: &Record<'_>,
     fcs_present: &[Option<bool>; 4],
-) -> Result<(Reception, Frame), DissectError> {
-    let (mut reception, bytes) = Reception::parse(record.link_type, record.bytes)?;
+) -> Result<(RxInfo, Frame), DissectError> {
+    let (mut reception, bytes) = RxInfo::parse(record.link_type, record.bytes)?;
     if reception.has_no_frame {
         return Err(DissectError::Empty { reception: Box::new(reception) });
     }
@@ -56,7 +56,7 @@ pub fn dissect_with_fcs(
     }
     let frame_type = bytes.first().map_or(0, |control| control >> 2 & 3);
     reception.fcs_present = fcs_present[usize::from(frame_type)].or(reception.fcs_present);
-    // In a datagram the frame is a part of the packet, which knows what of it is missing.
+    // In a datagram the frame is only part of the packet; its header tells how many bytes are missing.
     let not_captured = match record.link_type {
         LinkType::Other(_) => 0,
         _ => record.original_length.saturating_sub(record.bytes.len() as u32),

@@ -1,28 +1,28 @@
-//! Which channels there are, by number (802.11-2016, annex E; 15.4.4.3, 19.3.15, 21.3.14).
+//! Channel numbers of each band (802.11-2016, annex E; 15.4.4.3, 19.3.15, 21.3.14).
 
 use crate::{Band, Bandwidth};
 
-/// Channels at 5 GHz that lie side by side, four numbers apart: the first, the last, and the widest channels
-/// made of them.
-const RUNS: [(u16, u16, u32); 4] = [(36, 64, 160), (100, 144, 160), (149, 165, 80), (184, 196, 40)];
-/// Those that wide channels are never made of. The first four were Japan's.
-const SINGLE: [u16; 6] = [34, 38, 42, 46, 169, 173];
-/// Of 20 MHz each.
-const APART: u16 = 4;
-/// Channels of 10 and 5 MHz at 5.9 GHz, where 802.11p has them (802.11-2016, table E-1, classes 16 and 17;
-/// from memory, not verified).
+/// Blocks of adjacent 20 MHz channels at 5 GHz: first channel, last channel, and width in MHz of the widest
+/// channel that can be bonded within the block.
+const CHANNEL_BLOCKS: [(u16, u16, u32); 4] = [(36, 64, 160), (100, 144, 160), (149, 165, 80), (184, 196, 40)];
+/// 20 MHz channels that are never bonded. The first four were used in Japan.
+const UNBONDED: [u16; 6] = [34, 38, 42, 46, 169, 173];
+/// Difference between the numbers of adjacent 20 MHz channels.
+const CHANNEL_SPACING: u16 = 4;
+/// Channels of 10 and 5 MHz at 5.9 GHz for 802.11p: first, last, width in MHz (802.11-2016, table E-1,
+/// classes 16 and 17; from memory, not verified).
 const VEHICULAR: [(u16, u16, u32); 2] = [(171, 184, 10), (170, 184, 5)];
 
 impl Band {
-    /// The numbers of the 20 MHz channels that can be the primary one of a channel of this width, in
-    /// ascending order; of channels of 10 and 5 MHz their own, each around the centre that its number says.
+    /// Numbers of the 20 MHz channels that can be the primary channel at this bandwidth, in ascending order.
+    /// Channels of 10 and 5 MHz are listed by their own numbers, which give their centre frequency.
     pub fn channels(self, bandwidth: Bandwidth) -> impl Iterator<Item = u16> {
-        (1..=196).filter(move |number| self.has(*number, bandwidth.mhz()))
+        (1..=196).filter(move |number| self.has_channel(*number, bandwidth.mhz()))
     }
 
-    fn has(self, number: u16, width_mhz: u32) -> bool {
+    fn has_channel(self, number: u16, width_mhz: u32) -> bool {
         match (self, width_mhz) {
-            // Channel 14 is Japan's, for direct sequence, and has no neighbour.
+            // Channel 14 is for direct sequence in Japan only and cannot be bonded.
             (Band::Ghz2_4, 20) => (1..=14).contains(&number),
             (Band::Ghz2_4, 40) => (1..=13).contains(&number),
             (Band::Ghz2_4, _) => false,
@@ -30,24 +30,25 @@ impl Band {
                 let vehicular = |(first, last, width): &(u16, u16, u32)| {
                     *width == width_mhz && (*first..=*last).contains(&number)
                 };
-                self.has(number, 20) || VEHICULAR.iter().any(vehicular)
+                self.has_channel(number, 20) || VEHICULAR.iter().any(vehicular)
             }
-            (Band::Ghz5, 20) if SINGLE.contains(&number) => true,
-            (Band::Ghz5, _) => RUNS.iter().any(|(first, last, widest)| {
-                let within = (*first..=*last).contains(&number) && (number - first).is_multiple_of(APART);
-                let together = (width_mhz / 20) as u16 * APART;
+            (Band::Ghz5, 20) if UNBONDED.contains(&number) => true,
+            (Band::Ghz5, _) => CHANNEL_BLOCKS.iter().any(|(first, last, widest)| {
+                let within =
+                    (*first..=*last).contains(&number) && (number - first).is_multiple_of(CHANNEL_SPACING);
+                let together = (width_mhz / 20) as u16 * CHANNEL_SPACING;
                 let beginning = |number: u16| number - (number - first) % together;
-                within && width_mhz <= *widest && beginning(number) + together <= last + APART
+                within && width_mhz <= *widest && beginning(number) + together <= last + CHANNEL_SPACING
             }),
         }
     }
 }
 
-/// The first of the channels at 5 GHz that a channel lies side by side with, from which wide ones are
-/// counted.
-pub fn first_of_run(number: u16) -> u16 {
-    let run = RUNS.iter().find(|(first, last, _)| (*first..=*last).contains(&number));
-    run.map_or(number, |(first, ..)| *first)
+/// First channel of the 5 GHz block that contains this channel; bonded channels are counted from there. A
+/// channel outside all blocks is its own first.
+pub fn first_of_block(number: u16) -> u16 {
+    let block = CHANNEL_BLOCKS.iter().find(|(first, last, _)| (*first..=*last).contains(&number));
+    block.map_or(number, |(first, ..)| *first)
 }
 
 #[cfg(test)]

@@ -1,43 +1,43 @@
-//! Duration fields: for how long after its end a frame reserves the medium.
+//! Duration fields: time after the end of a frame for which it reserves the medium.
 
 use crate::Microseconds;
 use multihop_core::Span;
 
-/// Duration field of an ACK that ends an exchange, there being no further fragment (8.3.1.4).
+/// Duration field of an ACK that ends an exchange without further fragments (8.3.1.4).
 pub const ACK_DURATION: Span = Span::ZERO;
 
-/// The duration fields of one exchange, made of the airtimes of its responses (8.2.4.2, 9.3.2.4).
+/// Duration fields of one exchange, computed from the airtimes of its responses (8.2.4.2, 9.3.2.4).
 ///
-/// Other stations that decode a frame keep silent for the duration that it carries, counted from its end.
+/// Other stations that decode a frame defer for its duration, counted from the end of the frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Durations {
     /// Short inter-frame space.
     pub sifs: Span,
-    /// Airtime of the CTS, at the rate that answers the RTS.
+    /// Airtime of the CTS, at the response rate of the RTS.
     pub cts: Span,
-    /// Airtime of the ACK, at the rate that answers the DATA frame.
+    /// Airtime of the ACK, at the response rate of the DATA frame.
     pub ack: Span,
-    /// How the field, which counts whole microseconds, is filled.
+    /// Rounding of the field, which counts whole microseconds.
     pub rounding: Microseconds,
 }
 
 impl Durations {
-    /// Of an RTS: "one CTS frame, plus one ACK frame, plus three SIFS intervals" and the DATA frame of
-    /// airtime `data` (8.3.1.2).
+    /// Duration field of an RTS: "one CTS frame, plus one ACK frame, plus three SIFS intervals" and the DATA
+    /// frame of airtime `data` (8.3.1.2).
     pub const fn rts(&self, data: Span) -> Span {
         let (sifs, cts, ack) = (self.sifs.ns(), self.cts.ns(), self.ack.ns());
         self.rounding.apply(Span::from_ns(3 * sifs + cts + data.ns() + ack))
     }
 
-    /// Of a CTS: that of the RTS that it answers, less the CTS itself and its SIFS (8.3.1.3).
+    /// Duration field of a CTS: that of the RTS, minus a SIFS and the airtime of the CTS (8.3.1.3).
     ///
-    /// Zero if `rts_duration` does not even cover the CTS, as in a malformed frame.
+    /// Zero if `rts_duration` is shorter than SIFS and CTS, as in a malformed frame.
     pub const fn cts(&self, rts_duration: Span) -> Span {
         self.rounding.apply(rts_duration.saturating_sub(self.sifs).saturating_sub(self.cts))
     }
 
-    /// Of an unfragmented DATA frame to one station: a SIFS and its ACK (8.2.5.2). A group-addressed frame
-    /// has zero.
+    /// Duration field of an unfragmented unicast DATA frame: a SIFS and the ACK (8.2.5.2). Group-addressed
+    /// frames have zero.
     pub const fn data(&self) -> Span {
         self.rounding.apply(Span::from_ns(self.sifs.ns() + self.ack.ns()))
     }

@@ -1,11 +1,11 @@
-//! Enhanced distributed channel access (IEEE 802.11-2016, 10.22.2): access categories, what they contend
-//! with, and what packets they are of.
+//! Enhanced distributed channel access (IEEE 802.11-2016, 10.22.2): access categories, their contention
+//! parameters, and the mapping of packets to them.
 
 use crate::phy::{Phy, Standard};
 use multihop_core::{Dscp, Span};
 use serde::Serialize;
 
-/// An access category, the lowest first (802.11-2016, table 10-1).
+/// Access category, in ascending order of priority (802.11-2016, table 10-1).
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub enum AccessCategory {
     /// `AC_BK`.
@@ -20,10 +20,10 @@ pub enum AccessCategory {
 }
 
 impl AccessCategory {
-    /// How many there are.
+    /// Number of access categories.
     pub const COUNT: usize = 4;
 
-    /// All, the lowest first.
+    /// All access categories, lowest priority first.
     pub const ALL: [AccessCategory; AccessCategory::COUNT] = [
         AccessCategory::Background,
         AccessCategory::BestEffort,
@@ -31,7 +31,7 @@ impl AccessCategory {
         AccessCategory::Voice,
     ];
 
-    /// Its abbreviation in the standard.
+    /// Abbreviation in the standard.
     pub const fn name(self) -> &'static str {
         match self {
             AccessCategory::Background => "AC_BK",
@@ -41,8 +41,8 @@ impl AccessCategory {
         }
     }
 
-    /// That of a user priority, 0 to 7 (table 10-1).
-    pub const fn of_priority(priority: u8) -> AccessCategory {
+    /// Access category of a user priority, 0 to 7 (table 10-1).
+    pub const fn from_priority(priority: u8) -> AccessCategory {
         match priority {
             1 | 2 => AccessCategory::Background,
             0 | 3 => AccessCategory::BestEffort,
@@ -52,11 +52,11 @@ impl AccessCategory {
     }
 }
 
-/// The user priority of packets with a codepoint, which is the traffic identifier of their frames (RFC 8325,
-/// section 4.3 and figure 1; of LE, RFC 8622, section 11).
+/// User priority of packets with a codepoint, which is the traffic identifier of their frames (RFC 8325,
+/// section 4.3 and figure 1; for LE, RFC 8622, section 11).
 ///
-/// Of the two mappings that RFC 8325 has for CS6 and CS7 this is that of networks that use them: priority 7.
-/// Codepoints without a class have that of the default class, 0.
+/// RFC 8325 gives two mappings for CS6 and CS7; this is the one for networks that use them: priority 7.
+/// Codepoints without a class have priority 0, the default class.
 pub const fn user_priority(dscp: Dscp) -> u8 {
     match dscp.number() {
         48 | 56 => 7,                               // CS6, CS7: network control
@@ -69,21 +69,21 @@ pub const fn user_priority(dscp: Dscp) -> u8 {
     }
 }
 
-/// What a category contends with.
+/// Contention parameters of an access category.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct EdcaParameters {
-    /// Slots of the arbitration inter-frame space besides SIFS.
+    /// Number of slots in the arbitration inter-frame space after SIFS (AIFSN).
     pub aifsn: u32,
-    /// First contention window.
+    /// Minimum contention window, in slots.
     pub cw_min: u32,
-    /// Largest contention window.
+    /// Maximum contention window, in slots.
     pub cw_max: u32,
-    /// How long a transmission opportunity may last; zero for one exchange.
+    /// Limit of a transmission opportunity; zero allows a single exchange.
     pub txop_limit: Span,
 }
 
 impl EdcaParameters {
-    /// The default of a category (802.11-2016, table 9-137).
+    /// Default parameters of a category (802.11-2016, table 9-137).
     pub fn new(category: AccessCategory, phy: &Phy) -> EdcaParameters {
         let (least, most) = (phy.cw_min, phy.cw_max);
         let part = |parts: u32| ((least + 1) / parts).max(1) - 1;
@@ -114,7 +114,7 @@ mod tests {
 
     fn named(name: &str) -> AccessCategory {
         let (_, dscp) = Dscp::NAMED.into_iter().find(|(known, _)| *known == name).expect("a name");
-        AccessCategory::of_priority(user_priority(dscp))
+        AccessCategory::from_priority(user_priority(dscp))
     }
 
     /// RFC 8325, figure 1.
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(of(&["CS1", "LE"]), [AccessCategory::Background; 2]);
     }
 
-    /// Not the three highest bits alone: those of EF are 5, and of AF21 2, which is background.
+    /// The three highest bits alone do not decide: those of EF are 5, and those of AF21 are 2 (background).
     #[test]
     fn priorities_are_not_the_precedence_bits() {
         let of = |number| user_priority(Dscp::new(number).expect("six bits"));

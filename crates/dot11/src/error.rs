@@ -1,28 +1,28 @@
-//! Bit errors of a receiver, by its ratio of signal power to interference and noise (SINR) in Gaussian noise.
+//! Bit error rates of a receiver in Gaussian noise, by signal to interference and noise ratio (SINR).
 //!
-//! A frame arrives if all its bits do, independently: `(1 - ber)^bits`. The models, each in closed form:
+//! A frame is received if all its bits are, independently: `(1 - ber)^bits`. The models, in closed form:
 //!
-//! * **Direct sequence** (1 to 11 Mb/s): a receiver without carrier recovery. Every decision that it takes is
-//!   one between two equal-energy signals of known correlation in unknown phase, so that all four rates
-//!   follow from one formula ([`confusion`]): differential phases by Stein (1964) and Proakis, *Digital
-//!   Communications*, 5.2.8 and appendix B; CCK code words by the union bound over the correlations that
-//!   17.4.6.5 implies. Noise is that in the bandwidth of the chips, 11 MHz: spreading by 11 chips gains a
-//!   factor of 11. A receiver with carrier recovery would gain up to 1.5 dB at 2 Mb/s and 3 dB at 11 Mb/s.
-//! * **Frequency hopping** (1 and 2 Mb/s): a receiver that decides by how far the phase went in a symbol,
-//!   which the modulation index says, so that it too follows from [`confusion`] (Pawula, Rice & Roberts, IEEE
-//!   Trans. Commun. 30(8), 1982; Simon & Wang, 31(11), 1983). Noise is that in the 1 MHz of a channel;
-//!   nothing is spread within it, so that it needs some 14 dB more than direct sequence. That the Gaussian
-//!   filter makes symbols overlap is taken to be equalized; receivers that do not are a few dB worse.
+//! * **Direct sequence** (1 to 11 Mb/s): a receiver without carrier recovery. Every decision is between two
+//!   equal-energy signals of known correlation in unknown phase, so that all four rates follow from one
+//!   formula ([`pairwise_error`]): differential phases by Stein (1964) and Proakis, *Digital Communications*,
+//!   5.2.8 and appendix B; CCK code words by the union bound over the correlations that 17.4.6.5 implies.
+//!   Noise is measured in the bandwidth of the chips, 11 MHz: spreading by 11 chips gains a factor of 11. A
+//!   receiver with carrier recovery would gain up to 1.5 dB at 2 Mb/s and 3 dB at 11 Mb/s.
+//! * **Frequency hopping** (1 and 2 Mb/s): a receiver that decides by the phase change over a symbol. The
+//!   modulation index gives that change, so that [`pairwise_error`] applies too (Pawula, Rice & Roberts, IEEE
+//!   Trans. Commun. 30(8), 1982; Simon & Wang, 31(11), 1983). Noise is measured in the 1 MHz of a channel,
+//!   without spreading gain, so that it needs some 14 dB more than direct sequence. Intersymbol interference
+//!   of the Gaussian filter is assumed to be equalized; receivers without an equalizer are a few dB worse.
 //! * **OFDM**: hard decisions and a Viterbi decoder, by the union bound over the distance spectrum of the
 //!   code (Pursley & Taipale, IEEE Trans. Commun. 35(1), 1987) in the form of Miller, *Validation of
-//!   802.11a/UWB Coexistence Simulation*, NIST 2003, which other simulators use under the name NIST. SINR is
-//!   per carrier. Schemes of HT, VHT and HE are the same with more points and a code of rate 5/6. Each of
-//!   several streams has its share of the power, and as many antennas that receive separate them: what is
-//!   left of the ratio for each is that of one stream, divided by their number, as a zero-forcing receiver
-//!   has on average among independent paths (Winters, Salz & Gitlin, IEEE Trans. Commun. 42(2-4), 1994).
-//!   LDPC, which gains 1 to 2 dB, has the errors of convolutional coding.
+//!   802.11a/UWB Coexistence Simulation*, NIST 2003, which other simulators call NIST. SINR is per carrier.
+//!   HT, VHT and HE add denser constellations and a code of rate 5/6. Spatial streams share the power
+//!   equally, and the receiver has one antenna per stream. The SINR of each stream is that of a single stream
+//!   divided by the number of streams, the mean of a zero-forcing receiver on independent paths (Winters,
+//!   Salz & Gitlin, IEEE Trans. Commun. 42(2-4), 1994). LDPC, which gains 1 to 2 dB, is given the error rate
+//!   of convolutional coding.
 //!
-//! Multipath, frequency offset and the missed detection of preambles are not in it.
+//! Multipath, frequency offset and missed preambles are not modelled.
 
 mod convolutional;
 
@@ -32,20 +32,20 @@ use convolutional::viterbi;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2, PI};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Probability that a bit is received wrong, in `0..=0.5`, never rising with `sinr`.
+/// Probability of a bit error, in `0..=0.5`, non-increasing in `sinr`.
 ///
-/// `sinr` is a ratio of powers, not dB. Negative values and NaN count as no signal at all. Bounds that exceed
-/// 1/2 are cut there: the receiver can do no worse than to guess.
+/// `sinr` is a ratio of powers, not dB. Negative values and NaN count as no signal. Bounds above 1/2 are cut
+/// to 1/2, the error rate of guessing.
 ///
 /// # Panics
-/// If the code rate of an OFDM modulation is none of 1/2, 2/3, 3/4 and 5/6, which all those in the table of a
-/// [`crate::Phy`] are.
+/// If the code rate of an OFDM modulation is none of 1/2, 2/3, 3/4 and 5/6. Every modulation of a
+/// [`crate::Phy`] has one of these.
 pub fn bit_error_rate(modulation: Modulation, sinr: f64) -> f64 {
     let sinr = sinr.max(0.0); // NaN becomes 0 too
     let bound = match modulation {
         Modulation::Gfsk2 => gfsk(sinr, GFSK2_INDEX),
         Modulation::Gfsk4 => gfsk4(sinr),
-        Modulation::Dbpsk => confusion(2.0 * BARKER_CHIPS * sinr, 0.0),
+        Modulation::Dbpsk => pairwise_error(2.0 * BARKER_CHIPS * sinr, 0.0),
         Modulation::Dqpsk => dqpsk(BARKER_CHIPS * sinr),
         Modulation::Cck5_5 => cck(sinr, 2.0 / 4.0, &CCK5_5_CORRELATIONS),
         Modulation::Cck11 => cck(sinr, 2.0 / 8.0, &CCK11_CORRELATIONS),
@@ -54,61 +54,60 @@ pub fn bit_error_rate(modulation: Modulation, sinr: f64) -> f64 {
     bound.min(0.5)
 }
 
-/// `ln(1 - bit_error_rate)`: multiplied by a number of bits it is the logarithm of the chance that all of
-/// them are right.
+/// `ln(1 - bit_error_rate)`: multiplied by a number of bits, the logarithm of the probability that all of
+/// them are correct.
 pub fn bit_success_ln(modulation: Modulation, sinr: f64) -> f64 {
     (-bit_error_rate(modulation, sinr)).ln_1p()
 }
 
-/// [`bit_success_ln`] per bit for a link that delivers the share `delivery` of its probes, which are
-/// `probe_bytes` long.
+/// [`bit_success_ln`] of a link that delivers the share `delivery` of its probes of `probe_bytes` bytes.
 ///
-/// `delivery` is cut to `0..=1`, NaN counting as 0. Zero gives minus infinity: nothing ever arrives. Probes
-/// of no bytes count as one byte.
+/// `delivery` is clamped to `0..=1`; NaN counts as 0. Zero gives minus infinity: nothing is ever received.
+/// Probes of zero bytes count as one byte.
 pub fn success_from_delivery(delivery: f64, probe_bytes: u32) -> f64 {
     let delivery = if delivery.is_nan() { 0.0 } else { delivery.clamp(0.0, 1.0) };
     delivery.ln() / (8.0 * f64::from(probe_bytes.max(1)))
 }
 
-/// Probability that a frame of `bytes` bytes arrives, given [`bit_success_ln`] of its link.
+/// Probability that a frame of `bytes` bytes is received, given [`bit_success_ln`] of the link.
 pub fn frame_success(bit_success_ln: f64, bytes: u32) -> f64 {
     if bytes == 0 { 1.0 } else { (bit_success_ln * 8.0 * f64::from(bytes)).exp() }
 }
 
-/// [`bit_success_ln`] of one modulation from a table, for use at every frame.
+/// Table of [`bit_success_ln`] of one modulation, for look-ups per frame.
 ///
-/// It interpolates `ln(-ln(1 - ber))` linearly in dB and is within 1 % of the exact value wherever a frame of
-/// up to 4096 bytes has a chance between 1e-9 and 1 - 1e-9.
+/// Interpolates `ln(-ln(1 - ber))` linearly in dB. The result is within 1 % of the exact value wherever the
+/// success probability of a frame of up to 4096 bytes is between 1e-9 and 1 - 1e-9.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ErrorTable {
     modulation: Modulation,
-    /// What part of the ratio each stream has.
-    share: f64,
-    /// Above this ratio errors are too rare to matter in any frame.
-    clean: f64,
+    /// Share of the total SINR that each spatial stream has.
+    stream_share: f64,
+    /// SINR from which errors are too rare to matter in any frame.
+    error_free_sinr: f64,
     /// Logarithms of `-ln(1 - ber)` from [`FIRST_DB`] in steps of [`STEP_DB`].
     log_hazard: Arc<[f64]>,
 }
 
-/// Those that were made: each takes longer than all else that a short run needs, and there are few
+/// Tables already computed. Tabulating one takes longer than the rest of a short run, and there are few
 /// modulations.
-static MADE: Mutex<Vec<ErrorTable>> = Mutex::new(Vec::new());
+static TABLES: Mutex<Vec<ErrorTable>> = Mutex::new(Vec::new());
 
-/// Below this no modulation is better than a guess.
+/// SINR in dB below which every modulation is no better than guessing.
 const FIRST_DB: f64 = -30.0;
 const STEP_DB: f64 = 1.0 / 16.0;
-/// Errors rarer than this do not show in a frame's chance: 2^15 bits of it are below the resolution of `f64`.
+/// Bit error probability that has no effect on a frame: over 2^15 bits it is below the resolution of `f64`.
 const NEGLIGIBLE: f64 = 1e-21;
 
 impl ErrorTable {
-    /// Tabulates a modulation, or copies what was tabulated before. The first time takes about a millisecond.
+    /// Returns the table of a modulation, computed at first use, which takes about a millisecond.
     pub fn new(modulation: Modulation) -> ErrorTable {
-        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(table) = made.iter().find(|table| table.modulation == modulation) {
+        let mut tables = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(table) = tables.iter().find(|table| table.modulation == modulation) {
             return table.clone();
         }
         let table = ErrorTable::tabulate(modulation);
-        made.push(table.clone());
+        tables.push(table.clone());
         table
     }
 
@@ -116,25 +115,25 @@ impl ErrorTable {
         let hazard_at = |db: f64| -bit_success_ln(modulation, from_db(db));
         let steps = (0u32..).map(|step| hazard_at(FIRST_DB + f64::from(step) * STEP_DB));
         let log_hazard: Arc<[f64]> = steps.take_while(|hazard| *hazard >= NEGLIGIBLE).map(f64::ln).collect();
-        let clean = from_db(FIRST_DB + (log_hazard.len() - 1) as f64 * STEP_DB);
-        ErrorTable { modulation, share: 1.0, clean, log_hazard }
+        let error_free_sinr = from_db(FIRST_DB + (log_hazard.len() - 1) as f64 * STEP_DB);
+        ErrorTable { modulation, stream_share: 1.0, error_free_sinr, log_hazard }
     }
 
-    /// The same of so many streams, among which the power is shared.
+    /// Table for this number of spatial streams, which share the power.
     #[must_use]
     pub fn with_streams(self, streams: u8) -> ErrorTable {
-        ErrorTable { share: f64::from(streams).recip(), ..self }
+        ErrorTable { stream_share: f64::from(streams).recip(), ..self }
     }
 
-    /// The modulation that it was made for.
+    /// Modulation of the table.
     pub fn modulation(&self) -> Modulation {
         self.modulation
     }
 
-    /// [`bit_success_ln`] at a SINR, again a ratio of powers: of all streams together.
+    /// [`bit_success_ln`] at a SINR, a ratio of powers over all streams together.
     pub fn bit_success_ln(&self, sinr: f64) -> f64 {
-        let sinr = sinr * self.share;
-        if sinr >= self.clean {
+        let sinr = sinr * self.stream_share;
+        if sinr >= self.error_free_sinr {
             return 0.0;
         }
         let position = ((10.0 * sinr.log10() - FIRST_DB) / STEP_DB).max(0.0); // NaN becomes 0 too
@@ -145,21 +144,20 @@ impl ErrorTable {
 }
 
 impl ErrorTable {
-    /// The least SINR in the table at which bits are right as often as this [`bit_success_ln`] says: the
-    /// inverse of [`ErrorTable::bit_success_ln`]. For one stream it is never above that at which errors cease
-    /// to matter, nor below -30 dB.
+    /// Lowest SINR in the table at which [`ErrorTable::bit_success_ln`] has this value: the inverse function.
+    /// For one stream the result is between -30 dB and the SINR from which errors no longer matter.
     pub fn sinr_for(&self, bit_success_ln: f64) -> f64 {
         let wanted = (-bit_success_ln).ln();
         let above = self.log_hazard.partition_point(|hazard| *hazard > wanted);
         let steps = match above {
             0 => 0.0,
-            all if all == self.log_hazard.len() => return self.clean / self.share,
+            all if all == self.log_hazard.len() => return self.error_free_sinr / self.stream_share,
             above => {
                 let (left, right) = (self.log_hazard[above - 1], self.log_hazard[above]);
                 (above - 1) as f64 + (left - wanted) / (left - right)
             }
         };
-        from_db(FIRST_DB + steps * STEP_DB) / self.share
+        from_db(FIRST_DB + steps * STEP_DB) / self.stream_share
     }
 }
 
@@ -167,20 +165,20 @@ fn from_db(db: f64) -> f64 {
     10f64.powf(db / 10.0)
 }
 
-/// Modulation index of two-level GFSK: 160 kHz to either side at 1 Msymbol/s, nominally (14.6.5; from memory
-/// of the clause, not verified; it demands at least 110 kHz, which 160 kHz leave in the least favourable
-/// pattern).
+/// Modulation index of two-level GFSK: a nominal deviation of 160 kHz at 1 Msymbol/s (14.6.5; from memory of
+/// the clause, not verified). The clause demands at least 110 kHz, which 160 kHz satisfy in the least
+/// favourable pattern.
 const GFSK2_INDEX: f64 = 0.32;
-/// Of four levels, between neighbours: 0.45 of that, 72 and 216 kHz to either side (14.6.5; from memory of
-/// the clause, not verified).
+/// Modulation index of four-level GFSK, between adjacent levels: 0.45 of the two-level index, deviations of
+/// 72 and 216 kHz (14.6.5; from memory of the clause, not verified).
 const GFSK4_INDEX: f64 = 0.144;
-/// Chips of the Barker code, which carries one symbol of 1 and 2 Mb/s (15.4.6.4).
+/// Number of chips of the Barker code, which carries one symbol at 1 and 2 Mb/s (15.4.6.4).
 const BARKER_CHIPS: f64 = 11.0;
-/// Chips of a CCK code word (17.4.6.5).
+/// Number of chips of a CCK code word (17.4.6.5).
 const CCK_CHIPS: f64 = 8.0;
 
-/// Probability that a receiver which knows no phase takes one signal for another: `energy` is that of the
-/// signal over the noise density, `correlation` the magnitude of the correlation of the two, below 1.
+/// Probability that a noncoherent receiver mistakes one signal for another. `energy` is the signal energy
+/// over the noise density, `correlation` the magnitude of the correlation of the two signals, below 1.
 ///
 /// The finite integral of Simon & Alouini (*Digital Communication over Fading Channels*, 2000, chapters 4
 /// and 8) for Q1(a, b) - I0(ab) exp(-(a^2 + b^2) / 2) / 2, with a^2 + b^2 = energy and 2ab = energy *
@@ -188,9 +186,9 @@ const CCK_CHIPS: f64 = 8.0;
 ///
 /// > 1/(4 pi) * integral over a full turn of sqrt(1 - r^2) / (1 + r sin t) * exp(-energy/2 * (1 + r sin t)) dt
 ///
-/// Its integrand is smooth and periodic, so that the midpoint rule converges exponentially; every term falls
-/// with `energy`, so that the sum does.
-fn confusion(energy: f64, correlation: f64) -> f64 {
+/// The integrand is smooth and periodic, so that the midpoint rule converges exponentially. Every term
+/// decreases with `energy`, and so does the sum.
+fn pairwise_error(energy: f64, correlation: f64) -> f64 {
     const POINTS: u32 = 48; // on the half turn from -pi/2 to pi/2; the other half is its mirror image
     let root = (1.0 - correlation * correlation).sqrt();
     let sum: f64 = (0..POINTS)
@@ -203,49 +201,49 @@ fn confusion(energy: f64, correlation: f64) -> f64 {
     0.5 * sum / f64::from(POINTS)
 }
 
-/// Bit error rate of differential QPSK with Gray mapping, by symbol energy over noise density: two symbols
-/// decide, and the neighbouring phases' decision axes are 45 degrees off.
+/// Bit error rate of differential QPSK with Gray mapping, by symbol energy over noise density. Two symbols
+/// decide, and the decision axes are 45 degrees from the phases.
 fn dqpsk(symbol_energy: f64) -> f64 {
-    confusion(2.0 * symbol_energy, FRAC_1_SQRT_2)
+    pairwise_error(2.0 * symbol_energy, FRAC_1_SQRT_2)
 }
 
-/// Probability that noise takes the turn of the phase in a symbol of 1 us, in 1 MHz, over a threshold that is
-/// `PI * index` away.
+/// Probability that noise moves the phase change over a symbol of 1 us, in 1 MHz, beyond a threshold at
+/// distance `PI * index`.
 fn gfsk(sinr: f64, index: f64) -> f64 {
-    confusion(2.0 * sinr, (PI * index).cos())
+    pairwise_error(2.0 * sinr, (PI * index).cos())
 }
 
-/// Four levels with Gray mapping and three thresholds, `h` and `3 h` away: the first bit, the sign, is wrong
-/// beyond the middle one; the second is wrong of an inner symbol beyond either of the others, and of an outer
-/// symbol beyond the nearest. That one that goes beyond the next as well makes the second bit right again is
-/// left out, which is a bound.
+/// Bit error rate of four levels with Gray mapping and three thresholds, at distances `h` and `3 h`. The
+/// first bit, the sign, is wrong beyond the middle threshold. The second bit is wrong beyond either outer
+/// threshold for an inner symbol, and beyond the nearest one for an outer symbol. Crossing two thresholds
+/// corrects the second bit again; neglecting this makes the result an upper bound.
 fn gfsk4(sinr: f64) -> f64 {
     0.25 * (3.0 * gfsk(sinr, GFSK4_INDEX) + 2.0 * gfsk(sinr, 3.0 * GFSK4_INDEX))
 }
 
-/// For a CCK code word how many others there are, whatever their common phase, with which magnitude of
-/// correlation.
+/// Number of other CCK code words, up to a common phase, by magnitude of their correlation with a code word:
+/// (number, magnitude).
 type Correlations = [(f64, f64)];
 
-/// Two of the three relative phases are keyed, by 0 or pi: four orthogonal words.
+/// 5.5 Mb/s: two of the three relative phases are keyed by 0 or pi, which gives four orthogonal words.
 const CCK5_5_CORRELATIONS: [(f64, f64); 1] = [(3.0, 0.0)];
-/// All three are keyed by quarter turns: each quarter turn of difference takes a factor of 1/sqrt(2), a half
-/// turn all.
+/// 11 Mb/s: all three relative phases are keyed by quarter turns. A difference of a quarter turn multiplies
+/// the correlation by 1/sqrt(2), a half turn by 0.
 const CCK11_CORRELATIONS: [(f64, f64); 4] =
     [(6.0, FRAC_1_SQRT_2), (12.0, 0.5), (8.0, 0.5 * FRAC_1_SQRT_2), (37.0, 0.0)];
 
-/// CCK: two bits of the code word lie in its phase against that of the previous one, the others in which word
-/// it is. Wrong words have half of all bits wrong.
+/// Bit error rate of CCK. Two bits are keyed in the phase of the code word relative to the previous one, the
+/// others select the word. A wrong word has half of all bits wrong.
 fn cck(sinr: f64, share_of_phase: f64, correlations: &Correlations) -> f64 {
     let energy = CCK_CHIPS * sinr;
     let wrong_word: f64 =
-        correlations.iter().map(|&(words, correlation)| words * confusion(energy, correlation)).sum();
+        correlations.iter().map(|&(words, correlation)| words * pairwise_error(energy, correlation)).sum();
     share_of_phase * dqpsk(energy) + 0.5 * wrong_word
 }
 
-/// Error rate of the coded bits of Gray-mapped BPSK, QPSK, and QAM of 16 to 1024 points, counting decisions
-/// for a neighbour (Proakis, 5.2): `4/bits * (1 - 2^(-bits/2)) * Q(sqrt(3 * sinr / (2^bits - 1)))` for the
-/// square ones.
+/// Error rate of the coded bits of Gray-mapped BPSK, QPSK, and QAM of 16 to 1024 points, counting errors to
+/// adjacent points (Proakis, 5.2). For square constellations: `4/bits * (1 - 2^(-bits/2)) * Q(sqrt(3 * sinr /
+/// (2^bits - 1)))`.
 fn demapping(bits: u8, sinr: f64) -> f64 {
     if bits == 1 {
         return normal_tail((2.0 * sinr).sqrt());
@@ -277,11 +275,11 @@ mod tests {
         bits.count_ones() as usize % 2
     }
 
-    /// Walks all paths that leave the all-zero path at one phase of the puncturing until they return to it,
-    /// and adds up their input ones by distance, up to `farthest`. `kept` says of each input bit which of its
-    /// two coded bits are sent.
+    /// Sums the input ones by distance over all paths that leave the all-zero path at one phase of the
+    /// puncturing until they return, up to the distance `farthest`. `sent` gives for each input bit the
+    /// number of times that each of its two coded bits is sent.
     fn bit_errors(kept: &[(usize, usize)], phase: usize, farthest: usize, found: &mut BTreeMap<usize, f64>) {
-        // Paths under way by (encoder state, distance): how many, and their ones.
+        // Open paths by (encoder state, distance): number of paths, and their ones.
         let mut paths = BTreeMap::from([((0usize, 0usize), (1.0, 0.0))]);
         let mut at = phase;
         while !paths.is_empty() {
@@ -289,7 +287,7 @@ mod tests {
             for ((state, distance), (count, ones)) in paths {
                 for input in 0..=1 {
                     if state == 0 && input == 0 {
-                        continue; // has not left yet, as returned paths are taken out below
+                        continue; // has not left yet; returned paths are removed below
                     }
                     let register = input << 6 | state;
                     let (a, b) = kept[at % kept.len()];
@@ -362,7 +360,7 @@ mod tests {
     }
 
     /// Q1(a, b) - I0(ab) exp(-(a^2 + b^2) / 2) / 2 by its series of Bessel functions (Proakis, 2.1.4).
-    fn confusion_by_series(energy: f64, correlation: f64) -> f64 {
+    fn pairwise_error_by_series(energy: f64, correlation: f64) -> f64 {
         let root = (1.0 - correlation * correlation).sqrt();
         let (a, b) = ((0.5 * energy * (1.0 - root)).sqrt(), (0.5 * energy * (1.0 + root)).sqrt());
         let bessel = |order: u32| -> f64 {
@@ -379,11 +377,11 @@ mod tests {
     }
 
     #[test]
-    fn confusion_agrees_with_marcums_function() {
+    fn pairwise_error_agrees_with_marcums_function() {
         for correlation in [0.0, 0.5 * FRAC_1_SQRT_2, 0.5, FRAC_1_SQRT_2] {
             for energy in [0.1, 1.0, 5.0, 20.0, 60.0, 100.0] {
                 let (integral, series) =
-                    (confusion(energy, correlation), confusion_by_series(energy, correlation));
+                    (pairwise_error(energy, correlation), pairwise_error_by_series(energy, correlation));
                 assert!(
                     (integral / series - 1.0).abs() < 1e-9,
                     "{energy} {correlation}: {integral} {series}"
@@ -392,7 +390,7 @@ mod tests {
         }
     }
 
-    /// The table ends with the last hazard that counts: beyond it there is none.
+    /// The table ends with the last hazard that is not negligible; beyond it the hazard is zero.
     #[test]
     fn what_is_negligible_is_nothing() {
         let table = ErrorTable::new(Modulation::Dqpsk);
@@ -402,7 +400,7 @@ mod tests {
         assert_eq!((at(last + 0.5), at(last + 1.5)), (0.0, 0.0));
     }
 
-    /// The last step of the table is one of those that are interpolated, however its end is rounded.
+    /// The last step of the table is interpolated, however its end is rounded.
     #[test]
     fn the_last_step_belongs_to_the_table() {
         let ofdm = |bits, code| Modulation::Ofdm { bits, code };
@@ -421,14 +419,14 @@ mod tests {
         ] {
             let table = ErrorTable::new(modulation);
             let last = table.log_hazard.last().unwrap().exp();
-            let before = table.bit_success_ln(f64::from_bits(table.clean.to_bits() - 1));
+            let before = table.bit_success_ln(f64::from_bits(table.error_free_sinr.to_bits() - 1));
             assert!((before / -last - 1.0).abs() < 1e-6, "{modulation:?}: {before} {last}");
             assert_eq!(modulation.is_gfsk(), matches!(modulation, Modulation::Gfsk2 | Modulation::Gfsk4));
         }
     }
 
-    /// Of 4 and of 8 bits two lie in the phase (17.4.6.5). Orthogonal words are confused as often as
-    /// `exp(-energy / 2) / 2` says.
+    /// Two bits of 4 and two of 8 are keyed in the phase (17.4.6.5). Orthogonal words are mistaken with
+    /// probability `exp(-energy / 2) / 2`.
     #[test]
     fn two_bits_of_a_code_word_lie_in_its_phase() {
         for sinr in [0.5, 1.0, 2.0] {
@@ -438,7 +436,7 @@ mod tests {
             assert!((bit_error_rate(Modulation::Cck5_5, sinr) / expected - 1.0).abs() < 1e-9, "{sinr}");
             let near: f64 = [(6.0, 0.5f64.sqrt()), (12.0, 0.5), (8.0, 0.125f64.sqrt())]
                 .iter()
-                .map(|(words, correlation)| words * confusion_by_series(energy, *correlation))
+                .map(|(words, correlation)| words * pairwise_error_by_series(energy, *correlation))
                 .sum();
             let expected = (0.25 * phase + 0.5 * (near + 37.0 * orthogonal)).min(0.5);
             assert!((bit_error_rate(Modulation::Cck11, sinr) / expected - 1.0).abs() < 1e-9, "{sinr}");

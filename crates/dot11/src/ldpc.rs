@@ -1,20 +1,19 @@
-//! How many symbols low-density parity check codes take (802.11-2016, 19.3.11.7.5).
+//! Number of symbols that low-density parity check codes take (802.11-2016, 19.3.11.7.5).
 
-/// A payload that is to be encoded.
+/// Payload to be encoded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Codewords {
-    /// Bits of payload.
+    /// Number of payload bits.
     pub payload: u64,
-    /// Coded bits that fit into the symbols that the payload takes without regard to code words.
+    /// Number of coded bits in the symbols that the payload would take without code words.
     pub available: u64,
-    /// Code rate.
+    /// Code rate as numerator and denominator.
     pub code: (u64, u64),
 }
 
-/// Whether so many bits of the code words would have to be left out that one more symbol (or block of
-/// symbols) is sent.
+/// Whether so many bits would be punctured that the PPDU takes an extra symbol (or block of symbols).
 ///
-/// Equations 19-37 to 19-41; all fractions are multiplied out.
+/// Equations 19-37 to 19-41, with all fractions multiplied out.
 pub(crate) fn needs_extra_symbol(Codewords { payload, available, code: (k, n) }: Codewords) -> bool {
     let (words, length) = code_words(payload, available, k, n);
     let coded = words * length;
@@ -30,13 +29,13 @@ pub(crate) fn needs_extra_symbol(Codewords { payload, available, code: (k, n) }:
 
 /// Number and length of the code words (table 19-16).
 fn code_words(payload: u64, available: u64, k: u64, n: u64) -> (u64, u64) {
-    // Does the room exceed the payload by `bits * (1 - R)`?
-    let roomy = |bits: u64| available * n >= payload * n + bits * (n - k);
+    // Whether the available bits exceed the payload by `bits * (1 - R)`.
+    let has_room = |bits: u64| available * n >= payload * n + bits * (n - k);
     match available {
-        ..=648 => (1, if roomy(912) { 1_296 } else { 648 }),
-        649..=1_296 => (1, if roomy(1_464) { 1_944 } else { 1_296 }),
+        ..=648 => (1, if has_room(912) { 1_296 } else { 648 }),
+        649..=1_296 => (1, if has_room(1_464) { 1_944 } else { 1_296 }),
         1_297..=1_944 => (1, 1_944),
-        1_945..=2_592 => (2, if roomy(2_916) { 1_944 } else { 1_296 }),
+        1_945..=2_592 => (2, if has_room(2_916) { 1_944 } else { 1_296 }),
         _ => ((payload * n).div_ceil(1_944 * k), 1_944),
     }
 }
@@ -52,9 +51,10 @@ mod tests {
     }
 
     /// 14 bytes: 128 bits, one word of 648 whose 540 information bits are shortened by 412; 648 - 412 = 236
-    /// bits fit into 312. 65 bytes: 536 bits in 3 symbols, 936 bits: one word of 1296, 1080 - 536 = 544
-    /// shortened, 752 bits fit. 1500 bytes: 12016 bits, 47 symbols, 14664 bits; 8 words of 1944, 12960 -
-    /// 12016 = 944 shortened, 14608 bits fit.
+    /// bits fit into 312.
+    /// 65 bytes: 536 bits in 3 symbols, 936 bits: one word of 1296, 1080 - 536 = 544 shortened, 752 bits fit.
+    /// 1500 bytes: 12016 bits, 47 symbols, 14664 bits; 8 words of 1944, 12960 - 12016 = 944 shortened, 14608
+    /// bits fit.
     #[test]
     fn words_that_fit_need_no_more() {
         for bytes in [14, 65, 1500] {
@@ -62,10 +62,11 @@ mod tests {
         }
     }
 
-    /// 1616 bytes: 12944 bits, 50 symbols, 15600 bits; 8 words of 1944 are 15552: they fit. 1619 bytes: 12968
-    /// bits, 50 symbols, 15600 bits; 9 words are 17496, shortened by 1612: 284 bits are over, 9.7 % of the
-    /// parity of 2916. That is just borne. 1622 bytes: 12992 bits, 1588 shortened, 308 over: 10.6 %, but 1588
-    /// is not below 1.2 * 308 * 5 = 1848? It is: one more symbol.
+    /// 1616 bytes: 12944 bits, 50 symbols, 15600 bits; 8 words of 1944 are 15552 bits and fit.
+    /// 1619 bytes: 12968 bits, 50 symbols, 15600 bits; 9 words are 17496, shortened by 1612: 284 bits are
+    /// punctured, 9.7 % of the parity of 2916, which is allowed.
+    /// 1622 bytes: 12992 bits, 1588 shortened, 308 punctured: 10.6 %, and 1588 is below 1.2 * 308 * 5 = 1848,
+    /// so that one more symbol is sent.
     #[test]
     fn punctured_words_take_another_symbol() {
         assert!(!needs_extra_symbol(at_mcs_7(1616)));
@@ -73,7 +74,7 @@ mod tests {
         assert!(needs_extra_symbol(at_mcs_7(1622)));
     }
 
-    /// Table 19-16 at a rate of 5/6, either side of each of its bounds.
+    /// Table 19-16 at a rate of 5/6, at both sides of each bound.
     #[test]
     fn words_are_as_long_as_the_table_says() {
         for (payload, available, expected) in [
@@ -93,9 +94,9 @@ mod tests {
         }
     }
 
-    /// Equation 19-41 has strict inequalities. Five words of 1944 bits at 5/6 have 1620 bits of parity: a
-    /// tenth of them may be left out. One word of 648 at 1/2, shortened by 42 = 1.2 * 35 bits, may leave out
-    /// 35, though they are more than a tenth of 324.
+    /// Equation 19-41 has strict inequalities. Five words of 1944 bits at 5/6 have 1620 bits of parity, of
+    /// which a tenth may be punctured. One word of 648 at 1/2, shortened by 42 = 1.2 * 35 bits, may have 35
+    /// punctured, though they are more than a tenth of 324.
     #[test]
     fn what_may_just_be_left_out() {
         let needs = |payload, available, code| needs_extra_symbol(Codewords { payload, available, code });

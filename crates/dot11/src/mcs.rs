@@ -1,4 +1,4 @@
-//! Modulation and coding schemes of HT, VHT and HE, and the channels that they are used in.
+//! Modulation and coding schemes of HT, VHT and HE, and the channels that they use.
 //!
 //! Clauses are those of IEEE 802.11-2016, and of 802.11ax-2021 for HE.
 
@@ -8,44 +8,44 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A modulation and coding scheme, and how many spatial streams it is sent in.
+/// Modulation and coding scheme with a number of spatial streams.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Mcs {
-    /// Spatial streams, from 1.
+    /// Number of spatial streams, from 1.
     pub streams: u8,
-    /// 0 to 7 in HT, to 9 in VHT, to 11 in HE. HT numbers on with the streams: its MCS 15 is scheme 7 in two
-    /// streams.
+    /// Index of the scheme within one stream count: 0 to 7 in HT, to 9 in VHT, to 11 in HE. HT itself counts
+    /// on with the streams: HT MCS 15 is scheme 7 in two streams.
     pub scheme: u8,
 }
 
-/// What a frame is sent at: a bit rate of the standards up to 802.11g, or a scheme of the later ones.
+/// Rate of a frame: a bit rate of the standards up to 802.11g, or a scheme of later ones.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum DataRate {
-    /// A bit rate.
+    /// Bit rate.
     Bits(Rate),
-    /// A scheme; how fast it is depends on the channel.
+    /// Modulation and coding scheme; its bit rate depends on the channel.
     Mcs(Mcs),
 }
 
-/// A guard interval of OFDM.
+/// Guard interval of OFDM.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub enum GuardInterval {
-    /// The short one of HT and VHT.
+    /// 400 ns: short guard interval of HT and VHT.
     #[serde(rename = "400 ns")]
     Ns400,
-    /// The long one of HT and VHT, and the shortest of HE.
+    /// 800 ns: long guard interval of HT and VHT, and the shortest of HE.
     #[default]
     #[serde(rename = "800 ns")]
     Ns800,
-    /// Of HE.
+    /// 1600 ns, in HE only.
     #[serde(rename = "1600 ns")]
     Ns1600,
-    /// Of HE.
+    /// 3200 ns, in HE only.
     #[serde(rename = "3200 ns")]
     Ns3200,
 }
 
-/// A code for forward error correction.
+/// Code for forward error correction.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Coding {
@@ -55,16 +55,16 @@ pub enum Coding {
     Ldpc,
 }
 
-/// What all PPDUs of HT, VHT and HE in a network have in common.
+/// Options common to all HT, VHT and HE PPDUs in a network.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct PpduOptions {
-    /// Where the channel lies.
+    /// Band of the channel.
     pub band: Band,
-    /// How wide it is.
+    /// Width of the channel.
     pub bandwidth: Bandwidth,
-    /// Guard interval of DATA.
+    /// Guard interval of DATA frames.
     pub guard: GuardInterval,
-    /// Code of DATA.
+    /// Forward error correction of DATA frames.
     pub coding: Coding,
 }
 
@@ -96,9 +96,8 @@ impl fmt::Display for Mcs {
 }
 
 impl Mcs {
-    /// The rate of 802.11a with the same modulation and code rate, or the next below: what the rates of
-    /// responses follow from (10.7.6.5.4, "non-HT reference rate", table 10-7; for HE 10.6.6.5.4 of
-    /// 802.11ax-2021).
+    /// 802.11a rate with the same modulation and code rate, or the next lower one. Response rates follow from
+    /// this rate (10.7.6.5.4, "non-HT reference rate", table 10-7; for HE 10.6.6.5.4 of 802.11ax-2021).
     pub fn non_ht_reference(self) -> Rate {
         Rate::from_kbps(match self.scheme {
             0 => 6_000,
@@ -113,7 +112,7 @@ impl Mcs {
 }
 
 impl GuardInterval {
-    /// How long it is.
+    /// Length of the guard interval.
     pub const fn span(self) -> Span {
         Span::from_ns(match self {
             GuardInterval::Ns400 => 400,
@@ -125,15 +124,15 @@ impl GuardInterval {
 }
 
 impl PpduOptions {
-    /// A channel of 20 MHz, at 5 GHz where the standard is for both bands, with guard intervals of 800 ns.
-    /// Convolutional coding, but for 802.11ax, whose wide channels have none.
-    pub fn of(standard: Standard) -> PpduOptions {
+    /// Default options of a standard: a 20 MHz channel, at 5 GHz where the standard has both bands, with
+    /// guard intervals of 800 ns. Convolutional coding, except for 802.11ax, which has none in wide channels.
+    pub fn for_standard(standard: Standard) -> PpduOptions {
         let coding = if standard == Standard::Dot11ax { Coding::Ldpc } else { Coding::Bcc };
         let band = if standard.bands().contains(&Band::Ghz5) { Band::Ghz5 } else { Band::Ghz2_4 };
         PpduOptions { band, bandwidth: Bandwidth::Mhz20, guard: GuardInterval::Ns800, coding }
     }
 
-    /// How a scheme is sent; none if it does not exist.
+    /// PPDU format of a scheme; none if the scheme does not exist.
     fn ppdu(self, standard: Standard, Mcs { streams, scheme }: Mcs) -> Option<Ppdu> {
         let (bandwidth, ldpc) = (self.bandwidth, self.coding == Coding::Ldpc);
         let short_gi = self.guard == GuardInterval::Ns400;
@@ -176,8 +175,8 @@ impl PpduOptions {
     }
 }
 
-/// Schemes of VHT whose encoders would each have a fraction of a block of the code in a symbol are left out
-/// (tables of 21.5).
+/// Whether each encoder of a VHT scheme has a whole number of code blocks per symbol. The tables of 21.5 omit
+/// the schemes listed here, for which this is not so.
 fn is_encoded_evenly(bandwidth: Bandwidth, scheme: u8, streams: u8) -> bool {
     !matches!(
         (bandwidth, scheme, streams),
@@ -185,19 +184,20 @@ fn is_encoded_evenly(bandwidth: Bandwidth, scheme: u8, streams: u8) -> bool {
     )
 }
 
-/// A long training symbol of HE: the combinations that every station supports (27.3.4, table 27-1).
+/// Length of an HE long training symbol, in the combinations that every station supports (27.3.4, table
+/// 27-1).
 fn he_training(guard: GuardInterval) -> Span {
     Span::from_ns(if guard == GuardInterval::Ns3200 { 12_800 } else { 6_400 })
 }
 
 impl Standard {
-    /// Does it have modulation and coding schemes? They are sent as HT, VHT or HE PPDUs, in
-    /// quality-of-service DATA frames.
+    /// Whether the standard has modulation and coding schemes. They are sent as HT, VHT or HE PPDUs that
+    /// carry QoS DATA frames.
     pub const fn has_mcs(self) -> bool {
         matches!(self, Standard::Dot11n | Standard::Dot11ac | Standard::Dot11ax)
     }
 
-    /// The bands that it is for.
+    /// Bands of the standard.
     pub const fn bands(self) -> &'static [Band] {
         match self {
             Standard::Fhss | Standard::Dsss | Standard::Dot11b | Standard::Dot11g => &[Band::Ghz2_4],
@@ -206,7 +206,7 @@ impl Standard {
         }
     }
 
-    /// The widths that its channels have in a band.
+    /// Channel widths of the standard in a band.
     pub const fn bandwidths(self, band: Band) -> &'static [Bandwidth] {
         const WIDTHS: &[Bandwidth] =
             &[Bandwidth::Mhz20, Bandwidth::Mhz40, Bandwidth::Mhz80, Bandwidth::Mhz160];
@@ -218,7 +218,7 @@ impl Standard {
         }
     }
 
-    /// The guard intervals of its DATA.
+    /// Guard intervals allowed for DATA frames.
     pub const fn guard_intervals(self) -> &'static [GuardInterval] {
         match self {
             Standard::Dot11n | Standard::Dot11ac => &[GuardInterval::Ns400, GuardInterval::Ns800],
@@ -229,25 +229,25 @@ impl Standard {
 }
 
 impl Phy {
-    /// How DATA at a scheme is sent; none if this PHY does not have the scheme.
+    /// PPDU format of DATA at a scheme; none if this PHY does not have the scheme.
     pub fn ppdu(&self, mcs: Mcs) -> Option<Ppdu> {
         self.options().ppdu(self.standard(), mcs)
     }
 
-    /// The schemes that it has, by streams and in ascending order; none before 802.11n.
+    /// Schemes of this PHY, ascending within each number of streams; none before 802.11n.
     pub fn schemes(&self) -> impl Iterator<Item = Mcs> {
         let all = (1..=8).flat_map(|streams| (0..12).map(move |scheme| Mcs { streams, scheme }));
         all.filter(|mcs| self.ppdu(*mcs).is_some())
     }
 
-    /// The highest rate that it has, of schemes that of the highest in one stream.
+    /// Highest rate of this PHY; for standards with schemes, the highest scheme of one stream.
     pub fn highest(&self) -> DataRate {
         let one = self.schemes().take_while(|mcs| mcs.streams == 1).map(DataRate::Mcs);
         let legacy = self.rates().map(|(rate, _)| DataRate::Bits(rate));
         one.last().or(legacy.last()).unwrap_or(DataRate::Bits(self.basic_rates()[0]))
     }
 
-    /// Bits per second at a rate or a scheme; none if this PHY does not have it.
+    /// Bit rate of a rate or a scheme; none if this PHY does not have it.
     pub fn bit_rate(&self, rate: impl Into<DataRate>) -> Option<Rate> {
         match rate.into() {
             DataRate::Bits(rate) => self.rates().find(|(known, _)| *known == rate).map(|(rate, _)| rate),
@@ -255,7 +255,7 @@ impl Phy {
         }
     }
 
-    /// How frames at a rate or a scheme are modulated; none if this PHY does not have it.
+    /// Modulation of a rate or a scheme; none if this PHY does not have it.
     pub fn modulation(&self, rate: impl Into<DataRate>) -> Option<Modulation> {
         match rate.into() {
             DataRate::Bits(rate) => {
@@ -265,8 +265,8 @@ impl Phy {
         }
     }
 
-    /// What noise does to frames at a rate or a scheme; none if this PHY does not have it. Signal and noise
-    /// are those of the whole channel.
+    /// Error table of a rate or a scheme; none if this PHY does not have it. Signal and noise are those of
+    /// the whole channel.
     pub fn error_table(&self, rate: impl Into<DataRate>) -> Option<ErrorTable> {
         let rate = rate.into();
         let streams = if let DataRate::Mcs(mcs) = rate { mcs.streams } else { 1 };

@@ -1,4 +1,4 @@
-//! PPDUs of every generation, and how long they are on the air.
+//! PPDUs of every generation and their airtimes.
 //!
 //! Clauses are those of IEEE 802.11-2016, and of 802.11ax-2021 for HE.
 
@@ -8,7 +8,7 @@ use multihop_core::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the channel lies: at 2.4 GHz a silence of 6 us belongs to every frame of OFDM.
+/// Band of a channel. At 2.4 GHz every OFDM frame ends with a signal extension of 6 us.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub enum Band {
     /// 2.4 GHz.
@@ -19,13 +19,13 @@ pub enum Band {
     Ghz5,
 }
 
-/// Width of a channel, or of a part of it (a resource unit of HE, by the number of its tones).
+/// Width of a channel, or of an HE resource unit by its number of tones.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub enum Bandwidth {
-    /// 5 MHz, at a quarter of the clock.
+    /// 5 MHz, at quarter clock.
     #[serde(rename = "5 MHz")]
     Mhz5,
-    /// 10 MHz, at half of the clock.
+    /// 10 MHz, at half clock.
     #[serde(rename = "10 MHz")]
     Mhz10,
     /// 20 MHz.
@@ -37,7 +37,7 @@ pub enum Bandwidth {
     /// 80 MHz.
     #[serde(rename = "80 MHz")]
     Mhz80,
-    /// 160 MHz, or twice 80 MHz.
+    /// 160 MHz, or 80 + 80 MHz.
     #[serde(rename = "160 MHz")]
     Mhz160,
     /// 26 tones.
@@ -52,7 +52,7 @@ pub enum Bandwidth {
 }
 
 impl Bandwidth {
-    /// Width in MHz of the channel; parts of one lie in 20 MHz.
+    /// Width of the channel in MHz; 20 MHz for resource units.
     pub const fn mhz(self) -> u32 {
         match self {
             Bandwidth::Mhz5 => 5,
@@ -64,19 +64,19 @@ impl Bandwidth {
         }
     }
 
-    /// The clock of an OFDM PHY in such a channel.
-    pub const fn clock(self) -> Clock {
+    /// Clock of an OFDM PHY in this channel.
+    pub const fn clock(self) -> OfdmClock {
         match self {
-            Bandwidth::Mhz5 => Clock::Quarter,
-            Bandwidth::Mhz10 => Clock::Half,
-            _ => Clock::Full,
+            Bandwidth::Mhz5 => OfdmClock::Quarter,
+            Bandwidth::Mhz10 => OfdmClock::Half,
+            _ => OfdmClock::Full,
         }
     }
 }
 
-/// How fast the clock of an OFDM PHY runs (17.1): half and quarter make channels of 10 and 5 MHz.
+/// Clock of an OFDM PHY (17.1): half and quarter clock give channels of 10 and 5 MHz.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Clock {
+pub enum OfdmClock {
     /// 20 MHz.
     Full,
     /// 10 MHz.
@@ -85,71 +85,71 @@ pub enum Clock {
     Quarter,
 }
 
-/// A PPDU of high throughput (clause 19).
+/// HT PPDU (clause 19).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct HtPpdu {
-    /// Modulation and coding scheme, which says how many streams there are; 0 to 32 are known here.
+    /// Modulation and coding scheme, 0 to 32, which also determines the number of streams.
     pub mcs: u8,
     /// 20 or 40 MHz.
     pub bandwidth: Bandwidth,
     /// Guard intervals of 0.4 us instead of 0.8 us.
     pub short_gi: bool,
-    /// Without the part that older stations understand.
+    /// Greenfield format, without the fields that older stations understand.
     pub greenfield: bool,
-    /// Streams added by space-time block coding, 0 to 2.
+    /// Number of streams added by space-time block coding, 0 to 2.
     pub stbc: u8,
     /// Low-density parity check instead of convolutional coding.
     pub ldpc: bool,
-    /// Extension spatial streams, for sounding, 0 to 3.
+    /// Number of extension spatial streams, for sounding, 0 to 3.
     pub extension_streams: u8,
 }
 
-/// A PPDU of very high throughput to one user (clause 21).
+/// Single-user VHT PPDU (clause 21).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct VhtPpdu {
     /// Modulation and coding scheme, 0 to 9.
     pub mcs: u8,
-    /// Spatial streams, 1 to 8.
+    /// Number of spatial streams, 1 to 8.
     pub streams: u8,
     /// 20 to 160 MHz.
     pub bandwidth: Bandwidth,
     /// Guard intervals of 0.4 us instead of 0.8 us.
     pub short_gi: bool,
-    /// Space-time block coding, which doubles the streams.
+    /// Space-time block coding, which doubles the number of streams.
     pub stbc: bool,
     /// Low-density parity check instead of convolutional coding.
     pub ldpc: bool,
-    /// Whether LDPC took a symbol more, where that is known; otherwise it is computed.
+    /// Whether LDPC took an extra symbol, as reported by the receiver; computed if unknown.
     pub ldpc_extra_symbol: Option<bool>,
 }
 
-/// A PPDU of high efficiency to one user (802.11ax-2021, clause 27).
+/// Single-user HE PPDU (802.11ax-2021, clause 27).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct HePpdu {
     /// Modulation and coding scheme, 0 to 11.
     pub mcs: u8,
-    /// Space-time streams, 1 to 8.
+    /// Number of space-time streams, 1 to 8.
     pub streams: u8,
-    /// Width.
+    /// Width of the channel or resource unit.
     pub bandwidth: Bandwidth,
     /// Guard interval: 800, 1600 or 3200 ns.
     pub guard: Span,
     /// Length of a long training symbol without its guard interval: 3200, 6400 or 12800 ns.
     pub training: Span,
-    /// Extended range, whose signal field is sent twice.
+    /// Extended range format, which sends the signal field twice.
     pub extended_range: bool,
-    /// Dual carrier modulation, which sends everything twice.
+    /// Dual carrier modulation, which sends each bit on two carriers.
     pub dual_carrier: bool,
-    /// Space-time block coding: half of the streams carry the same.
+    /// Space-time block coding, in which two streams carry the same data.
     pub stbc: bool,
     /// Low-density parity check instead of convolutional coding.
     pub ldpc: bool,
 }
 
-/// How a PPDU is sent: what its airtime follows from.
+/// Format of a PPDU, with all parameters of its airtime.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Ppdu {
-    /// Frequency hopping (802.11-2012, clause 14; later editions have it no more).
+    /// Frequency hopping (802.11-2012, clause 14; removed in later editions).
     Fhss {
         /// 1 or 2 Mb/s.
         rate: Rate,
@@ -158,15 +158,15 @@ pub enum Ppdu {
     Dsss {
         /// 1, 2, 5.5 or 11 Mb/s.
         rate: Rate,
-        /// Its preamble.
+        /// Preamble format.
         preamble: Preamble,
     },
     /// OFDM, at 5 GHz (clause 17) or 2.4 GHz (clause 18).
     Ofdm {
-        /// 6 to 54 Mb/s, or a half or a quarter of that.
+        /// 6 to 54 Mb/s, or a half or a quarter of these.
         rate: Rate,
-        /// Its clock.
-        clock: Clock,
+        /// Clock of the channel.
+        clock: OfdmClock,
     },
     /// High throughput.
     Ht(HtPpdu),
@@ -177,21 +177,21 @@ pub enum Ppdu {
 }
 
 impl Ppdu {
-    /// For how long a PSDU of `bytes` bytes is on the air, preamble included: TXTIME of the standard (16.3.4,
-    /// 17.4.3, 18.5.3.2, 19.4.3, 21.4.3; 27.4.3). At 2.4 GHz it includes the silence after OFDM,
-    /// [`Ppdu::signal_extension`].
+    /// Airtime of a PSDU of `bytes` bytes, preamble included: TXTIME of the standard (16.3.4, 17.4.3,
+    /// 18.5.3.2, 19.4.3, 21.4.3; 27.4.3). At 2.4 GHz the signal extension of OFDM is included
+    /// ([`Ppdu::signal_extension`]).
     ///
-    /// `bytes` counts from the first byte of the first MAC header to the last byte of the last FCS, with what
-    /// lies between the frames of an A-MPDU. HE is without the packet extension of 0 to 16 us and without
-    /// mid-ambles, which depend on capabilities of the receiver; its LDPC may take a symbol more.
+    /// `bytes` counts from the first byte of the first MAC header to the last byte of the last FCS, including
+    /// delimiters and padding within an A-MPDU. HE omits the packet extension of 0 to 16 us and midambles,
+    /// which depend on capabilities of the receiver; its LDPC may take an extra symbol.
     ///
     /// None for combinations that the standard does not have.
     pub fn airtime(&self, bytes: u32, band: Band) -> Option<Span> {
-        Some(self.data(bytes)? + self.overhead() + self.signal_extension(band))
+        Some(self.payload_duration(bytes)? + self.overhead() + self.signal_extension(band))
     }
 
-    /// The part of the airtime that carries the PSDU.
-    fn data(&self, bytes: u32) -> Option<Span> {
+    /// Duration of the part that carries the PSDU.
+    fn payload_duration(&self, bytes: u32) -> Option<Span> {
         let timing = |standard, rate: Rate, preamble| {
             let phy = Phy::new(standard, preamble);
             phy.modulation(rate)?;
@@ -202,15 +202,15 @@ impl Ppdu {
             Ppdu::Fhss { rate } => timing(Standard::Fhss, *rate, Preamble::Long),
             Ppdu::Dsss { rate, preamble } => timing(Standard::Dot11b, *rate, *preamble),
             Ppdu::Ofdm { rate, clock } => {
-                let slower = clock.slower();
+                let slower = clock.slowdown();
                 let data = timing(Standard::Dot11a, Rate::from_bps(rate.bps() * slower), Preamble::Long)?;
                 Some(data * slower)
             }
-            Ppdu::Ht(_) | Ppdu::Vht(_) | Ppdu::He(_) => Some(self.coded(self.symbol_code()?, bytes)),
+            Ppdu::Ht(_) | Ppdu::Vht(_) | Ppdu::He(_) => Some(self.coded_duration(self.symbol_code()?, bytes)),
         }
     }
 
-    /// What a symbol carries; none for combinations that the standard does not have, and before HT.
+    /// Symbol code; none before HT and for combinations that the standard does not have.
     pub(crate) fn symbol_code(&self) -> Option<SymbolCode> {
         match self {
             Ppdu::Fhss { .. } | Ppdu::Dsss { .. } | Ppdu::Ofdm { .. } => None,
@@ -220,31 +220,31 @@ impl Ppdu {
         }
     }
 
-    /// How long such symbols carry a PSDU; nothing before HT.
-    pub(crate) fn coded(&self, code: SymbolCode, bytes: u32) -> Span {
+    /// Duration of a PSDU of `bytes` bytes in symbols of this code; zero before HT.
+    pub(crate) fn coded_duration(&self, code: SymbolCode, bytes: u32) -> Span {
         match self {
             Ppdu::Fhss { .. } | Ppdu::Dsss { .. } | Ppdu::Ofdm { .. } => Span::ZERO,
-            Ppdu::Ht(ht) => ht.data(code, bytes),
-            Ppdu::Vht(vht) => vht.data(code, bytes),
-            Ppdu::He(he) => he.data(code, bytes),
+            Ppdu::Ht(ht) => ht.payload_duration(code, bytes),
+            Ppdu::Vht(vht) => vht.payload_duration(code, bytes),
+            Ppdu::He(he) => he.payload_duration(code, bytes),
         }
     }
 
-    /// Bytes of the PSDU that a frame of `bytes` bytes makes by itself: those of VHT and HE are always in an
-    /// A-MPDU, if need be alone, behind a delimiter (9.7.1, 10.13.7).
-    pub fn psdu_of(&self, bytes: u32) -> u32 {
+    /// PSDU bytes of a single frame of `bytes` bytes. VHT and HE always send an A-MPDU, even of one frame,
+    /// which adds a delimiter (9.7.1, 10.13.7).
+    pub fn psdu_bytes(&self, bytes: u32) -> u32 {
         if matches!(self, Ppdu::Vht(_) | Ppdu::He(_)) { bytes.saturating_add(MPDU_DELIMITER) } else { bytes }
     }
 
-    /// How the PSDU is modulated; none for combinations that the standard does not have, and before HT, where
-    /// a PHY says it.
+    /// Modulation of the PSDU; none before HT, where [`Phy::modulation`] applies, and for combinations that
+    /// the standard does not have.
     pub fn modulation(&self) -> Option<Modulation> {
         let code = self.symbol_code()?;
         Some(Modulation::Ofdm { bits: code.bits as u8, code: (code.code.0 as u8, code.code.1 as u8) })
     }
 
-    /// The silence at the end of every frame of OFDM at 2.4 GHz, which keeps the SIFS of 10 us there and
-    /// gives the decoder the time that 16 us give it elsewhere (18.3.2.4, 19.3.2).
+    /// Signal extension: silence after every OFDM frame at 2.4 GHz. SIFS stays at 10 us there, and the
+    /// decoder has the time that a SIFS of 16 us provides at 5 GHz (18.3.2.4, 19.3.2).
     pub fn signal_extension(&self, band: Band) -> Span {
         match (self, band) {
             (Ppdu::Fhss { .. } | Ppdu::Dsss { .. }, _) | (_, Band::Ghz5) => Span::ZERO,
@@ -252,20 +252,19 @@ impl Ppdu {
         }
     }
 
-    /// The part of the airtime before the first bit of the first MAC header: preamble and PLCP header or
-    /// signal fields.
+    /// Airtime before the first bit of the first MAC header: preamble, and PLCP header or signal fields.
     pub fn overhead(&self) -> Span {
         match self {
             Ppdu::Fhss { rate } => Phy::new(Standard::Fhss, Preamble::Long).overhead(*rate),
             Ppdu::Dsss { rate, preamble } => Phy::new(Standard::Dot11b, *preamble).overhead(*rate),
-            Ppdu::Ofdm { clock, .. } => Span::from_us(20) * clock.slower(),
+            Ppdu::Ofdm { clock, .. } => Span::from_us(20) * clock.slowdown(),
             Ppdu::Ht(ht) => ht.preamble(),
             Ppdu::Vht(vht) => vht.preamble(),
             Ppdu::He(he) => he.preamble(),
         }
     }
 
-    /// Bits per second of the PSDU; none for combinations that the standard does not have.
+    /// Bit rate of the PSDU; none for combinations that the standard does not have.
     pub fn rate(&self) -> Option<Rate> {
         let symbols = |bits: u64, symbol: Span| Rate::from_bps(bits * 1_000_000_000 / symbol.ns());
         match self {
@@ -277,26 +276,26 @@ impl Ppdu {
     }
 }
 
-/// What a symbol carries, and how it is coded.
+/// Capacity and coding of a symbol.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct SymbolCode {
-    /// `N_DBPS`: bits of data.
+    /// `N_DBPS`: data bits per symbol.
     data_bits: u64,
-    /// `N_CBPS`: bits on the air.
+    /// `N_CBPS`: coded bits per symbol.
     coded_bits: u64,
-    /// `N_BPSCS`: bits of a carrier in one stream.
+    /// `N_BPSCS`: coded bits per carrier and stream.
     bits: u64,
-    /// Code rate.
+    /// Code rate as numerator and denominator.
     code: (u64, u64),
 }
 
-impl Clock {
-    /// How many times longer symbols last than at full clock.
-    pub const fn slower(self) -> u64 {
+impl OfdmClock {
+    /// Factor by which symbols last longer than at full clock.
+    pub const fn slowdown(self) -> u64 {
         match self {
-            Clock::Full => 1,
-            Clock::Half => 2,
-            Clock::Quarter => 4,
+            OfdmClock::Full => 1,
+            OfdmClock::Half => 2,
+            OfdmClock::Quarter => 4,
         }
     }
 }
@@ -307,13 +306,13 @@ impl HtPpdu {
     }
 
     fn symbol_code(self) -> Option<SymbolCode> {
-        // What there are streams for, there must be antennas for: four at most (19.3.9.4.6).
+        // Streams need antennas: four at most (19.3.9.4.6).
         if self.mcs <= DUPLICATE_MCS && self.streams() + self.stbc.min(4) + self.extension_streams.min(4) > 4
         {
             return None;
         }
         let carriers = match self.bandwidth {
-            // 6 Mb/s, twice over 40 MHz.
+            // 6 Mb/s, duplicated over both halves of 40 MHz.
             Bandwidth::Mhz40 if self.mcs == DUPLICATE_MCS => 48,
             _ if self.mcs >= DUPLICATE_MCS => return None,
             Bandwidth::Mhz20 => 52,
@@ -323,7 +322,7 @@ impl HtPpdu {
         symbol_code(if self.mcs == DUPLICATE_MCS { 0 } else { self.mcs % 8 }, self.streams(), carriers)
     }
 
-    /// 19.3.9: training for each space-time stream, and for extension streams.
+    /// Preamble (19.3.9): training for each space-time stream and for extension streams.
     fn preamble(self) -> Span {
         let extension = [0, 1, 2, 4][usize::from(self.extension_streams.min(3))];
         let training = training_symbols(self.streams() + self.stbc) + extension;
@@ -334,9 +333,9 @@ impl HtPpdu {
         })
     }
 
-    /// 19.3.11 and 19.4.3. With short guard intervals the mixed format ends at a multiple of 4 us, as its
-    /// legacy length says.
-    fn data(self, code: SymbolCode, bytes: u32) -> Span {
+    /// Duration of the PSDU (19.3.11 and 19.4.3). With short guard intervals the mixed format ends at a
+    /// multiple of 4 us, as its legacy length field counts.
+    fn payload_duration(self, code: SymbolCode, bytes: u32) -> Span {
         let block = if self.stbc > 0 { 2 } else { 1 };
         let payload = SERVICE_BITS + 8 * u64::from(bytes);
         let symbols = if self.ldpc {
@@ -344,7 +343,7 @@ impl HtPpdu {
             let words = Codewords { payload, available: symbols * code.coded_bits, code: code.code };
             if needs_extra_symbol(words) { symbols + block } else { symbols }
         } else {
-            // Above 300 Mb/s, 1200 bits a symbol, two encoders work (tables 19-27 to 19-36).
+            // Above 300 Mb/s (1200 bits per symbol) there are two encoders (tables 19-27 to 19-36).
             let encoders = if code.data_bits > 1_200 { 2 } else { 1 };
             blocks(payload + TAIL_BITS * encoders, code.data_bits, block)
         };
@@ -370,14 +369,14 @@ impl VhtPpdu {
         (code.data_bits * code.code.1 == code.coded_bits * code.code.0).then_some(code)
     }
 
-    /// 21.3.4: signal fields A and B, and training for each space-time stream.
+    /// Preamble (21.3.4): signal fields A and B, and training for each space-time stream.
     fn preamble(self) -> Span {
         let streams = if self.stbc { 2 * self.streams } else { self.streams };
         Span::from_us(LEGACY_PREAMBLE_US + 8 + 4 + 4 * training_symbols(streams) + 4)
     }
 
-    /// 21.3.10 and 21.4.3.
-    fn data(self, code: SymbolCode, bytes: u32) -> Span {
+    /// Duration of the PSDU (21.3.10 and 21.4.3).
+    fn payload_duration(self, code: SymbolCode, bytes: u32) -> Span {
         let block = if self.stbc { 2 } else { 1 };
         let payload = SERVICE_BITS + 8 * u64::from(bytes);
         let symbols = if self.ldpc {
@@ -398,8 +397,9 @@ impl VhtPpdu {
 }
 
 impl VhtPpdu {
-    /// `N_ES`, each of which has bits of tail: as many as serve 540 Mb/s each at long guard intervals, and as
-    /// share the coded bits of a symbol evenly, in whole blocks of the punctured code (tables of 21.5).
+    /// `N_ES`, number of encoders, each with its own tail bits. Each encoder serves at most 540 Mb/s at long
+    /// guard intervals, and all have equal shares of the coded bits of a symbol, in whole blocks of the
+    /// punctured code (tables of 21.5).
     fn encoders(code: SymbolCode) -> u64 {
         let shared = |encoders: &u64| code.coded_bits.is_multiple_of(encoders * code.code.1);
         let fewest = code.data_bits.div_ceil(540 * 4);
@@ -428,16 +428,16 @@ impl HePpdu {
         Span::from_ns(12_800) + self.guard
     }
 
-    /// 27.3.4: the repeated legacy signal field, signal field A, short training, and long training for each
-    /// stream.
+    /// Preamble (27.3.4): the repeated legacy signal field, signal field A, short training, and long training
+    /// for each stream.
     fn preamble(&self) -> Span {
         let signal_us = if self.extended_range { 16 } else { 8 };
         let training = (self.training + self.guard) * training_symbols(self.streams);
         Span::from_us(LEGACY_PREAMBLE_US + 4 + signal_us + 4) + training
     }
 
-    /// 27.3.12 and 27.4.3.
-    fn data(&self, code: SymbolCode, bytes: u32) -> Span {
+    /// Duration of the PSDU (27.3.12 and 27.4.3).
+    fn payload_duration(&self, code: SymbolCode, bytes: u32) -> Span {
         let block = if self.stbc { 2 } else { 1 };
         let tail = if self.ldpc { 0 } else { TAIL_BITS };
         let payload = SERVICE_BITS + 8 * u64::from(bytes) + tail;
@@ -448,16 +448,16 @@ impl HePpdu {
 /// Bytes of the delimiter in front of a frame in an A-MPDU (9.7.1).
 pub const MPDU_DELIMITER: u32 = 4;
 
-/// Legacy training fields and signal field, in front of the mixed format and of all later ones.
+/// Legacy training fields and signal field, which precede the mixed format and all later formats.
 const LEGACY_PREAMBLE_US: u64 = 16 + 4;
 const SERVICE_BITS: u64 = 16;
 const TAIL_BITS: u64 = 6;
 
-/// The one scheme of HT that sends the same in both halves of 40 MHz.
+/// HT scheme that sends the same in both halves of 40 MHz.
 const DUPLICATE_MCS: u8 = 32;
 
-/// Bits per carrier and code rate of the schemes that HT, VHT and HE number alike (tables of 19.5, 21.5 and
-/// 27.5).
+/// Coded bits per carrier and code rate of the schemes, which HT, VHT and HE number alike (tables of 19.5,
+/// 21.5 and 27.5).
 const SCHEMES: [(u64, (u64, u64)); 12] = [
     (1, (1, 2)),
     (2, (1, 2)),
@@ -480,17 +480,17 @@ fn symbol_code(scheme: u8, streams: u8, carriers: u64) -> Option<SymbolCode> {
     ((1..=8).contains(&streams) && data_bits > 0).then_some(SymbolCode { data_bits, coded_bits, bits, code })
 }
 
-/// A symbol of HT and VHT.
+/// Duration of an HT or VHT symbol.
 fn symbol(short_gi: bool) -> Span {
     Span::from_ns(if short_gi { 3_600 } else { 4_000 })
 }
 
-/// Long training symbols for so many space-time streams (table 21-13).
+/// Number of long training symbols for a number of space-time streams (table 21-13).
 fn training_symbols(streams: u8) -> u64 {
     [1, 1, 2, 4, 4, 6, 6, 8, 8][usize::from(streams.min(8))]
 }
 
-/// Symbols for `bits` bits, in whole blocks.
+/// Number of symbols for `bits` bits, in whole blocks of `block` symbols.
 fn blocks(bits: u64, bits_per_symbol: u64, block: u64) -> u64 {
     block * bits.div_ceil(block * bits_per_symbol)
 }

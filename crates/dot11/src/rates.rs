@@ -1,6 +1,6 @@
-//! Rates of each PHY with their modulations, and those that are mandatory.
+//! Rates of each PHY with their modulations, and the mandatory rates.
 
-use crate::{Clock, Modulation};
+use crate::{Modulation, OfdmClock};
 use multihop_core::Rate;
 
 pub(crate) const BASIC_FHSS: [Rate; 1] = [Rate::from_kbps(1_000)];
@@ -36,21 +36,21 @@ pub(crate) static DOT11A: [(Rate, Modulation); 8] = [
     (Rate::from_kbps(54_000), Modulation::Ofdm { bits: 6, code: (3, 4) }),
 ];
 
-/// The same at half and a quarter of the clock (802.11-2016, table 17-4).
-pub(crate) static DOT11A_HALF: [(Rate, Modulation); 8] = at_clock(Clock::Half);
-pub(crate) static DOT11A_QUARTER: [(Rate, Modulation); 8] = at_clock(Clock::Quarter);
+/// Rates of 802.11a at half and quarter clock (802.11-2016, table 17-4).
+pub(crate) static DOT11A_HALF: [(Rate, Modulation); 8] = at_clock(OfdmClock::Half);
+pub(crate) static DOT11A_QUARTER: [(Rate, Modulation); 8] = at_clock(OfdmClock::Quarter);
 
-const fn at_clock(clock: Clock) -> [(Rate, Modulation); 8] {
+const fn at_clock(clock: OfdmClock) -> [(Rate, Modulation); 8] {
     let mut rates = DOT11A;
     let mut place = 0;
     while place < rates.len() {
-        rates[place].0 = Rate::from_bps(rates[place].0.bps() / clock.slower());
+        rates[place].0 = Rate::from_bps(rates[place].0.bps() / clock.slowdown());
         place += 1;
     }
     rates
 }
 
-/// Those of 802.11a and 802.11b, merged in ascending order.
+/// Rates of 802.11a and 802.11b, merged in ascending order.
 pub(crate) static DOT11G: [(Rate, Modulation); 12] = [
     DOT11B[0], DOT11B[1], DOT11B[2], DOT11A[0], DOT11A[1], DOT11B[3], DOT11A[2], DOT11A[3], DOT11A[4],
     DOT11A[5], DOT11A[6], DOT11A[7],

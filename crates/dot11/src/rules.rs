@@ -1,14 +1,14 @@
-//! The rules of the distributed coordination function, and where ns-2 departs from them.
+//! Rules of the distributed coordination function, and the deviations of ns-2.
 //!
-//! One [`DcfRules`] value names every difference. [`DcfRules::IEEE`] is the default; [`DcfRules::NS2`] is
-//! what published simulations ran on (ns-2.35, `mac/mac-802_11.cc`), and what is cross-checked with ns-2;
-//! [`DcfRules::BIANCHI`] is what the best known closed form assumes. Clauses are those of IEEE 802.11-2012.
+//! Each field of [`DcfRules`] is one deviation. [`DcfRules::IEEE`] is the default. [`DcfRules::NS2`] is the
+//! MAC of published simulations (ns-2.35, `mac/mac-802_11.cc`) and of the cross-checks with ns-2.
+//! [`DcfRules::BIANCHI`] has the assumptions of Bianchi's closed form. Clauses are those of IEEE 802.11-2012.
 
 use multihop_core::{Span, parameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a back-off is drawn from a contention window `cw`.
+/// Range of a back-off drawn from a contention window `cw`.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BackoffDraw {
@@ -18,54 +18,54 @@ pub enum BackoffDraw {
     Exclusive,
 }
 
-/// What a station does after a frame that it could not decode.
+/// Deferral after a frame that the station could not decode.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "Eifs")]
 pub enum EifsRule {
-    /// It waits EIFS instead of DIFS, until a correct frame resynchronizes it (9.3.2.3.7; `ieee`).
+    /// The station defers for EIFS instead of DIFS until a correct frame resynchronizes it (9.3.2.3.7;
+    /// `ieee`).
     UntilCorrectFrame,
-    /// It sets its NAV to EIFS, which nothing cancels, and then waits DIFS (`ns2`).
+    /// The station sets its NAV to EIFS, which nothing cancels, and then defers for DIFS (`ns2`).
     AsNav,
-    /// It waits DIFS as always (the assumption of Bianchi 2000).
+    /// The station defers for DIFS as always (assumption of Bianchi 2000).
     Never,
 }
 
-/// The allowance of ns-2 for the propagation of a response, one way.
+/// One-way propagation delay that ns-2 allows for a response.
 pub const NS2_PROPAGATION: Span = Span::from_us(2);
 
-/// How long a sender waits for a CTS or an ACK.
+/// Timeout of a sender for a CTS or an ACK.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum ResponseTimeout {
-    /// SIFS + slot + PHY-RX-START delay after the end of its frame; a frame that began by then is heard to
-    /// its end (9.3.2.8).
+    /// SIFS + slot + PHY-RX-START delay after the end of the sender's frame. A frame that has begun by then
+    /// is received to its end (9.3.2.8).
     FirstBit,
-    /// SIFS + the airtime of the whole response + twice this propagation allowance, whatever is heard
-    /// meanwhile.
+    /// SIFS + airtime of the response + twice the propagation allowance, whatever is received meanwhile.
     WholeResponse {
-        /// Allowance for one way.
+        /// Propagation allowance for one way.
         propagation: Span,
     },
-    /// As long as EIFS, less DIFS, whatever is heard meanwhile: with the DIFS that follows, colliders wait as
-    /// long as those that could not decode the collision. Where the response is longer than the ACK that EIFS
-    /// allows for, EIFS allows for the response.
+    /// EIFS minus DIFS, whatever is received meanwhile. With the DIFS that follows, colliding stations defer
+    /// as long as those that could not decode the collision. If the response is longer than the ACK in EIFS,
+    /// EIFS counts the response.
     Eifs,
 }
 
-/// How fractions of a microsecond are treated.
+/// Rounding of fractions of a microsecond.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Microseconds {
-    /// Rounded up, as the standard says of durations (8.2.4.2) and of CCK airtimes (17.2.3.6, 17.3.4).
+    /// Rounded up, as the standard says for durations (8.2.4.2) and CCK airtimes (17.2.3.6, 17.3.4).
     Up,
-    /// Rounded to the nearest (ns-2's duration fields).
+    /// Rounded to the nearest microsecond (ns-2's duration fields).
     Nearest,
-    /// Kept (ns-2's airtimes).
+    /// Exact, without rounding (ns-2's airtimes).
     Exact,
 }
 
 impl Microseconds {
-    /// Applies the rule to a span.
+    /// Rounds a span.
     #[must_use]
     pub const fn apply(self, span: Span) -> Span {
         match self {
@@ -78,75 +78,73 @@ impl Microseconds {
 
 parameters! {
     ($)
-    /// A rule set for the DCF. Each field is one named difference; by default they are the standard's.
+    /// Rule set for the DCF. Each field is one deviation; the defaults are those of the standard.
     #[derive(Clone, Copy, Debug, Eq, PartialEq)]
     DcfRules, listed by dcf_rules:
-    /// How a back-off is drawn from a contention window. `ieee`: inclusive (9.3.3), `ns2`: exclusive.
+    /// Range of the back-off drawn from a contention window. `ieee`: inclusive (9.3.3), `ns2`: exclusive.
     backoff_draw: [BackoffDraw] = BackoffDraw::Inclusive;
     /// A packet that finds the medium idle for DIFS, with no back-off pending, is sent at once (9.3.4.2).
-    /// `ieee`: true, `ns2`: false, it always backs off.
+    /// `ieee`: true, `ns2`: false: every packet backs off.
     immediate_access: bool = true;
-    /// What a station does after a frame that it could not decode. `ieee`: until-correct-frame, `ns2`:
-    /// as-nav.
+    /// Deferral after a frame that the station could not decode. `ieee`: until-correct-frame, `ns2`: as-nav.
     eifs: [EifsRule] = EifsRule::UntilCorrectFrame;
-    /// How long a sender waits for a CTS or an ACK. `ieee`: first-bit, `ns2`: whole-response, `bianchi`:
-    /// eifs.
+    /// Timeout of a sender for a CTS or an ACK. `ieee`: first-bit, `ns2`: whole-response, `bianchi`: eifs.
     response_timeout: (ResponseTimeout as ResponseTimeout = ResponseTimeout::FirstBit) = ResponseTimeout::FirstBit;
-    /// How long a signal has to be there before a station senses it (aCCATime): what it begins until then
-    /// collides. Stations whose slots begin at other instants, as after EIFS or a response that is overdue,
-    /// collide more by it. Usually nothing; ns-3 has 4 us, in which it detects a preamble, and the standard
-    /// less than that (17.4.4).
+    /// Time for which a signal must be present before a station senses it (aCCATime); transmissions that
+    /// start earlier collide with it. Matters most for stations whose slots are not aligned, as after EIFS or
+    /// a missing response. Default 0 s; ns-3 has 4 us, its preamble detection, and the standard less than 4
+    /// us (17.4.4).
     cca_time: Span from "0 s" to "9 us" = Span::ZERO;
     /// MAC header and FCS of a DATA frame. `ieee`: 28 B (24 + 4; 8.2.3), in 802.11n, ac and ax 30 B, with the
-    /// field of quality of service; `ns2`: 34 B (30 + 4).
+    /// QoS control field; `ns2`: 34 B (30 + 4).
     data_header: Bytes from "0 B" to "256 B" = 28;
     /// LLC/SNAP header of each network packet. `ieee`: 8 B, `ns2`: 0 B.
     llc_header: Bytes from "0 B" to "256 B" = 8;
-    /// Delay between the network layer and the interface queue, each way. `ieee`: 0 s, `ns2`: 25 us (its
-    /// `LL`).
+    /// Delay between network layer and interface queue, in each direction. `ieee`: 0 s, `ns2`: 25 us (the
+    /// delay of `LL`).
     link_layer_delay: Span from "0 s" to "1 s" = Span::ZERO;
     {
-        /// A back-off frozen by a busy medium has one slot less to go, as if the busy period were a slot: the
-        /// convention of Bianchi's chain (2000). The standard counts only idle slots. `bianchi`: true.
+        /// A busy period counts as a slot of the back-off that it freezes, as in Bianchi's chain (2000). The
+        /// standard counts only idle slots. `bianchi`: true.
         busy_period_counts_as_slot: bool = false;
-        /// A back-off waits a whole DIFS from where it begins or resumes, even in a medium that has long been
-        /// idle. By the standard, an inter-frame space that has passed already counts. `ns2`, `bianchi`: true.
+        /// A back-off defers for a whole DIFS when it starts or resumes, even if the medium has long been
+        /// idle. In the standard, an inter-frame space that has already passed counts. `ns2`, `bianchi`:
+        /// true.
         fresh_difs: bool = false;
-        /// Fractions of microseconds in duration fields. `ieee`: up (8.2.4.2), `ns2`: nearest.
+        /// Rounding of duration fields to microseconds. `ieee`: up (8.2.4.2), `ns2`: nearest.
         duration_field: Microseconds = Microseconds::Up;
-        /// Fractions of microseconds in the airtime of direct-sequence payloads. `ieee`: up (17.2.3.6, 17.3.4),
-        /// `ns2`: exact.
+        /// Rounding of the airtime of direct-sequence payloads to microseconds. `ieee`: up (17.2.3.6,
+        /// 17.3.4), `ns2`: exact.
         airtime: Microseconds = Microseconds::Up;
         /// A CTS is withheld while the medium is physically busy, not only while the NAV is set (ns-2's
         /// `is_idle`). `ns2`: true.
         cts_needs_idle_medium: bool = false;
         /// After a CTS, DATA is sent only if medium and NAV are idle; otherwise the window is doubled and the
-        /// exchange starts again (ns-2's `check_pktTx`). The standard sends SIFS after the CTS regardless. `ns2`:
-        /// true.
-        data_needs_idle_medium: bool = false;
-        /// A DATA frame above the RTS threshold is accepted only right after one's own CTS (ns-2's `recvDATA`).
+        /// exchange starts again (ns-2's `check_pktTx`). The standard sends SIFS after the CTS regardless.
         /// `ns2`: true.
+        data_needs_idle_medium: bool = false;
+        /// A DATA frame above the RTS threshold is accepted only directly after the station's own CTS (ns-2's
+        /// `recvDATA`). `ns2`: true.
         data_needs_own_cts: bool = false;
-        /// An RTS that arrives while waiting for a CTS or ACK is answered once that wait has failed (9.3.2.8).
-        /// `ieee`: true, `ns2`: false, it is ignored.
+        /// An RTS received while the station waits for a CTS or ACK is answered after that timeout (9.3.2.8).
+        /// `ieee`: true, `ns2`: false: the RTS is ignored.
         answer_rts_while_waiting: bool = true;
-        /// A NAV set by an overheard RTS is cleared if no frame begins within 2 SIFS + CTS + PHY-RX-START delay +
-        /// 2 slots (9.3.2.4). `ieee`: true.
+        /// A NAV set by an overheard RTS is reset if no frame begins within 2 SIFS + CTS + PHY-RX-START delay
+        /// + 2 slots (9.3.2.4). `ieee`: true.
         nav_reset_after_rts: bool = true;
-        /// Frames of exactly the RTS threshold use RTS as well. The standard's threshold is exceeded, not reached
+        /// Frames of exactly the RTS threshold use RTS. In the standard only frames above the threshold do
         /// (9.3.5). `ns2`: true.
         rts_at_threshold: bool = false;
     }
 }
 
 impl DcfRules {
-    /// The standard (IEEE 802.11-2012, clause 9.3).
+    /// Rules of the standard (IEEE 802.11-2012, clause 9.3).
     pub const IEEE: DcfRules = DcfRules::DEFAULT;
 
-    /// The assumptions of Bianchi's model (IEEE JSAC 18(3), 2000), for comparison with it: a busy period
-    /// counts as a slot for those whose back-off it freezes, and after a collision the colliders wait as long
-    /// as everyone else, EIFS, at whatever rate responses are sent. It is exact with a propagation delay of
-    /// zero.
+    /// Assumptions of Bianchi's model (IEEE JSAC 18(3), 2000), for comparison with it. A busy period counts
+    /// as a slot for back-offs that it freezes. After a collision the colliding stations defer for EIFS like
+    /// all others, at whatever rate responses are sent. Agreement is exact at a propagation delay of zero.
     pub const BIANCHI: DcfRules = DcfRules {
         busy_period_counts_as_slot: true,
         fresh_difs: true,
@@ -154,14 +152,13 @@ impl DcfRules {
         ..DcfRules::IEEE
     };
 
-    /// The same where DATA frames are those of quality of service: their header has two bytes more
-    /// (802.11-2016, 9.2.4.5).
+    /// These rules with QoS DATA frames, whose header has two more bytes (802.11-2016, 9.2.4.5).
     #[must_use]
     pub const fn with_quality_of_service(self) -> DcfRules {
         DcfRules { data_header: self.data_header + 2, ..self }
     }
 
-    /// ns-2.35.
+    /// Rules of ns-2.35.
     pub const NS2: DcfRules = DcfRules {
         backoff_draw: BackoffDraw::Exclusive,
         immediate_access: false,

@@ -1,15 +1,15 @@
-//! The least power at which a receiver has to decode each modulation.
+//! Receiver sensitivity that the standard requires of each modulation.
 
 use crate::{Bandwidth, DataRate, Modulation, Phy};
 
-/// Receiver minimum input level sensitivity in dBm, in 20 MHz: what a receiver that just complies decodes, 9
-/// frames of 10.
+/// Receiver minimum input level sensitivity in dBm, in 20 MHz: a receiver that just complies decodes 9 frames
+/// of 10.
 ///
-/// OFDM of 802.11a and g (802.11-2016, table 17-18), HT (table 19-23), VHT (table 21-25) and HE
-/// (802.11ax-2021, table 27-51) have one table together: schemes that exist in several have the same values
-/// there. Direct sequence has one of 2 Mb/s (15.4.8.2) and one of 11 Mb/s (16.3.8.2); for 1 and 5.5 Mb/s, and
-/// for frequency hopping, none is taken. Most receivers are better by 5 to 10 dB.
-fn in_20_mhz(modulation: Modulation) -> Option<f64> {
+/// One table covers OFDM of 802.11a and g (802.11-2016, table 17-18), HT (table 19-23), VHT (table 21-25) and
+/// HE (802.11ax-2021, table 27-51), as schemes that they share have equal values. Direct sequence has values
+/// for 2 Mb/s (15.4.8.2) and 11 Mb/s (16.3.8.2) only. No value is used for 1 and 5.5 Mb/s and for frequency
+/// hopping. Most receivers are better by 5 to 10 dB.
+fn sensitivity_in_20_mhz(modulation: Modulation) -> Option<f64> {
     let dbm = match modulation {
         Modulation::Dqpsk => -80.0,
         Modulation::Cck11 => -76.0,
@@ -35,9 +35,9 @@ fn in_20_mhz(modulation: Modulation) -> Option<f64> {
 }
 
 impl Phy {
-    /// The standard's minimum sensitivity in dBm of a rate or a scheme in the channel of this PHY: 3 dB more
-    /// for each doubling of the width. None where the standard has none, and for rates that this PHY does not
-    /// have.
+    /// Minimum sensitivity in dBm that the standard requires at a rate or a scheme in the channel of this
+    /// PHY: 3 dB more for each doubling of the width. None where the standard has no value, and for rates
+    /// that this PHY does not have.
     pub fn sensitivity_dbm(&self, rate: impl Into<DataRate>) -> Option<f64> {
         let doublings = match self.options().bandwidth {
             Bandwidth::Mhz5 => -2.0,
@@ -47,7 +47,7 @@ impl Phy {
             Bandwidth::Mhz160 => 3.0,
             Bandwidth::Mhz20 | Bandwidth::Tones26 | Bandwidth::Tones52 | Bandwidth::Tones106 => 0.0,
         };
-        in_20_mhz(self.modulation(rate)?).map(|dbm| dbm + 3.0 * doublings)
+        sensitivity_in_20_mhz(self.modulation(rate)?).map(|dbm| dbm + 3.0 * doublings)
     }
 }
 

@@ -1,15 +1,15 @@
-//! The complementary error function, which `core` does not have.
+//! The complementary error function, which the standard library does not have.
 
 use std::f64::consts::PI;
 
-/// Where the power series hands over to the continued fraction: both are good to 13 digits here.
+/// Bound between the power series and the continued fraction: both have 13 correct digits here.
 const HANDOVER: f64 = 2.0;
 
 /// `erfc(x) = 2/sqrt(pi) * integral of exp(-t^2) from x to infinity`, for `x >= 0`, with a relative error
-/// below 1e-12 until it underflows.
+/// below 1e-12 until underflow.
 ///
-/// The series 7.1.6 of Abramowitz & Stegun (1964), whose terms are all positive, for small `x`, and their
-/// continued fraction 7.1.14 above, where `1 - erf(x)` would cancel.
+/// Series 7.1.6 of Abramowitz & Stegun (1964), whose terms are all positive, for small `x`; continued
+/// fraction 7.1.14 above, where `1 - erf(x)` would cancel.
 pub fn erfc(x: f64) -> f64 {
     debug_assert!(x >= 0.0);
     if x < HANDOVER { 1.0 - erf_series(x) } else { (-x * x).exp() / PI.sqrt() / continued_fraction(x) }
@@ -32,7 +32,7 @@ fn erf_series(x: f64) -> f64 {
     2.0 / PI.sqrt() * (-x * x).exp() * sum
 }
 
-/// `x + (1/2)/(x + 1/(x + (3/2)/(x + ...)))`; at the handover 60 levels leave less than 1e-15.
+/// `x + (1/2)/(x + 1/(x + (3/2)/(x + ...)))`; at the bound, 60 levels have an error below 1e-15.
 fn continued_fraction(x: f64) -> f64 {
     (1..=60).rev().fold(x, |below, level| x + 0.5 * f64::from(level) / below)
 }

@@ -1,15 +1,7 @@
 //! What a log says of itself, and of what it is a log of.
 
 use crate::layout::{self, Column};
-use crate::timeline::Constants;
-use flate2::Compression;
-use flate2::read::DeflateDecoder;
-use flate2::write::DeflateEncoder;
 use serde::Serialize;
-use std::io::{self, Read, Write};
-
-/// A description is no longer, or a small file could fill the memory with one.
-const MOST_BYTES: u64 = 1 << 26;
 
 /// The description at the beginning of a log.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -83,58 +75,24 @@ struct DescribedTable {
 }
 
 impl Head {
-    /// What the coding of transmissions needs of it.
-    pub(crate) fn constants(&self) -> Constants {
-        let ends = |flow: &Flow| [i64::from(flow.source), i64::from(flow.destination)];
-        Constants::new(self.slot_ns, self.propagation_ns, self.flows.iter().map(ends).collect())
-    }
-
-    /// The head with the description of all tables, as JSON.
-    pub(crate) fn json(&self) -> Vec<u8> {
+    /// Returns the head with the description of all tables, as JSON.
+    pub(crate) fn json(&self) -> String {
         let tables = layout::TABLES
             .iter()
             .map(|(table, _)| DescribedTable { name: table.name(), columns: table.columns() });
         let described =
             Described { head: self, enumerations: layout::ENUMERATIONS.to_vec(), tables: tables.collect() };
-        serde_json::to_vec(&described).expect("numbers and texts are JSON")
+        serde_json::to_string(&described).expect("numbers and texts are JSON")
     }
 }
 
-/// What the coding of transmissions needs of a description that was read.
-pub(crate) fn constants(head: &str) -> Option<Constants> {
-    let head: serde_json::Value = serde_json::from_str(head).ok()?;
-    let flow =
-        |flow: &serde_json::Value| Some([flow.get("source")?.as_i64()?, flow.get("destination")?.as_i64()?]);
-    let flows = head.get("flows")?.as_array()?.iter().map(flow).collect::<Option<Vec<_>>>()?;
-    let nodes = head.get("nodes")?.as_array()?.len();
-    let [slot, propagation] = ["slot_ns", "propagation_ns"].map(|key| head.get(key)?.as_u64());
-    Some(Constants::new(slot?, propagation?, flows).of_nodes(nodes))
-}
-
-/// Is it of a run, which knows of contention, and not of a capture?
-pub(crate) fn is_of_a_run(head: &str) -> bool {
-    let head: Option<serde_json::Value> = serde_json::from_str(head).ok();
-    head.is_some_and(|head| head.get("source").and_then(|source| source.as_str()) != Some("capture"))
-}
-
 /// A description of a log of which only this interval is left.
-pub(crate) fn cut(head: &str, [from, to]: [u64; 2]) -> Option<Vec<u8>> {
+#[cfg(feature = "files")]
+pub(crate) fn cut(head: &str, [from, to]: [u64; 2]) -> Option<String> {
     let mut head: serde_json::Value = serde_json::from_str(head).ok()?;
     let known = head.get("only_between").and_then(|between| between.as_array());
     let end = |index: usize| known.and_then(|ends| ends.get(index)?.as_u64());
     let left = [end(0).map_or(from, |known| known.max(from)), end(1).map_or(to, |known| known.min(to))];
     head.as_object_mut()?.insert("only_between".into(), serde_json::json!(left));
-    serde_json::to_vec(&head).ok()
-}
-
-pub(crate) fn deflated(bytes: &[u8]) -> io::Result<Vec<u8>> {
-    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(bytes)?;
-    encoder.finish()
-}
-
-pub(crate) fn inflated(packed: &[u8]) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    DeflateDecoder::new(packed).take(MOST_BYTES + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() as u64 <= MOST_BYTES).then_some(bytes)
+    serde_json::to_string(&head).ok()
 }

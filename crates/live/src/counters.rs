@@ -1,31 +1,31 @@
-//! What became of every packet that was read.
+//! Counters of packets by outcome.
 
 use crate::datagram::Refusal;
 use multihop_core::DropCause;
 
-/// Counters since the start. Every packet that was read is refused, delivered, lost for one cause, or still
-/// in the network.
+/// Counters since the start. Every packet read is either refused, delivered, lost for one cause, or still in
+/// the network.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Counters {
-    /// Packets that came out of devices.
+    /// Number of packets read from devices.
     pub read: u64,
-    /// Of these, those that were not injected, by [`Refusal`].
+    /// Number of these packets that were not injected, by [`Refusal`].
     pub refused: [u64; Refusal::ALL.len()],
-    /// Written into the device of their destination.
+    /// Number of packets written into the device of their destination.
     pub delivered: u64,
-    /// Of these, those that the run has marked.
+    /// Number of delivered packets that the run has marked.
     pub marked: u64,
-    /// Lost in the network, by cause.
+    /// Number of packets lost in the network, by cause.
     pub lost: [u64; DropCause::ALL.len()],
-    /// They arrived, but the device of their destination would not take them.
+    /// Number of packets that arrived but that the device of their destination did not accept.
     pub device_full: u64,
-    /// In the network.
+    /// Number of packets in the network.
     pub queued: u64,
 }
 
 impl Counters {
-    /// Do they add up?
-    pub fn balance(&self) -> bool {
+    /// Whether the counters add up.
+    pub fn is_balanced(&self) -> bool {
         let refused: u64 = self.refused.iter().sum();
         let lost: u64 = self.lost.iter().sum();
         self.read == refused + self.delivered + lost + self.device_full + self.queued

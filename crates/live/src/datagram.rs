@@ -1,56 +1,54 @@
-//! What a packet of the kernel says that a run has to know (RFC 791), and the mark that a run makes on it
-//! (RFC 3168).
+//! Fields of the kernel's packets that a run needs (RFC 791), and ECN marking of packets (RFC 3168).
 
 use multihop_core::Ecn;
 
-/// Bytes of an IPv4 header without options.
+/// Length of an IPv4 header without options, in bytes.
 const HEADER: usize = 20;
-/// Where the ECN field is, in its lowest two bits.
+/// Offset of the ECN field, in its lowest two bits.
 const TRAFFIC_CLASS: usize = 1;
 const CHECKSUM: usize = 10;
 const CE: u8 = 0b11;
 
-/// What is in an IPv4 packet, as far as a run has to know it.
+/// Fields of an IPv4 packet that a run needs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Datagram {
-    /// Its source.
+    /// Source address.
     pub source: [u8; 4],
-    /// Whom it is for.
+    /// Destination address.
     pub destination: [u8; 4],
-    /// Bytes behind the network and transport headers.
+    /// Number of bytes after the network and transport headers.
     pub payload: u32,
-    /// Bytes of these headers.
+    /// Number of bytes of these headers.
     pub header: u32,
     /// ECN codepoint.
     pub ecn: Ecn,
-    /// A hash of addresses, protocol and ports, as flow queues use it; of fragments without ports, as the
-    /// kernel's.
+    /// Hash of addresses, protocol and ports, for flow queues; without ports for fragments, as in the kernel.
     pub stream: u16,
 }
 
-/// Why a packet of the kernel is not injected.
+/// Reason why a packet of the kernel is not injected.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Refusal {
-    /// It is no packet of IP, or its header is broken.
+    /// The packet is not IP, or its header is broken.
     Malformed,
-    /// It is of IPv6.
+    /// The packet is IPv6.
     Ipv6,
-    /// It is for no single host.
+    /// The destination is not a single host.
     Multicast,
-    /// Its source is not the address of its node.
+    /// The source is not the address of the node.
     ForeignSource,
-    /// No node has its destination's address, or can reach it.
+    /// No node has the destination's address, or no node can reach it.
     UnknownDestination,
-    /// The same waits in the [shim](crate::shim) already.
+    /// The same segment is already queued in the [shim](crate::shim).
     Repeated,
-    /// No MSDU is as long.
+    /// The packet exceeds the maximum MSDU.
     TooLong,
-    /// So many segments of the connection wait in the [shim](crate::shim) that no other one may.
+    /// The connection has the maximum number of segments queued in the [shim](crate::shim).
     ShimFull,
 }
 
 impl Refusal {
-    /// All, in the order of counters.
+    /// All refusals, in the order of counters.
     pub const ALL: [Refusal; 8] = [
         Refusal::Malformed,
         Refusal::Ipv6,
@@ -62,7 +60,7 @@ impl Refusal {
         Refusal::ShimFull,
     ];
 
-    /// What results call it.
+    /// Name in results.
     pub const fn name(self) -> &'static str {
         match self {
             Refusal::Malformed => "malformed",
@@ -78,10 +76,10 @@ impl Refusal {
 }
 
 impl Datagram {
-    /// Reads a packet of the kernel.
+    /// Parses a packet of the kernel.
     ///
     /// # Errors
-    /// If it is not an IPv4 packet to a single host whose header is whole.
+    /// If it is not a complete IPv4 packet to a single host.
     pub fn parse(packet: &[u8]) -> Result<Datagram, Refusal> {
         match packet.first().map(|first| first >> 4) {
             Some(4) => {}
@@ -114,12 +112,12 @@ impl Datagram {
             payload: (inside.len() - transport) as u32,
             header: (network + transport) as u32,
             ecn: Ecn::from_bits(packet[TRAFFIC_CLASS]),
-            stream: fold(&[&source, &destination, &[protocol], ports]),
+            stream: stream_hash(&[&source, &destination, &[protocol], ports]),
         })
     }
 }
 
-/// Bytes of the transport's header at the beginning of this.
+/// Length in bytes of the transport header at the beginning of `inside`.
 fn transport_header(protocol: u8, inside: &[u8]) -> usize {
     let length = match protocol {
         6 => inside.get(12).map_or(0, |offset| usize::from(offset >> 4) * 4),
@@ -129,23 +127,23 @@ fn transport_header(protocol: u8, inside: &[u8]) -> usize {
     length.min(inside.len())
 }
 
-/// FNV-1a, folded.
-fn fold(parts: &[&[u8]]) -> u16 {
+/// FNV-1a hash, folded to 16 bits.
+fn stream_hash(parts: &[&[u8]]) -> u16 {
     let bytes = parts.iter().flat_map(|part| part.iter());
     let hash = bytes.fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
     (hash ^ (hash >> 16)) as u16
 }
 
-/// Sets congestion experienced in a packet that [`Datagram::parse`] has accepted, and makes its checksum
-/// right (RFC 1624, equation 3).
+/// Sets congestion experienced in a packet that [`Datagram::parse`] has accepted, and updates its checksum
+/// (RFC 1624, equation 3).
 pub fn mark(packet: &mut [u8]) {
     let class = packet[TRAFFIC_CLASS] | CE;
-    change(packet, TRAFFIC_CLASS, class, CHECKSUM);
+    set_byte(packet, TRAFFIC_CLASS, class, CHECKSUM);
 }
 
-/// Changes a byte at an offset of a header, and the checksum at another, so that it is as right as before
-/// (RFC 1624, equation 3).
-pub(crate) fn change(header: &mut [u8], at: usize, to: u8, checksum: usize) {
+/// Changes the byte at offset `at` of a header, and updates the checksum at offset `checksum` (RFC 1624,
+/// equation 3).
+pub(crate) fn set_byte(header: &mut [u8], at: usize, to: u8, checksum: usize) {
     let word = |header: &[u8], at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
     let before = word(header, at & !1);
     header[at] = to;
@@ -178,7 +176,7 @@ mod tests {
         packet
     }
 
-    /// The ones' complement sum; all ones over a header whose checksum is right.
+    /// Ones' complement sum; all ones over a header with a correct checksum.
     fn checksum(header: &[u8]) -> u16 {
         let mut sum: u32 = header.chunks(2).map(|two| u32::from(u16::from_be_bytes([two[0], two[1]]))).sum();
         while sum > 0xffff {
@@ -255,7 +253,7 @@ mod tests {
         assert_eq!(refused(&|packet| packet[17..20].fill(255)), Refusal::Multicast);
     }
 
-    /// Whatever the bytes, there is a datagram whose parts add up, or a refusal.
+    /// Random bytes give a datagram whose lengths add up, or a refusal.
     #[test]
     fn no_bytes_panic() {
         let mut rng = Rng::at(1, &["datagram"]);

@@ -1,12 +1,12 @@
-//! The loop: virtual time follows a clock, packets of devices go into a run, and come out where and when the
-//! run delivers them.
+//! Event loop of an emulation: virtual time follows a clock, and packets of devices are injected into a run,
+//! which delivers them.
 
 use crate::counters::Counters;
 use crate::datagram::{Datagram, Refusal, mark};
 use crate::ethernet;
-use crate::journal::Recorder;
+use crate::journal::JournalWriter;
 use crate::lateness::Lateness;
-use crate::shim::{Arrival, Headers, Outgoing, Shim};
+use crate::shim::{ArrivedPacket, Headers, ReleasedPacket, Shim};
 use multihop_core::{DropCause, Ecn, FlowId, NodeId, Span, Time};
 use multihop_sim::World;
 use multihop_sim::config::{AppConfig, Config};
@@ -14,65 +14,63 @@ use multihop_sim::external::{Injection, OutsideFrame, PacketOutcome};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 
-/// Bytes of the longest packet that a kernel sends over a device, as over those of Wi-Fi, unless a program
-/// changes that.
+/// Default MTU of a kernel's device, as for Wi-Fi devices.
 const MTU: u16 = 1_500;
 
-/// Bytes of the longest packet that a kernel sends over a device of this run: no more than an MSDU has room
-/// for.
+/// MTU of the devices of this run, limited by the maximum MSDU.
 pub fn mtu(config: &Config) -> u16 {
     u16::try_from(config.largest_packet()).map_or(MTU, |largest| largest.min(MTU))
 }
 
-/// All addresses of nodes begin with it.
+/// First byte of all node addresses.
 const NET: u8 = 10;
 
-/// A turn takes no more packets than this, as floods do not end.
-const MOST_PACKETS: u32 = 256;
+/// Maximum number of packets per iteration, as floods do not end.
+const MAX_PACKETS: u32 = 256;
 
-/// A turn waits no longer than this, so that the caller of the loop can end it.
-const TURN_TIMEOUT: Span = Span::from_ms(20);
+/// Maximum wait of an iteration, so that the caller of the loop can end it.
+const MAX_WAIT: Span = Span::from_ms(20);
 
-/// A broadcast that was sent may still be on its way for this long: as light takes to the farthest listener,
-/// and more.
-const FLIGHT: Span = Span::from_ms(1);
+/// Time for which a sent broadcast may still arrive, longer than the propagation delay to the farthest
+/// listener.
+const MAX_PROPAGATION: Span = Span::from_ms(1);
 
-/// What routes: the run, or programs.
+/// Layer at which packets are routed.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Mode {
-    /// The run: devices carry packets of IPv4 from end to end.
+    /// The run routes: devices carry IPv4 packets from end to end.
     #[default]
     Ip,
-    /// Programs: devices carry frames of Ethernet over one hop.
+    /// Programs route: devices carry Ethernet frames over one hop.
     Ethernet,
 }
 
-/// Real time.
-pub trait Clock {
-    /// The time since the start of the emulation; it never goes backwards.
+/// Real-time clock.
+pub trait RealClock {
+    /// Time since the start of the emulation; never decreases.
     fn elapsed(&mut self) -> Span;
 }
 
-/// The devices of all nodes.
-pub trait Wire {
-    /// Waits until a device has a packet, but no longer than this; perhaps not so long.
+/// Devices of all nodes.
+pub trait DeviceIo {
+    /// Waits until a device has a packet, at most `at_most`; may return earlier.
     ///
     /// # Errors
-    /// If the devices are gone.
+    /// If the devices no longer exist.
     fn wait(&mut self, at_most: Span) -> io::Result<()>;
 
-    /// Takes a packet that a node sends: the node, and its length in the buffer. None if no more are there;
-    /// then `wait` has to look.
+    /// Reads a packet that a node sends into the buffer. Returns the node and the length; none if there are
+    /// no more packets until the next `wait`.
     ///
     /// # Errors
-    /// If the devices are gone.
+    /// If the devices no longer exist.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<(NodeId, usize)>>;
 
-    /// Gives a packet to a node. False if its device does not take it.
+    /// Writes a packet to a node. Returns false if its device does not accept the packet.
     fn write(&mut self, node: NodeId, packet: &[u8]) -> bool;
 }
 
-/// The address of a node: 10.0.0.1 is the first, in 10.0.0.0/8.
+/// Address of a node: 10.0.0.1 is the first, in 10.0.0.0/8.
 ///
 /// # Panics
 /// If there are more nodes than addresses.
@@ -82,12 +80,12 @@ pub fn address(node: NodeId) -> [u8; 4] {
     [NET, high, middle, low]
 }
 
-/// Is it beyond the air, on which only addresses of nodes are?
-fn is_beyond([net, ..]: [u8; 4]) -> bool {
+/// Whether an address is outside the wireless network, which only has node addresses.
+fn is_outside([net, ..]: [u8; 4]) -> bool {
     net != NET
 }
 
-/// A run under real programs.
+/// A run with real programs.
 pub struct Emulation<C, W> {
     world: World,
     clock: C,
@@ -95,63 +93,63 @@ pub struct Emulation<C, W> {
     /// Real time per virtual time.
     slow: f64,
     mode: Mode,
-    flows: Flows,
-    /// Bytes of the longest packet that is injected.
+    flows: FlowTable,
+    /// Maximum size of an injected packet in bytes.
     largest_packet: u32,
-    /// By how much of virtual time a packet may be late so that the loop sleeps less often.
+    /// Virtual time by which a packet may be late, so that the loop wakes less often.
     slack: Span,
-    /// The run has no traffic of its own, so that little happens while no packet is in the network.
-    only_carries: bool,
-    /// The packets in the network, by the numbers of the run.
-    held: BTreeMap<u64, Held>,
-    /// Of these, broadcasts that were sent, and when.
+    /// Whether the run has no traffic of its own, so that it is idle while no packet is in the network.
+    has_no_own_traffic: bool,
+    /// Packets in the network, by their number in the run.
+    in_network: BTreeMap<u64, PacketInNetwork>,
+    /// Broadcasts among them that were sent, with the time of sending.
     sent: VecDeque<(Time, u64)>,
-    journal: Option<Recorder<Box<dyn Write + Send>>>,
+    journal: Option<JournalWriter<Box<dyn Write + Send>>>,
     shim: Option<Shim>,
-    /// The node to which packets for addresses go that are no node's, and from which such come.
+    /// Gateway node, which exchanges packets with addresses of no node.
     gateway: Option<NodeId>,
     counters: Counters,
     lateness: Lateness,
-    /// Payload bytes delivered, by flow.
+    /// Number of payload bytes delivered, by flow.
     delivered: Vec<u64>,
     buffer: Vec<u8>,
 }
 
-struct Held {
-    /// None of broadcasts, and between nodes that cannot reach each other at first.
+struct PacketInNetwork {
+    /// Flow; none for broadcasts, and between nodes without a flow.
     flow: Option<FlowId>,
     is_broadcast: bool,
     ecn: Ecn,
     payload: u32,
     packet: Vec<u8>,
-    shimmed: Option<Shimmed>,
+    shim_state: Option<ShimState>,
 }
 
-/// What the shim has to know of a packet.
-struct Shimmed {
+/// State of a packet in the shim.
+struct ShimState {
     datagram: Datagram,
     headers: Headers,
-    /// How often its node's own MAC has given it up.
+    /// Number of times that the MAC of its node has given up the packet.
     given_up: u32,
 }
 
-/// Which flow takes packets from one node to another.
-struct Flows {
+/// Flow that carries packets from one node to another.
+struct FlowTable {
     nodes: usize,
     of: Vec<Option<FlowId>>,
 }
 
-impl<C: Clock, W: Wire> Emulation<C, W> {
-    /// An emulation of this run, which has not begun. A virtual second takes `slow` real ones.
+impl<C: RealClock, W: DeviceIo> Emulation<C, W> {
+    /// An emulation of this run, not started yet. A virtual second takes `slow` real ones.
     ///
     /// # Panics
     /// If `slow` is not positive.
     pub fn new(world: World, clock: C, wire: W, slow: f64) -> Emulation<C, W> {
         assert!(slow > 0.0 && slow.is_finite(), "time cannot pass {slow} times as slowly");
-        let flows = Flows::of(&world);
+        let flows = FlowTable::of(&world);
         Emulation {
             delivered: vec![0; world.config().flows.len()],
-            only_carries: world.config().flows.iter().all(|flow| flow.app == AppConfig::External),
+            has_no_own_traffic: world.config().flows.iter().all(|flow| flow.app == AppConfig::External),
             largest_packet: world.config().largest_packet(),
             slack: Span::ZERO,
             world,
@@ -160,7 +158,7 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
             slow,
             mode: Mode::Ip,
             flows,
-            held: BTreeMap::new(),
+            in_network: BTreeMap::new(),
             sent: VecDeque::new(),
             journal: None,
             shim: None,
@@ -171,86 +169,86 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
         }
     }
 
-    /// Writes what is injected.
+    /// Records the injected packets in a journal.
     #[must_use]
-    pub fn recorded(mut self, journal: Recorder<Box<dyn Write + Send>>) -> Emulation<C, W> {
+    pub fn with_journal(mut self, journal: JournalWriter<Box<dyn Write + Send>>) -> Emulation<C, W> {
         self.journal = Some(journal);
         self
     }
 
-    /// A packet may be late by this much of real time where that saves the loop from waking: each time costs
-    /// as much of the processor as a packet.
+    /// Allows packets to be late by this real time if that saves wake-ups of the loop; a wake-up costs as
+    /// much processor time as a packet.
     #[must_use]
     pub fn with_slack(mut self, slack: Span) -> Emulation<C, W> {
         self.slack = Span::from_ns((slack.ns() as f64 / self.slow) as u64);
         self
     }
 
-    /// What devices carry, if it is not packets of IPv4.
+    /// Sets the layer of routing, by default IPv4.
     #[must_use]
-    pub fn carrying(mut self, mode: Mode) -> Emulation<C, W> {
+    pub fn with_mode(mut self, mode: Mode) -> Emulation<C, W> {
         self.mode = mode;
         self
     }
 
-    /// The ends of a scheme stand below the TCP of kernels.
+    /// Places the ends of a scheme below the TCP of kernels.
     #[must_use]
-    pub fn below_tcp(mut self, shim: Shim) -> Emulation<C, W> {
+    pub fn with_shim(mut self, shim: Shim) -> Emulation<C, W> {
         self.shim = Some(shim);
-        self.largest_packet = self.largest_packet.saturating_sub(Headers::MOST_BYTES);
+        self.largest_packet = self.largest_packet.saturating_sub(Headers::MAX_BYTES);
         self
     }
 
-    /// A node leads to networks beyond the air.
+    /// Sets the gateway to networks outside the wireless network.
     #[must_use]
-    pub fn through(mut self, gateway: NodeId) -> Emulation<C, W> {
+    pub fn with_gateway(mut self, gateway: NodeId) -> Emulation<C, W> {
         self.gateway = Some(gateway);
         self
     }
 
-    /// Lets virtual time come up to real time, waits for packets until the run may next deliver one, but not
-    /// for long, and injects them. False when the run is over.
+    /// Advances virtual time to real time, waits for packets until the next possible delivery, for a limited
+    /// time, and injects the packets. Returns false when the run is over.
     ///
-    /// What happens in the run before it delivers something need not happen at its instant of real time, but
-    /// before the next packet is injected.
+    /// Events before a delivery need not be processed at their real time, but before the next packet is
+    /// injected.
     ///
     /// # Errors
     /// If the devices cannot be read.
-    pub fn turn(&mut self) -> io::Result<bool> {
+    pub fn run_once(&mut self) -> io::Result<bool> {
         if !self.catch_up() {
             return Ok(false);
         }
         let released = self.shim.as_ref().and_then(Shim::next).unwrap_or(Time::NEVER);
         let next = self.next_delivery().min(released);
         let before = self.clock.elapsed();
-        let at_most = self.real(next).saturating_sub(before).min(TURN_TIMEOUT);
+        let at_most = self.real(next).saturating_sub(before).min(MAX_WAIT);
         self.wire.wait(at_most)?;
-        // A process that was suspended, or had no core, finds packets that may have waited since.
+        // After a suspension or a lack of processor time, packets may have been waiting.
         let overslept = self.clock.elapsed().saturating_sub(before + at_most);
-        for _ in 0..MOST_PACKETS {
+        for _ in 0..MAX_PACKETS {
             let Some((from, length)) = self.wire.read(&mut self.buffer)? else { break };
             if overslept > Span::ZERO {
                 self.lateness.add(overslept);
             }
-            // A packet is injected when all before it has happened.
+            // A packet is injected after all earlier events.
             self.catch_up();
-            self.offer(from, length);
+            self.on_packet_read(from, length);
         }
         Ok(true)
     }
 
-    /// Ends the journal now, if there is one, where the run is to end.
+    /// Ends the journal at the present time, if there is one.
     ///
     /// # Errors
-    /// If the journal could not be written, now or before: it ends there.
+    /// If the journal could not be written, now or earlier.
     pub fn end_journal(&mut self) -> io::Result<()> {
-        // What the last packet makes due at its very instant has happened in a replay.
-        self.settle_until(self.world.now());
+        // A replay processes the events that the last packet causes at its own instant; so must this run.
+        self.advance_to(self.world.now());
         let (now, fingerprint) = (self.world.now(), self.world.fingerprint());
         self.journal.take().map_or(Ok(()), |journal| journal.end(now, fingerprint))
     }
 
-    /// Ends the run now, and the journal with it. What is still in the network counts as queued.
+    /// Ends the run and its journal at the present time. Packets in the network count as queued.
     ///
     /// # Errors
     /// If the journal could not be written.
@@ -275,65 +273,68 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
         &self.wire
     }
 
-    /// What became of the packets until now.
+    /// Counters at the present time.
     pub fn counters(&self) -> Counters {
         let waiting = self.shim.as_ref().map_or(0, Shim::waiting);
-        Counters { queued: (self.held.len() - self.sent.len() + waiting) as u64, ..self.counters.clone() }
+        Counters {
+            queued: (self.in_network.len() - self.sent.len() + waiting) as u64,
+            ..self.counters.clone()
+        }
     }
 
-    /// How late packets were, in real time.
+    /// Distribution of the lateness of packets, in real time.
     pub fn lateness(&self) -> &Lateness {
         &self.lateness
     }
 
-    /// Payload bytes that were delivered, by flow.
+    /// Number of payload bytes delivered, by flow.
     pub fn delivered(&self) -> &[u64] {
         &self.delivered
     }
 
-    /// Nothing is to be handed over before this instant, unless something is injected first.
+    /// Earliest time of the next delivery, unless a packet is injected first.
     fn next_delivery(&mut self) -> Time {
-        let is_empty = self.held.is_empty() && self.only_carries;
+        let is_empty = self.in_network.is_empty() && self.has_no_own_traffic;
         if is_empty { self.world.end() } else { self.world.next_delivery_within(self.slack) }
     }
 
-    /// Virtual time comes up to real time. False when the run is over.
+    /// Advances virtual time to real time. Returns false when the run is over.
     fn catch_up(&mut self) -> bool {
         let now = Time::ZERO + self.passed();
-        // What the shim holds back leaves at its instant.
+        // Packets are released by the shim at their exact time.
         while let Some(at) = self.shim.as_ref().and_then(Shim::next).filter(|at| *at < now) {
-            if !self.settle_until(at) {
+            if !self.advance_to(at) {
                 return false;
             }
         }
-        self.settle_until(now)
+        self.advance_to(now)
     }
 
-    /// Lets everything happen up to this instant, and injects what the shim releases then.
-    fn settle_until(&mut self, until: Time) -> bool {
+    /// Advances the run to this time, and injects the packets that the shim releases then.
+    fn advance_to(&mut self, until: Time) -> bool {
         let next = self.world.advance(until);
         while let Some(outcome) = self.world.poll_outcome() {
-            self.settle(&outcome);
+            self.on_outcome(&outcome);
         }
-        self.put_released();
+        self.inject_released();
         let now = self.world.now();
-        while let Some((_, number)) = self.sent.front().filter(|(at, _)| *at + FLIGHT < now) {
-            self.held.remove(number);
+        while let Some((_, number)) = self.sent.front().filter(|(at, _)| *at + MAX_PROPAGATION < now) {
+            self.in_network.remove(number);
             self.sent.pop_front();
         }
         next.is_some()
     }
 
-    /// Virtual time that should have passed.
+    /// Virtual time that corresponds to the elapsed real time.
     fn passed(&mut self) -> Span {
         let elapsed = self.clock.elapsed();
         if self.slow == 1.0 { elapsed } else { Span::from_ns((elapsed.ns() as f64 / self.slow) as u64) }
     }
 
-    /// The real time of an instant of the run.
+    /// Real time of an instant of the run.
     fn real(&self, at: Time) -> Span {
         let virtual_time = at.since(Time::ZERO);
-        // Rounded up: a moment earlier, the event would not be due.
+        // Rounded up: earlier, the event would not be due.
         if self.slow == 1.0 {
             virtual_time
         } else {
@@ -341,8 +342,8 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
         }
     }
 
-    /// A node sends what is in the buffer.
-    fn offer(&mut self, from: NodeId, length: usize) {
+    /// Processes a packet in the buffer that a node sends.
+    fn on_packet_read(&mut self, from: NodeId, length: usize) {
         self.counters.read += 1;
         let taken = match self.mode {
             Mode::Ip => self.inject(from, length),
@@ -358,33 +359,40 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
         let (datagram, flow) = self.route(from, packet)?;
         if let Some(shim) = &mut self.shim {
             shim.send(self.world.now(), packet, flow, datagram)?;
-            self.put_released();
+            self.inject_released();
         } else {
-            self.put(packet.to_vec(), flow, datagram, None);
+            self.inject_datagram(packet.to_vec(), flow, datagram, None);
         }
         Ok(())
     }
 
-    fn put_released(&mut self) {
+    fn inject_released(&mut self) {
         let now = self.world.now();
         while let Some(outgoing) = self.shim.as_mut().and_then(|shim| shim.poll(now)) {
-            let Outgoing { packet, flow, datagram, headers } = outgoing;
-            self.put(packet, flow, datagram, Some(Shimmed { datagram, headers, given_up: 0 }));
+            let ReleasedPacket { packet, flow, datagram, headers } = outgoing;
+            self.inject_datagram(packet, flow, datagram, Some(ShimState { datagram, headers, given_up: 0 }));
         }
     }
 
-    fn put(&mut self, packet: Vec<u8>, flow: FlowId, datagram: Datagram, shimmed: Option<Shimmed>) {
+    fn inject_datagram(
+        &mut self,
+        packet: Vec<u8>,
+        flow: FlowId,
+        datagram: Datagram,
+        shim_state: Option<ShimState>,
+    ) {
         let Datagram { payload, header, ecn, stream, .. } = datagram;
         let headers = &packet[..header as usize];
-        let between = shimmed.as_ref().map_or_else(Headers::default, |shimmed| shimmed.headers);
+        let between = shim_state.as_ref().map_or_else(Headers::default, |shim_state| shim_state.headers);
         let (header, congestion) = (header + between.bytes(), between.congestion);
         let injection = Injection { flow, payload, header, ecn, stream, congestion };
         if let Some(journal) = &mut self.journal {
             journal.inject(self.world.now(), &injection, headers, &packet);
         }
         let number = self.world.inject_with_headers(&injection, headers);
-        let held = Held { flow: Some(flow), is_broadcast: false, ecn, payload, packet, shimmed };
-        self.held.insert(number, held);
+        let in_network =
+            PacketInNetwork { flow: Some(flow), is_broadcast: false, ecn, payload, packet, shim_state };
+        self.in_network.insert(number, in_network);
     }
 
     fn inject_frame(&mut self, from: NodeId, length: usize) -> Result<(), Refusal> {
@@ -400,18 +408,19 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
         }
         let flow = to.and_then(|to| self.flows.between(from, to));
         let (ecn, packet) = (Ecn::NotCapable, packet.to_vec());
-        let held = Held { flow, is_broadcast: to.is_none(), ecn, payload, packet, shimmed: None };
-        self.held.insert(self.world.inject_frame(&frame), held);
+        let in_network =
+            PacketInNetwork { flow, is_broadcast: to.is_none(), ecn, payload, packet, shim_state: None };
+        self.in_network.insert(self.world.inject_frame(&frame), in_network);
         Ok(())
     }
 
     fn route(&self, from: NodeId, packet: &[u8]) -> Result<(Datagram, FlowId), Refusal> {
         let datagram = Datagram::parse(packet)?;
         let forwards = self.gateway == Some(from);
-        if datagram.source != address(from) && !(forwards && is_beyond(datagram.source)) {
+        if datagram.source != address(from) && !(forwards && is_outside(datagram.source)) {
             return Err(Refusal::ForeignSource);
         }
-        let beyond = || self.gateway.filter(|_| !forwards && is_beyond(datagram.destination));
+        let beyond = || self.gateway.filter(|_| !forwards && is_outside(datagram.destination));
         let to = self.flows.node(datagram.destination).or_else(beyond).ok_or(Refusal::UnknownDestination)?;
         let flow = self.flows.between(from, to).ok_or(Refusal::UnknownDestination)?;
         if datagram.header + datagram.payload > self.largest_packet {
@@ -420,37 +429,39 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
         Ok((datagram, flow))
     }
 
-    /// Something became of a packet.
-    fn settle(&mut self, outcome: &PacketOutcome) {
+    /// Processes the outcome of a packet.
+    fn on_outcome(&mut self, outcome: &PacketOutcome) {
         let number = outcome.number();
         match *outcome {
             PacketOutcome::Lost { cause, node, .. } => {
-                if let Some(held) = self.held.remove(&number) {
-                    self.lost(held, node, cause);
+                if let Some(in_network) = self.in_network.remove(&number) {
+                    self.lost(in_network, node, cause);
                 }
             }
             PacketOutcome::Delivered { at, ecn, congestion, hops, .. } => {
-                let Some(mut held) = self.held.remove(&number) else { return };
-                let marked = ecn == Ecn::CongestionExperienced && held.ecn != ecn;
+                let Some(mut in_network) = self.in_network.remove(&number) else { return };
+                let marked = ecn == Ecn::CongestionExperienced && in_network.ecn != ecn;
                 if marked {
-                    mark(&mut held.packet);
+                    mark(&mut in_network.packet);
                 }
-                if let (Some(shim), Some(Shimmed { headers, .. })) = (&mut self.shim, &held.shimmed) {
+                if let (Some(shim), Some(ShimState { headers, .. })) =
+                    (&mut self.shim, &in_network.shim_state)
+                {
                     let headers = Headers { congestion, ..*headers };
-                    shim.deliver(at, &mut held.packet, &Arrival { headers, ecn, hops });
+                    shim.deliver(at, &mut in_network.packet, &ArrivedPacket { headers, ecn, hops });
                 }
-                let to = held.flow.map(|flow| self.world.config().flows[flow.index()].destination);
-                let taken = to.is_some_and(|to| self.hand_over(to, &held, at));
+                let to = in_network.flow.map(|flow| self.world.config().flows[flow.index()].destination);
+                let taken = to.is_some_and(|to| self.deliver(to, &in_network, at));
                 self.counters.marked += u64::from(marked && taken);
             }
             PacketOutcome::Heard { at, node, .. } => {
-                let Some(held) = self.held.remove(&number) else { return };
-                // Of a broadcast this is a copy: it is accounted for when it was sent.
-                if held.is_broadcast {
-                    self.hand_copy_over(node, &held, at);
-                    self.held.insert(number, held);
+                let Some(in_network) = self.in_network.remove(&number) else { return };
+                // For a broadcast this is a copy; the broadcast itself is counted when it is sent.
+                if in_network.is_broadcast {
+                    self.write_to_device(node, &in_network, at);
+                    self.in_network.insert(number, in_network);
                 } else {
-                    self.hand_over(node, &held, at);
+                    self.deliver(node, &in_network, at);
                 }
             }
             PacketOutcome::Sent { at, .. } => {
@@ -460,38 +471,38 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
         }
     }
 
-    /// A packet was lost at a node; unless that is its source, and the shim sends it again.
-    fn lost(&mut self, held: Held, node: NodeId, cause: DropCause) {
-        if let (Some(shim), Held { flow: Some(flow), packet, shimmed: Some(shimmed), .. }) =
-            (&self.shim, &held)
+    /// Processes the loss of a packet at a node. At the source, the shim may retransmit the packet.
+    fn lost(&mut self, in_network: PacketInNetwork, node: NodeId, cause: DropCause) {
+        if let (Some(shim), PacketInNetwork { flow: Some(flow), packet, shim_state: Some(shim_state), .. }) =
+            (&self.shim, &in_network)
             && self.world.config().flows[flow.index()].source == node
-            && shim.repairs(packet, cause, shimmed.given_up)
+            && shim.repairs(packet, cause, shim_state.given_up)
         {
-            let Shimmed { datagram, headers, given_up } = *shimmed;
-            let again = Shimmed { datagram, headers, given_up: given_up + 1 };
+            let ShimState { datagram, headers, given_up } = *shim_state;
+            let again = ShimState { datagram, headers, given_up: given_up + 1 };
             let flow = *flow;
-            self.put(held.packet, flow, datagram, Some(again));
+            self.inject_datagram(in_network.packet, flow, datagram, Some(again));
         } else {
             self.counters.lost[cause as usize] += 1;
         }
     }
 
-    /// Gives a packet to its destination. False if its device does not take it.
-    fn hand_over(&mut self, to: NodeId, held: &Held, at: Time) -> bool {
-        let taken = self.hand_copy_over(to, held, at);
+    /// Delivers a packet to its destination. Returns false if its device does not accept the packet.
+    fn deliver(&mut self, to: NodeId, in_network: &PacketInNetwork, at: Time) -> bool {
+        let taken = self.write_to_device(to, in_network, at);
         if taken {
             self.counters.delivered += 1;
         } else {
             self.counters.device_full += 1;
         }
-        if let Some(flow) = held.flow.filter(|_| taken) {
-            self.delivered[flow.index()] += u64::from(held.payload);
+        if let Some(flow) = in_network.flow.filter(|_| taken) {
+            self.delivered[flow.index()] += u64::from(in_network.payload);
         }
         taken
     }
 
-    fn hand_copy_over(&mut self, to: NodeId, held: &Held, at: Time) -> bool {
-        let taken = self.wire.write(to, &held.packet);
+    fn write_to_device(&mut self, to: NodeId, in_network: &PacketInNetwork, at: Time) -> bool {
+        let taken = self.wire.write(to, &in_network.packet);
         if taken {
             let due = self.real(at);
             self.lateness.add(self.clock.elapsed().saturating_sub(due));
@@ -500,8 +511,8 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
     }
 }
 
-impl Flows {
-    fn of(world: &World) -> Flows {
+impl FlowTable {
+    fn of(world: &World) -> FlowTable {
         let config = world.config();
         let nodes = config.nodes.len();
         let mut of = vec![None; nodes * nodes];
@@ -511,10 +522,10 @@ impl Flows {
                 *place = Some(FlowId(index as u32));
             }
         }
-        Flows { nodes, of }
+        FlowTable { nodes, of }
     }
 
-    /// The node that has an address.
+    /// Node with this address.
     fn node(&self, address: [u8; 4]) -> Option<NodeId> {
         let [net, high, middle, low] = address;
         let number = u32::from_be_bytes([0, high, middle, low]);

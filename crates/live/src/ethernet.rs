@@ -1,21 +1,21 @@
-//! What an Ethernet frame of the kernel says that a run has to know (IEEE 802.3, clause 3).
+//! Fields of the kernel's Ethernet frames that a run needs (IEEE 802.3, clause 3).
 
 use crate::datagram::Refusal;
 use multihop_core::NodeId;
 
-/// Destination, source and type.
+/// Length of destination, source and type.
 pub const HEADER: usize = 14;
 
-/// The address of a node's device, locally administered, as captures have it.
+/// Hardware address of a node's device, locally administered, as in captures.
 pub fn hardware_address(node: NodeId) -> [u8; 6] {
     let [a, b, c, d] = node.0.to_be_bytes();
     [0x02, 0, a, b, c, d]
 }
 
-/// Whom a frame of this node is for: one node, or everyone around for broadcasts and multicasts.
+/// Destination of a frame of node `from`: one node, or none for broadcasts and multicasts.
 ///
 /// # Errors
-/// If it is too short, of another source, or for an address that no node of these many has.
+/// If the frame is too short, has another source, or is addressed to none of the `nodes` nodes.
 pub fn destination(frame: &[u8], from: NodeId, nodes: usize) -> Result<Option<NodeId>, Refusal> {
     let (Some(to), Some(source)) = (frame.first_chunk::<6>(), frame.get(6..12)) else {
         return Err(Refusal::Malformed);

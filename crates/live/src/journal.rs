@@ -1,12 +1,14 @@
-//! What was injected when, so that the run can be run again.
+//! Journal of injected packets, from which a run can be replayed.
 //!
-//! A journal is text. Its first line belongs to the program that writes it. Each line after it is an
-//! injection: the instant in nanoseconds, flow, payload and header in bytes, ECN codepoint, stream, the
-//! congestion header if there is one (its bytes on the air, a colon, all of its bytes in hexadecimal), the
-//! headers of the packet in hexadecimal, for captures, and a hash of its bytes; or, of a frame of one hop,
-//! the word `frame`, from which node to which or `all`, bytes, and the hash. The last one says when the run
-//! ended, and its fingerprint; it is missing if the writer was killed, and so may be the end of the line
-//! before.
+//! A journal is text. The program that writes it defines the first line. Each further line is an injection:
+//!
+//! * of a packet: time in nanoseconds, flow, payload and header in bytes, ECN codepoint, stream, the
+//!   congestion header if there is one (its bytes on the air, a colon, all of its bytes in hexadecimal), the
+//!   packet's headers in hexadecimal, for captures, and a hash of its bytes;
+//! * of a frame over one hop: time, the word `frame`, source, destination or `all`, bytes, and the hash.
+//!
+//! The last line has the end of the run, and its fingerprint. If the writer was killed, this line is missing,
+//! and the previous one may be incomplete.
 
 use multihop_core::{Ecn, FlowId, HeaderBytes, NodeId, Time};
 use multihop_sim::World;
@@ -15,25 +17,25 @@ use multihop_sim::external::{Injection, OutsideFrame};
 use std::io::{self, BufRead, Write};
 use thiserror::Error;
 
-/// Writes a journal.
-pub struct Recorder<W: Write> {
+/// Writer of a journal.
+pub struct JournalWriter<W: Write> {
     out: W,
-    /// The first failure; nothing is written after it.
+    /// First error, after which nothing is written.
     failure: Option<io::Error>,
 }
 
-impl<W: Write> Recorder<W> {
-    /// A journal with this first line.
+impl<W: Write> JournalWriter<W> {
+    /// Starts a journal with this first line.
     ///
     /// # Errors
-    /// If it cannot be written.
-    pub fn new(mut out: W, first: &str) -> io::Result<Recorder<W>> {
+    /// If the line cannot be written.
+    pub fn new(mut out: W, first: &str) -> io::Result<JournalWriter<W>> {
         debug_assert!(!first.contains('\n'));
         writeln!(out, "{first}")?;
-        Ok(Recorder { out, failure: None })
+        Ok(JournalWriter { out, failure: None })
     }
 
-    /// A packet with these headers is injected.
+    /// Records the injection of a packet with these headers.
     pub fn inject(&mut self, at: Time, injection: &Injection, headers: &[u8], packet: &[u8]) {
         let Injection { flow, payload, header, ecn, stream, congestion } = *injection;
         self.write(|out| {
@@ -47,17 +49,17 @@ impl<W: Write> Recorder<W> {
         });
     }
 
-    /// A frame of one hop is injected.
+    /// Records the injection of a frame over one hop.
     pub fn inject_frame(&mut self, at: Time, frame: &OutsideFrame, bytes: &[u8]) {
         let OutsideFrame { from, to, size } = *frame;
         let to = to.map_or("all".to_owned(), |to| to.0.to_string());
         self.write(|out| writeln!(out, "{} frame {} {to} {size} {:016x}", at.ns(), from.0, hash(bytes)));
     }
 
-    /// The run ends.
+    /// Records the end of the run.
     ///
     /// # Errors
-    /// If this or anything before cannot be written: the journal ends there.
+    /// If this or an earlier line cannot be written; the journal ends there.
     pub fn end(mut self, at: Time, fingerprint: u64) -> io::Result<()> {
         self.write(|out| {
             writeln!(out, "end {} {fingerprint:016x}", at.ns())?;
@@ -78,7 +80,7 @@ fn write_hexadecimal(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     write!(out, " ")
 }
 
-/// FNV-1a over eight bytes at a time.
+/// FNV-1a hash over eight bytes at a time.
 fn hash(packet: &[u8]) -> u64 {
     packet.chunks(8).fold(0xcbf2_9ce4_8422_2325, |hash, chunk| {
         let mut word = [0; 8];
@@ -87,44 +89,43 @@ fn hash(packet: &[u8]) -> u64 {
     })
 }
 
-/// What is wrong with a journal.
+/// Error of a journal.
 #[derive(Debug, Error)]
 pub enum JournalError {
-    /// It cannot be read.
+    /// The journal cannot be read.
     #[error("the journal cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// A line says nothing that a journal can say.
+    /// A line is no valid entry.
     #[error("line {line}: found {found:?}; needs {needs}")]
     Line {
-        /// Its number, from 1.
+        /// Number of the line, from 1.
         line: usize,
-        /// What is there.
+        /// Text of the line.
         found: String,
-        /// What would do.
+        /// Expected content.
         needs: &'static str,
     },
 }
 
-/// How a journal ended.
+/// End of a journal.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Ending {
-    /// When, by the journal.
+    /// Time of the end.
     pub at: Time,
-    /// The fingerprint of the run that wrote it.
+    /// Fingerprint of the run that wrote the journal.
     pub fingerprint: u64,
 }
 
-/// Repeats in `world` what a journal says behind its first line, and leaves it where the journal ends. None
-/// if its last line is missing.
+/// Replays a journal in `world`, from its second line to its end. None if the last line is missing.
 ///
 /// # Errors
-/// If the journal is damaged, or not of such a run.
+/// If the journal is damaged, or belongs to another run.
 pub fn replay(mut journal: impl BufRead, world: &mut World) -> Result<Option<Ending>, JournalError> {
     let mut text = String::new();
     for line in 2.. {
         text.clear();
         journal.read_line(&mut text)?;
-        // The process that wrote it was killed, perhaps within a line.
+        // The writing process was killed, possibly within a line.
         let Some(text) = text.strip_suffix('\n') else { break };
         let wrong = |needs| JournalError::Line { line, found: text.chars().take(80).collect(), needs };
         let words: Vec<&str> = text.split(' ').collect();
@@ -142,11 +143,11 @@ pub fn replay(mut journal: impl BufRead, world: &mut World) -> Result<Option<End
                 "nanoseconds, flow, payload, header, ECN, stream, a congestion header if any, headers, and a hash",
             ));
         };
-        if let Some(needs) = misfit(&entry, world.config()) {
+        if let Some(needs) = missing_requirement(&entry, world.config()) {
             return Err(wrong(needs));
         }
         if at < world.now() || at > world.end() {
-            return Err(wrong("instants that do not go backwards, before the end of the run"));
+            return Err(wrong("non-decreasing times before the end of the run"));
         }
         world.advance(at);
         match entry {
@@ -158,15 +159,15 @@ pub fn replay(mut journal: impl BufRead, world: &mut World) -> Result<Option<End
     Ok(None)
 }
 
-/// What is injected.
+/// Injected packet or frame.
 enum Entry {
-    /// With the headers that captures show.
+    /// Packet with the headers that captures show.
     Packet(Injection, Vec<u8>),
     Frame(OutsideFrame),
 }
 
-/// What a run would have to have for this; none if it has it.
-fn misfit(entry: &Entry, config: &Config) -> Option<&'static str> {
+/// Requirement of an entry that the run does not meet, if any.
+fn missing_requirement(entry: &Entry, config: &Config) -> Option<&'static str> {
     let is_node = |node: NodeId| node.index() < config.nodes.len();
     let (fits, size) = match entry {
         Entry::Packet(Injection { flow, payload, header, .. }, _) => {

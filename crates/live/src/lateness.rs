@@ -1,13 +1,13 @@
-//! How late packets are: the time from the instant at which the run delivers one to that at which it is
-//! written into its device, and that by which the loop woke too late to read one.
+//! Lateness of packets: time from the delivery by the run to the write into the device, and time by which the
+//! loop woke too late to read a packet.
 
 use multihop_core::Span;
 
-/// Buckets for each doubling: quantiles are right within an eighth.
+/// Number of buckets per doubling: quantiles are accurate to an eighth.
 const PER_DOUBLING: u32 = 8;
 const BUCKETS: usize = (64 * PER_DOUBLING) as usize;
 
-/// A distribution of spans in a fixed number of buckets, whose widths grow with them.
+/// Histogram of spans, with a fixed number of buckets of growing width.
 #[derive(Clone, Debug)]
 pub struct Lateness {
     counts: Vec<u64>,
@@ -22,24 +22,24 @@ impl Default for Lateness {
 }
 
 impl Lateness {
-    /// Counts a packet.
+    /// Adds a packet.
     pub fn add(&mut self, late: Span) {
         self.counts[bucket(late.ns())] += 1;
         self.count += 1;
         self.max = self.max.max(late);
     }
 
-    /// The largest.
+    /// Maximum.
     pub fn max(&self) -> Span {
         self.max
     }
 
-    /// How many were counted.
+    /// Number of packets.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The quantile of this share, from above by at most an eighth; zero if nothing was counted.
+    /// Quantile, at most an eighth too high; zero without packets.
     pub fn quantile(&self, share: f64) -> Span {
         let rank = (share * self.count as f64).ceil().max(1.0) as u64;
         let mut below = 0;
@@ -61,7 +61,7 @@ fn bucket(ns: u64) -> usize {
     ((doublings * PER_DOUBLING) + (ns >> doublings) as u32) as usize
 }
 
-/// The largest value of a bucket.
+/// Largest value of a bucket.
 fn upper(bucket: usize) -> u64 {
     let bucket = bucket as u64;
     let per = u64::from(PER_DOUBLING);

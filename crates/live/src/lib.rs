@@ -1,18 +1,20 @@
-//! The simulated air under real programs, in real time.
+//! The simulated network for real programs, in real time.
 //!
-//! Each node of a scenario is a network namespace of the kernel with a TUN device in it. What a program sends
-//! comes out of the device, is injected into a run of [`multihop_sim`], and is written into the device of its
-//! destination at the instant at which the run delivers it.
+//! Each node of a scenario is a network namespace of the kernel with a TUN device. A packet that a program
+//! sends is read from the device, injected into a run of [`multihop_sim`], and written into the device of its
+//! destination when the run delivers it.
 //!
-//! * [`datagram`]: what a packet of the kernel says that the run has to know.
-//! * [`shim`]: a scheme's ends below the TCP of kernels.
-//! * [`ethernet`]: the same of a frame, where programs route.
-//! * [`emulation`]: the loop, behind the traits [`Clock`] and [`Wire`], so that tests run it without a clock.
-//! * [`counters`]: what became of every packet; [`lateness`]: how late they were.
-//! * [`journal`]: what was injected when, to run it again.
+//! * [`datagram`]: fields of the kernel's packets that the run needs.
+//! * [`shim`]: the ends of a scheme below the TCP of kernels.
+//! * [`ethernet`]: fields of the kernel's frames, where programs route.
+//! * [`emulation`]: the event loop, behind the traits [`RealClock`] and [`DeviceIo`], so that tests run it
+//!   without a clock.
+//! * [`counters`]: packets by outcome; [`lateness`]: their lateness.
+//! * [`journal`]: record of injected packets, for a replay.
 //! * `host`: clock, devices and namespaces of Linux.
 //!
-//! The bytes of packets never reach the simulator. A wall clock is read here and nowhere else in the project.
+//! The bytes of packets never reach the simulator. This is the only crate of the project that reads a wall
+//! clock.
 
 pub mod counters;
 pub mod datagram;
@@ -25,4 +27,4 @@ pub mod shim;
 #[cfg(target_os = "linux")]
 pub mod host;
 
-pub use emulation::{Clock, Emulation, Mode, Wire, address};
+pub use emulation::{DeviceIo, Emulation, Mode, RealClock, address};

@@ -1,103 +1,113 @@
-//! Frames of one A-MPDU, which share a preamble (9.7.1).
+//! Assembly of A-MPDUs, whose frames share a preamble (9.7.1).
 
 use crate::CapturedFrame;
-use multihop_capture::{Aggregate, Frame, FrameType, aggregate_airtime};
+use multihop_capture::{AmpduStatus, Frame, FrameType, aggregate_airtime};
 use multihop_core::{Span, Time};
 use multihop_dot11::Ppdu;
 
-/// Where a frame lay in its A-MPDU.
+/// Position of a frame in its A-MPDU.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Part {
-    /// Stamps of the first and of the last frame of the A-MPDU that were seen.
+pub struct AmpduPosition {
+    /// Stamps of the first and of the last captured frame of the A-MPDU.
     pub stamps: (Time, Time),
-    /// Airtime of all its frames, preamble included; zero if it is unknown.
-    pub whole: Span,
+    /// Airtime of the A-MPDU, preamble included; zero if unknown.
+    pub airtime: Span,
     /// Airtime of the frames before this one.
-    pub before: Span,
-    /// Bytes that all its data carry, if this frame stands for the A-MPDU in an exchange; one of them does.
-    pub stands_for: Option<u32>,
+    pub offset: Span,
+    /// Number of bytes of all data frames of the A-MPDU, if this frame represents the A-MPDU in an exchange.
+    pub represented_bytes: Option<u32>,
 }
 
-/// Puts the frames of an A-MPDU together: they follow each other with the same reference. Each has a share of
-/// the airtime of the PPDU, preamble included, by its bytes, so that all shares together are the PPDU.
+/// Assembles the frames of an A-MPDU, which are consecutive and have the same reference. Each frame has a
+/// share of the PPDU's airtime, preamble included, in proportion to its bytes.
 ///
-/// The receiver reports the frames of an A-MPDU that it decoded. Where it missed some, the airtime is a lower
-/// bound, unless it says what the legacy preamble announced, to 4 us.
+/// A receiver reports only the frames that it decoded. If it missed some, the airtime is a lower bound,
+/// unless the receiver reports the length in the legacy preamble, which is accurate to 4 us.
 #[derive(Clone, Debug, Default)]
-pub struct Aggregates {
+pub struct AmpduAssembler {
     open: Vec<CapturedFrame>,
     reference: u32,
-    how: Option<Ppdu>,
-    /// Its airtime, by its legacy preamble.
-    announced: Option<Span>,
-    /// Its last frame came; none where the receiver does not report it.
+    ppdu_format: Option<Ppdu>,
+    /// Airtime of the PPDU by its legacy preamble.
+    legacy_airtime: Option<Span>,
+    /// Whether the last frame was captured; none if the receiver does not report it.
     complete: Option<bool>,
-    /// A-MPDUs.
+    /// Number of A-MPDUs.
     pub count: u64,
-    /// Those of them of which frames were missed and no preamble says how long they were, as far as that can
-    /// be seen: the last one did not come, or, between two that were sent for the first time, a sequence
-    /// number.
+    /// Number of A-MPDUs with missed frames and without a length in the legacy preamble. Missed frames are
+    /// detected by a missing last frame, or by a gap between two sequence numbers that were sent for the
+    /// first time.
     pub partial: u64,
 }
 
-/// Frames of an A-MPDU at the most: as many as a block acknowledgement covers, in 802.11be.
-const MOST: usize = 1_024;
+/// Limit on the frames of an A-MPDU: the window of a block acknowledgement in 802.11be.
+const MAX_FRAMES: usize = 1_024;
 
-/// No PPDU of an A-MPDU is longer (aPPDUMaxTime, Table 19-25), so that its stamps do not differ by more. Some
-/// drivers never change the reference.
-const LONGEST: Span = Span::from_ms(10);
+/// Longest PPDU of an A-MPDU (aPPDUMaxTime, Table 19-25), and so the largest difference between its stamps.
+/// Some drivers never change the reference.
+const MAX_PPDU_DURATION: Span = Span::from_ms(10);
 
-/// Sequence numbers count modulo this; a larger step than the window of a block acknowledgement says nothing.
+/// Sequence numbers are modulo `SEQUENCES`. A step beyond the block acknowledgement window is not counted as
+/// a gap.
 const SEQUENCES: u16 = 4_096;
 const WINDOW: u16 = 64;
 
-impl Aggregates {
-    /// Does the next frame belong to the A-MPDU that is open?
-    pub fn continues(&self, frame: &CapturedFrame, aggregate: Option<Aggregate>, how: Option<Ppdu>) -> bool {
+impl AmpduAssembler {
+    /// Whether the next frame belongs to the open A-MPDU.
+    pub fn is_continued_by(
+        &self,
+        frame: &CapturedFrame,
+        aggregate: Option<AmpduStatus>,
+        ppdu_format: Option<Ppdu>,
+    ) -> bool {
         let (Some(first), Some(aggregate)) = (self.open.first(), aggregate) else { return false };
-        // Some drivers say how it was sent with the first frame only, or with the last.
-        let alike = self.how.is_none() || how.is_none() || self.how == how;
-        // All are from one station to one (9.7.3); the addresses of damaged frames are unknown.
+        // Some drivers report the PPDU format only with the first frame, or only with the last.
+        let alike = self.ppdu_format.is_none() || ppdu_format.is_none() || self.ppdu_format == ppdu_format;
+        // All frames have the same transmitter and receiver (9.7.3); the addresses of damaged frames are
+        // unknown.
         let ends = |seen: &CapturedFrame| (seen.transmitter, seen.receiver);
         let readable = self.open.iter().rfind(|seen| !seen.is_damaged());
         let same_ends = frame.is_damaged() || readable.is_none_or(|seen| ends(seen) == ends(frame));
         aggregate.reference == self.reference
             && self.complete != Some(true)
-            && self.open.len() < MOST
-            && frame.stamp.since(first.stamp) <= LONGEST
+            && self.open.len() < MAX_FRAMES
+            && frame.stamp.since(first.stamp) <= MAX_PPDU_DURATION
             && alike
             && same_ends
     }
 
-    /// The next frame of the A-MPDU that is open, or the first one of another.
+    /// Adds the next frame to the open A-MPDU, or opens a new one.
     pub fn push(
         &mut self,
         frame: CapturedFrame,
-        aggregate: Aggregate,
-        how: Option<Ppdu>,
-        announced: Option<Span>,
+        aggregate: AmpduStatus,
+        ppdu_format: Option<Ppdu>,
+        legacy_airtime: Option<Span>,
     ) {
         if self.open.is_empty() {
-            (self.reference, self.how, self.complete) = (aggregate.reference, None, None);
-            self.announced = announced;
+            (self.reference, self.ppdu_format, self.complete) = (aggregate.reference, None, None);
+            self.legacy_airtime = legacy_airtime;
         }
-        self.how = self.how.or(how);
+        self.ppdu_format = self.ppdu_format.or(ppdu_format);
         self.complete = aggregate.last.or(self.complete);
         self.open.push(frame);
     }
 
-    /// Ends the A-MPDU that is open: its frames, with their shares; nothing if none is open.
-    /// [`Aggregates::reuse`] takes the list back.
-    pub fn end(&mut self) -> Vec<CapturedFrame> {
+    /// Closes the open A-MPDU and returns its frames with their shares; no frames if none is open.
+    /// [`AmpduAssembler::recycle`] takes the list back.
+    pub fn close(&mut self) -> Vec<CapturedFrame> {
         let mut frames = std::mem::take(&mut self.open);
         let (Some(first), Some(last)) = (frames.first(), frames.last()) else { return frames };
         let stamps = (first.stamp, last.stamp);
         self.count += 1;
         let is_partial = self.complete == Some(false) || has_gap(&frames);
-        self.partial += u64::from(is_partial && self.announced.is_none());
+        self.partial += u64::from(is_partial && self.legacy_airtime.is_none());
         let lengths = frames.iter().map(|seen| seen.frame.air_bytes);
         let all: u64 = lengths.clone().map(u64::from).sum();
-        let whole = announced_or(self.announced, self.how.and_then(|how| aggregate_airtime(&how, lengths)));
+        let whole = airtime_or_legacy(
+            self.legacy_airtime,
+            self.ppdu_format.and_then(|ppdu_format| aggregate_airtime(&ppdu_format, lengths)),
+        );
         let known = whole.unwrap_or_default();
         let after =
             |bytes: u64| Span::from_ns((u128::from(known.ns()) * u128::from(bytes) / u128::from(all)) as u64);
@@ -107,29 +117,30 @@ impl Aggregates {
             bytes += u64::from(seen.frame.air_bytes);
             let until = after(bytes);
             seen.airtime = whole.map(|_| until - before);
-            let stands_for = (number == representative).then_some(size);
-            seen.part = Some(Part { stamps, whole: known, before, stands_for });
+            let represented_bytes = (number == representative).then_some(size);
+            seen.ampdu = Some(AmpduPosition { stamps, airtime: known, offset: before, represented_bytes });
             before = until;
         }
         frames
     }
 
-    /// Takes the list of [`Aggregates::end`] back, so that the next A-MPDU needs no memory of its own.
-    pub fn reuse(&mut self, mut frames: Vec<CapturedFrame>) {
+    /// Takes back the list of [`AmpduAssembler::close`], so that the next A-MPDU needs no new allocation.
+    pub fn recycle(&mut self, mut frames: Vec<CapturedFrame>) {
         frames.clear();
         self.open = frames;
     }
 }
 
-/// The airtime that is announced, in which frames count that were not seen; if all were, that of the frames,
-/// which is not rounded.
-fn announced_or(announced: Option<Span>, seen: Option<Span>) -> Option<Span> {
+/// Airtime by the legacy preamble, which includes missed frames. If no frame was missed, the airtime by the
+/// frames is used, as it is not rounded.
+fn airtime_or_legacy(legacy_airtime: Option<Span>, seen: Option<Span>) -> Option<Span> {
     const ROUNDED: Span = Span::from_us(4);
-    seen.filter(|&seen| announced.is_none_or(|announced| announced < seen + ROUNDED)).or(announced)
+    seen.filter(|&seen| legacy_airtime.is_none_or(|legacy_airtime| legacy_airtime < seen + ROUNDED))
+        .or(legacy_airtime)
 }
 
-/// The frame that stands for an A-MPDU in an exchange, and the bytes that all that are like it carry: its
-/// last data; if there are none its last frame that can be read; if there are none its last.
+/// Index of the frame that represents an A-MPDU in an exchange, and the bytes of all frames of its kind: the
+/// last data frame, else the last readable frame, else the last frame.
 fn representative(frames: &[CapturedFrame]) -> (usize, u32) {
     let carries_data = |seen: &CapturedFrame| matches!(seen.frame.kind, FrameType::Data(data) if !data.null);
     if let Some(last) = frames.iter().rposition(carries_data) {
@@ -140,8 +151,8 @@ fn representative(frames: &[CapturedFrame]) -> (usize, u32) {
     (last, frames.get(last).map_or(0, |seen| seen.size))
 }
 
-/// Is a sequence number missing between two frames that follow each other and were both sent for the first
-/// time? What was sent before may lie in an A-MPDU in any order, with gaps where frames have arrived.
+/// Whether a sequence number is missing between two consecutive frames that were both sent for the first
+/// time. Retransmissions may be in any order, with gaps where frames were received.
 fn has_gap(frames: &[CapturedFrame]) -> bool {
     let mut before: Option<(Option<u8>, u16)> = None;
     let mut damaged = 0;
@@ -164,7 +175,7 @@ fn has_gap(frames: &[CapturedFrame]) -> bool {
     false
 }
 
-/// Traffic identifier and sequence number of data that was not sent before.
+/// Traffic identifier and sequence number of a data frame that is no retransmission.
 fn first_try(frame: &Frame) -> Option<(Option<u8>, u16)> {
     match (frame.kind, frame.sequence) {
         (FrameType::Data(data), Some(sequence)) if !frame.retry && !data.null => {

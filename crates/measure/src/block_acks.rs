@@ -1,27 +1,28 @@
-//! Which data arrived, by block acknowledgements.
+//! Delivery of data frames by block acknowledgements.
 
-use crate::{CapturedFrame, Number, StationId};
+use crate::{CapturedFrame, FrameNumber, StationId};
 use multihop_capture::{BlockAck, FrameType};
 use multihop_core::Time;
 use std::collections::BTreeMap;
 
-/// Data frames that share a fate.
+/// Data frames with the same outcome.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Group {
-    /// How many.
+pub struct MpduGroup {
+    /// Number of frames.
     pub frames: u64,
-    /// Bytes that the network layer asked the MAC to carry in them.
+    /// Number of bytes that the network layer asked the MAC to carry in these frames.
     pub bytes: u64,
-    /// When the PPDU began in which so many of them were sent first. Of more than these PPDUs the last has
-    /// all others.
+    /// Start of each PPDU that first sent frames of the group, and the number of these frames. The last entry
+    /// includes all further PPDUs.
     first: [(Time, u32); PPDUS],
 }
 
-/// Retries are few, so that the frames of a group were sent first in few PPDUs.
+/// Number of PPDUs that a group distinguishes. Retransmissions are few, so that few PPDUs first sent its
+/// frames.
 const PPDUS: usize = 8;
 
-impl Group {
-    fn add(&mut self, waiting: &Waiting) {
+impl MpduGroup {
+    fn add(&mut self, waiting: &UnacknowledgedMpdu) {
         self.frames += 1;
         self.bytes += u64::from(waiting.size);
         let is_it = |(start, count): &(Time, u32)| *count == 0 || *start == waiting.first;
@@ -33,54 +34,54 @@ impl Group {
         *count += 1;
     }
 
-    /// PPDUs in which they were sent first, and how many in each.
+    /// Start of the PPDUs that first sent the frames, and number of frames in each.
     pub fn first_sent(&self) -> impl Iterator<Item = (Time, u32)> {
         self.first.into_iter().take_while(|(_, count)| *count > 0)
     }
 }
 
-/// What a block acknowledgement settles.
+/// Outcome of data frames by a block acknowledgement.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Settled {
-    /// What arrived.
-    pub arrived: Group,
-    /// What did not, and will not be sent again.
-    pub given_up: Group,
+pub struct BlockAckOutcome {
+    /// Frames that were received.
+    pub delivered: MpduGroup,
+    /// Frames that were not received and will not be retransmitted.
+    pub given_up: MpduGroup,
 }
 
-/// A data frame that was not acknowledged so far.
+/// Data frame that is not acknowledged yet.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
-    number: Number,
+struct UnacknowledgedMpdu {
+    number: FrameNumber,
     size: u32,
-    /// When the PPDU began in which it was sent first.
+    /// Start of the PPDU that sent the frame first.
     first: Time,
 }
 
-/// Data frames of quality of service that were seen and not acknowledged so far, by sender and receiver.
+/// QoS data frames that were captured and are not acknowledged yet, by sender and receiver.
 ///
-/// A block acknowledgement may be about frames of an earlier exchange, if the answer to that was lost and
-/// asked for again. One that is cut, or of a kind with other fields, is taken to say that all arrived. What
-/// the sniffer missed has no size, and does not count.
+/// A block acknowledgement may concern frames of an earlier exchange, if the first acknowledgement was lost
+/// and then requested. One that is cut, or of a variant without a bitmap, counts as acknowledging all frames.
+/// Frames that the sniffer missed have an unknown size and are not counted.
 #[derive(Clone, Debug, Default)]
-pub struct BlockAcks(BTreeMap<(StationId, StationId), Vec<Waiting>>);
+pub struct BlockAcks(BTreeMap<(StationId, StationId), Vec<UnacknowledgedMpdu>>);
 
-/// No agreement covers more, in 802.11be.
-const MOST_FRAMES: usize = 1_024;
-/// Links beyond so many are not distinguished.
-const MOST_LINKS: usize = 16_384;
+/// Limit on the frames of a link: the largest agreement in 802.11be.
+const MAX_FRAMES: usize = 1_024;
+/// Limit on the number of links.
+const MAX_LINKS: usize = 16_384;
 
 impl BlockAcks {
-    /// A data frame in a PPDU that began then; its traffic identifier says that there may be an agreement
-    /// about it.
-    pub fn sent(&mut self, frame: &CapturedFrame, ppdu: Time) {
+    /// Processes a data frame of a PPDU that began at `ppdu`. Frames with a traffic identifier may be under a
+    /// block acknowledgement agreement.
+    pub fn on_data(&mut self, frame: &CapturedFrame, ppdu: Time) {
         let (Some(sender), Some(receiver), Some(number)) =
             (frame.transmitter, frame.receiver, frame.number())
         else {
             return;
         };
         let is_data = matches!(frame.frame.kind, FrameType::Data(data) if !data.null);
-        if !is_data || number.tid.is_none() || self.0.len() >= MOST_LINKS {
+        if !is_data || number.tid.is_none() || self.0.len() >= MAX_LINKS {
             return;
         }
         let waiting = self.0.entry((sender, receiver)).or_default();
@@ -89,32 +90,38 @@ impl BlockAcks {
             if let Some(at) = waiting.iter().position(|other| other.number == number) {
                 first = waiting.remove(at).first;
             }
-        } else if waiting.len() >= MOST_FRAMES {
+        } else if waiting.len() >= MAX_FRAMES {
             waiting.remove(0);
         }
-        waiting.push(Waiting { number, size: frame.size, first });
+        waiting.push(UnacknowledgedMpdu { number, size: frame.size, first });
     }
 
-    /// An ACK for this one.
-    pub fn acknowledged(&mut self, sender: StationId, receiver: StationId, number: Number) {
+    /// Processes an ACK of a frame.
+    pub fn on_ack(&mut self, sender: StationId, receiver: StationId, number: FrameNumber) {
         if let Some(waiting) = self.0.get_mut(&(sender, receiver)) {
             waiting.retain(|other| other.number != number);
         }
     }
 
-    /// A block acknowledgement of `receiver`: what it says to have arrived, and what it moves on behind.
-    pub fn block(&mut self, sender: StationId, receiver: StationId, said: &BlockAck) -> Settled {
-        let mut settled = Settled::default();
+    /// Processes a block acknowledgement of `receiver`. Returns the frames that it acknowledges, and those
+    /// before its window.
+    pub fn on_block_ack(
+        &mut self,
+        sender: StationId,
+        receiver: StationId,
+        said: &BlockAck,
+    ) -> BlockAckOutcome {
+        let mut settled = BlockAckOutcome::default();
         let Some(waiting) = self.0.get_mut(&(sender, receiver)) else { return settled };
         waiting.retain(|data| {
             let number = data.number;
             let is_about = said.bitmap.is_none() || number.tid == Some(said.tid);
             let is_there =
                 is_about && (said.bitmap.is_none() || said.acknowledges(number.sequence) == Some(true));
-            // What lies before its first number will not be sent again (10.24.7.5).
+            // Frames before the starting sequence number are not retransmitted (10.24.7.5).
             let is_over = is_about && said.start.is_some_and(|start| is_before(number.sequence, start));
             if is_there {
-                settled.arrived.add(data);
+                settled.delivered.add(data);
             } else if is_over {
                 settled.given_up.add(data);
             }
@@ -124,7 +131,7 @@ impl BlockAcks {
     }
 }
 
-/// Does it lie in the half of all sequence numbers before `start`?
+/// Whether a sequence number is in the half of all sequence numbers before `start`.
 fn is_before(sequence: u16, start: u16) -> bool {
     const SEQUENCES: u16 = 4_096;
     (1..SEQUENCES / 2).contains(&((SEQUENCES + start % SEQUENCES - sequence % SEQUENCES) % SEQUENCES))

@@ -1,72 +1,74 @@
-//! A frame, as a sniffer saw it.
+//! A captured frame with its times.
 
-use crate::{Number, Part, StampReference, StationId};
+use crate::{AmpduPosition, FrameNumber, StampReference, StationId};
 use multihop_capture::{Control, Frame, FrameType};
 use multihop_core::{Interval, Rate, Span, Time};
 
-/// A frame with its times.
+/// Frame with its times, as the sniffer captured it.
 #[derive(Clone, Copy, Debug)]
 pub struct CapturedFrame {
-    /// Its stamp, on the time line of the sniffer.
+    /// Timestamp on the sniffer's time line.
     pub stamp: Time,
-    /// Whether the stamp is a guess, as all that the frame had was wild: nothing can be said of how long an
-    /// exchange with it took.
+    /// Whether the timestamp is interpolated because all timestamps of the frame were outliers. The duration
+    /// of an exchange with such a frame is unknown.
     pub is_guessed: bool,
-    /// What that marks, if the radio says so itself.
-    pub marks: Option<StampReference>,
-    /// The radio says so, and counts in less than microseconds.
+    /// Instant that the timestamp refers to, if the radio reports it.
+    pub stamp_reference: Option<StampReference>,
+    /// Whether the radio reports that instant, with a resolution finer than microseconds.
     pub exact: bool,
-    /// The sniffer's own host sent it.
+    /// Whether the sniffer's own host sent the frame.
     pub sent: bool,
-    /// For how long it was on the air, of an A-MPDU its share; none if the receiver did not say enough.
+    /// Airtime; in an A-MPDU the frame's share. None if the receiver reported too little.
     pub airtime: Option<Span>,
-    /// The part of it before the MAC header: preamble and PLCP header.
+    /// Airtime before the MAC header: preamble and PLCP header.
     pub preamble: Span,
     /// Bit rate, if known.
     pub rate: Option<Rate>,
     /// Signal in dBm.
     pub signal_dbm: Option<i8>,
-    /// Bytes that the network layer asked the MAC to carry; of an A-MPDU that a frame stands for, of all its
-    /// data.
+    /// Number of bytes that the network layer asked the MAC to carry; for the representative of an A-MPDU,
+    /// those of all its data frames.
     pub size: u32,
-    /// The frame.
+    /// MAC header and payload.
     pub frame: Frame,
-    /// Its sender, where the frame says so.
+    /// Transmitter, if the frame carries its address.
     pub transmitter: Option<StationId>,
-    /// Whom it is for, if one station.
+    /// Receiver; none for a group address.
     pub receiver: Option<StationId>,
-    /// SIFS of its band.
+    /// SIFS of the frame's band.
     pub sifs: Span,
-    /// Time from its last symbol to its answer.
-    pub answer_gap: Span,
-    /// Its place in its A-MPDU, if it was in one.
-    pub part: Option<Part>,
+    /// Time from the last symbol of the frame to a response.
+    pub response_gap: Span,
+    /// Position in the A-MPDU, if the frame is part of one.
+    pub ampdu: Option<AmpduPosition>,
 }
 
 impl CapturedFrame {
-    /// The same on a time line that begins later, but not after its stamp.
+    /// This frame on a time line that begins later by `origin`, but not after the frame's timestamp.
     #[must_use]
     pub fn after(&self, origin: Span) -> CapturedFrame {
         let after = |stamp: Time| stamp - origin.min(stamp.since(Time::ZERO));
-        let part =
-            self.part.map(|part| Part { stamps: (after(part.stamps.0), after(part.stamps.1)), ..part });
-        CapturedFrame { stamp: after(self.stamp), part, ..*self }
+        let ampdu = self
+            .ampdu
+            .map(|part| AmpduPosition { stamps: (after(part.stamps.0), after(part.stamps.1)), ..part });
+        CapturedFrame { stamp: after(self.stamp), ampdu, ..*self }
     }
 
-    /// When it was on the air, if its stamp marks what `marks` says; what the radio says of that goes first.
-    pub fn air(&self, marks: StampReference) -> Interval {
-        let ppdu = self.ppdu(marks);
-        let Some(part) = self.part else { return ppdu };
-        let start = ppdu.end.min(ppdu.start + part.before);
+    /// Time on the air, if its timestamp refers to `stamp_reference`; the radio's own report takes
+    /// precedence.
+    pub fn air(&self, stamp_reference: StampReference) -> Interval {
+        let ppdu = self.ppdu(stamp_reference);
+        let Some(part) = self.ampdu else { return ppdu };
+        let start = ppdu.end.min(ppdu.start + part.offset);
         Interval { start, end: ppdu.end.min(start + self.airtime.unwrap_or_default()) }
     }
 
-    /// When the PPDU was on the air that it was part of. Receivers stamp each frame of an A-MPDU by itself,
-    /// or all alike.
-    pub fn ppdu(&self, marks: StampReference) -> Interval {
+    /// Time on the air of the frame's PPDU. Receivers either stamp each frame of an A-MPDU, or all with the
+    /// same time.
+    pub fn ppdu(&self, stamp_reference: StampReference) -> Interval {
         let (first, last) = self.stamps();
         let length = self.ppdu_airtime().unwrap_or_default();
-        match self.marks.unwrap_or(marks) {
+        match self.stamp_reference.unwrap_or(stamp_reference) {
             StampReference::Begin => Interval { start: first, end: first + length },
             StampReference::Mpdu => {
                 let start = first - self.preamble.min(length).min(first.since(Time::ZERO));
@@ -76,48 +78,48 @@ impl CapturedFrame {
         }
     }
 
-    /// Carrying another number of bytes.
+    /// This frame with another number of bytes.
     #[must_use]
     pub fn with_size(&self, size: u32) -> CapturedFrame {
         CapturedFrame { size, ..*self }
     }
 
-    /// Stamps of the first and of the last frame of its PPDU.
+    /// Timestamps of the first and of the last frame of the PPDU.
     pub fn stamps(&self) -> (Time, Time) {
-        self.part.map_or((self.stamp, self.stamp), |part| part.stamps)
+        self.ampdu.map_or((self.stamp, self.stamp), |part| part.stamps)
     }
 
-    /// For how long its PPDU was on the air.
+    /// Airtime of the PPDU.
     pub fn ppdu_airtime(&self) -> Option<Span> {
-        self.airtime.map(|share| self.part.map_or(share, |part| part.whole))
+        self.airtime.map(|share| self.ampdu.map_or(share, |part| part.airtime))
     }
 
-    /// It arrived damaged, or cannot be read: of it only its time is known.
+    /// Whether the frame is damaged or unreadable, so that only its time is known.
     pub fn is_damaged(&self) -> bool {
         self.frame.kind == FrameType::Unknown
     }
 
-    /// A unicast data or management frame, which is answered by an ACK.
-    pub fn wants_ack(&self) -> bool {
+    /// Whether an ACK must follow: unicast data and management frames.
+    pub fn requires_ack(&self) -> bool {
         let unicast = self.receiver.is_some();
         match self.frame.kind {
-            // Policy 0, or none: answered at once. In an A-MPDU a BlockAck answers.
+            // Ack policy 0 or none: an immediate ACK; in an A-MPDU, a block acknowledgement.
             FrameType::Data(data) => unicast && data.ack_policy.unwrap_or(0) == 0,
             FrameType::Management(_) => unicast,
             _ => false,
         }
     }
 
-    /// The number of a data or management frame.
-    pub fn number(&self) -> Option<Number> {
+    /// Traffic identifier and sequence number of a data or management frame.
+    pub fn number(&self) -> Option<FrameNumber> {
         let tid = match self.frame.kind {
             FrameType::Data(data) => data.tid,
             _ => None,
         };
-        self.frame.sequence.map(|sequence| Number { tid, sequence: sequence.number })
+        self.frame.sequence.map(|sequence| FrameNumber { tid, sequence: sequence.number })
     }
 
-    /// What kind of control frame it is.
+    /// Type of a control frame; none for other frames.
     pub fn control(&self) -> Option<Control> {
         match self.frame.kind {
             FrameType::Control(control) => Some(control),
@@ -126,10 +128,10 @@ impl CapturedFrame {
     }
 }
 
-/// Bytes that the network layer asked the MAC to carry in a frame: the IP packet, where it can be read;
-/// otherwise what is left of the body without LLC and SNAP (8 bytes) and, if it is encrypted, CCMP's header
-/// and check (16 bytes; 12.5.3.2), the most common. A packet that says it is longer than the body is a part
-/// of one. Of an A-MSDU all packets count.
+/// Number of bytes that the network layer asked the MAC to carry: the length of the IP packet if it is
+/// readable, else the body without LLC and SNAP (8 bytes) and, if encrypted, without header and check of CCMP
+/// (16 bytes; 12.5.3.2), the most common cipher. An IP length above that of the body belongs to a fragment.
+/// An A-MSDU counts all its packets.
 pub fn network_bytes(frame: &Frame) -> u32 {
     if let Some(bytes) = frame.a_msdu_bytes {
         return bytes.min(frame.body_bytes);

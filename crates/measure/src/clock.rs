@@ -1,85 +1,88 @@
-//! One time line from two clocks.
+//! Time line from the clocks of the host and of the radio.
 
 use crate::StampReference;
-use multihop_capture::{Position, Reception};
+use multihop_capture::{RxInfo, TimestampInstant};
 use multihop_core::{Span, Time};
 
-/// Steps of up to so much are the latency of the host, which stamps a frame when it gets around to it.
+/// Limit on the latency of the host, which stamps a frame when it processes it.
 const LATENCY: Span = Span::from_ms(500);
 
-/// A host whose stamps step back by more did not report frames in another order: its clock was set.
+/// Backward step of the host's timestamps above which its clock was set back; smaller ones are reordered
+/// frames.
 const SET_BACK: Span = JUMP;
 
-/// No PPDU is longer (aPPDUMaxTime, Table 19-25, rounded up): a timer that has the same value for longer
-/// stands still.
+/// Longest PPDU (aPPDUMaxTime, Table 19-25, rounded up): a timer that does not change for longer has stopped.
 pub(crate) const LONGEST_PPDU: Span = Span::from_ms(10);
 
-/// TSFT counts microseconds.
+/// Unit of TSFT, a microsecond.
 const TSFT_UNIT_NS: u32 = 1_000;
 
-/// Makes one time line of the stamps of records, which the host wrote, and of the timer of the receiving
-/// radio (TSFT), which is exact but may be set anew whenever the radio hears a beacon.
+/// Time line from the host's timestamps of records and from the timer of the receiving radio (TSFT). The
+/// timer is exact, but a beacon may reset it.
 ///
-/// Where there is a timer its differences count; the host's stamps say where the line begins, and where it
-/// goes on after a step of the timer. Where the two go apart, the host's clock was set if the timer has moved
-/// on by no more than the host's, and otherwise the timer. A frame without a timer among others that have one
-/// lies as far before its host stamp as the frame before did. Without any timer the host's stamps are taken
-/// as they are, but never backwards. Where the host's clock was set back, the line goes on from where it was.
+/// If there is a timer, its differences are used; the host's timestamps give the start of the time line, and
+/// its value after a reset of the timer. If the two diverge, one of them was set: the host's clock if the
+/// timer advanced by no more than the host's clock, else the timer.
+///
+/// If some frames lack a timer, their host timestamp is corrected by the latency of the previous frame.
+/// Without any timer, host timestamps are used, but never decrease. If the host's clock was set back, the
+/// time line continues from its last value.
 #[derive(Clone, Debug, Default)]
-pub struct Clock {
-    /// Host stamp and timer, in nanoseconds, at the last setting.
+pub struct CaptureClock {
+    /// Host timestamp and timer in nanoseconds at the last synchronization.
     anchor: Option<(u64, u64)>,
-    /// The last timer, and the host stamp with which it had that value first.
+    /// Last timer value, and the host timestamp at which it first appeared.
     timer: Option<(u64, Option<u64>)>,
-    /// By how much the host was later than the timer's line at the last frame that had both.
+    /// Delay of the host relative to the timer at the last frame with both, in nanoseconds.
     lag: i64,
-    /// Host's stamp and timer of that frame.
-    both: Option<(u64, u64)>,
-    /// What is added to the host's stamps since its clock was set, in nanoseconds.
-    shift: i64,
+    /// Host timestamp and timer of the last frame with both.
+    last_pair: Option<(u64, u64)>,
+    /// Correction of host timestamps since the host's clock was set, in nanoseconds.
+    host_correction: i64,
     last: Time,
-    /// Times that the timer was set anew.
+    /// Number of timer resets.
     pub timer_steps: u64,
-    /// Times that the host's clock was set, as the timer shows.
+    /// Number of times that the host's clock was set, as the timer shows.
     pub host_steps: u64,
-    /// Frames whose timer had the value of a frame long before, so that it was not used.
+    /// Number of frames whose timer had not changed since a much earlier frame, so that it was not used.
     pub stalled: u64,
-    /// Times that the host's stamps went backwards.
+    /// Number of times that the host's timestamps went backwards.
     pub backward: u64,
     host: Option<u64>,
-    /// By how much the host's clock was set back until now, in nanoseconds.
+    /// Total by which the host's clock was set back, in nanoseconds.
     set_back: u64,
 }
 
-impl Clock {
-    /// By how much the host's clock was set back in all, where no timer says how much time passed meanwhile.
+impl CaptureClock {
+    /// Total by which the host's clock was set back; zero with a timer, which gives the elapsed time.
     pub fn set_back(&self) -> Span {
         Span::from_ns(if self.anchor.is_some() { 0 } else { self.set_back })
     }
 }
 
-impl Clock {
-    /// The instant of a frame with these stamps, of the host and of the radio in nanoseconds, never before
-    /// that of the frame before it; none without any stamp.
+impl CaptureClock {
+    /// Time of a frame with these timestamps of host and radio; the latter in nanoseconds. Never decreases.
+    /// None without any timestamp.
     pub fn read(&mut self, host: Option<Time>, timer_ns: Option<u64>) -> Option<Time> {
         let host = self.host(host);
-        let timer_ns = timer_ns.filter(|&timer| !self.stands_still(timer, host));
+        let timer_ns = timer_ns.filter(|&timer| !self.has_stopped(timer, host));
         let instant = match (host, timer_ns) {
             (host, Some(timer)) => self.by_timer(host, timer),
-            (Some(host), None) => host.saturating_add_signed(self.shift.saturating_sub(self.lag)),
+            (Some(host), None) => host.saturating_add_signed(self.host_correction.saturating_sub(self.lag)),
             (None, None) => return None,
         };
-        // Frames of one aggregate, and of two antennas, may be reported in another order. Absurd stamps end at the end of time.
+        // Frames of one A-MPDU or of two antennas may be reordered. Absurd timestamps are limited to the end
+        // of time.
         self.last = Time::from_ns(instant.max(self.last.ns()).min(Time::NEVER.ns()));
         Some(self.last)
     }
 
-    /// Whether it is known where the line of the timer lies.
+    /// Whether the timer is synchronized with the time line.
     pub(crate) fn is_set(&self) -> bool {
         self.anchor.is_some()
     }
 
-    /// The host's stamp on a line that is never set back.
+    /// Host timestamp, corrected for a clock that was set back.
     fn host(&mut self, host: Option<Time>) -> Option<u64> {
         let host = host.map(Time::ns);
         if let (Some(now), Some(before)) = (host, self.host)
@@ -94,8 +97,8 @@ impl Clock {
         host.map(|host| host.saturating_add(self.set_back))
     }
 
-    /// Whether the timer has had this value for longer than frames of one PPDU have it.
-    fn stands_still(&mut self, timer: u64, host: Option<u64>) -> bool {
+    /// Whether the timer has kept this value for longer than a PPDU lasts.
+    fn has_stopped(&mut self, timer: u64, host: Option<u64>) -> bool {
         match self.timer {
             Some((value, since)) if value == timer => {
                 let passed = host.zip(since).map_or(0, |(host, since)| host.saturating_sub(since));
@@ -111,8 +114,9 @@ impl Clock {
     }
 
     fn by_timer(&mut self, host: Option<u64>, timer: u64) -> u64 {
-        let host = host.map(|host| host.saturating_add_signed(self.shift));
-        // Without a host the line is the timer's own, or goes on from where it was.
+        let host = host.map(|host| host.saturating_add_signed(self.host_correction));
+        // Without a host timestamp, the time line starts with the timer's value, or continues from the last
+        // time.
         let first = host.unwrap_or(timer);
         let (anchor_host, anchor_timer) = *self.anchor.get_or_insert((first, timer));
         let line = timer.checked_sub(anchor_timer).and_then(|since| anchor_host.checked_add(since));
@@ -122,7 +126,9 @@ impl Clock {
             (Some(line), Some(host)) if fits(line, host) => line,
             (Some(line), Some(host)) if self.host_was_set(host, timer) => {
                 self.host_steps += 1;
-                self.shift = self.shift.saturating_add(line.cast_signed().saturating_sub(host.cast_signed()));
+                self.host_correction = self
+                    .host_correction
+                    .saturating_add(line.cast_signed().saturating_sub(host.cast_signed()));
                 line
             }
             _ => {
@@ -135,86 +141,88 @@ impl Clock {
         if let Some(host) = host {
             let late = host.cast_signed().saturating_sub(now.cast_signed());
             self.lag = if late.unsigned_abs() > LATENCY.ns() { 0 } else { late };
-            self.both = Some((host, timer));
+            self.last_pair = Some((host, timer));
         }
         now
     }
 
-    /// Whether it is the host's clock that was set, and not the timer: that has moved on since the last frame
-    /// by no more than the host's clock, but for the host's latency.
+    /// Whether the host's clock was set, and not the timer: since the last frame, the timer advanced by no
+    /// more than the host's clock, apart from the host's latency.
     fn host_was_set(&self, host: u64, timer: u64) -> bool {
-        let Some((last_host, last_timer)) = self.both else { return false };
+        let Some((last_host, last_timer)) = self.last_pair else { return false };
         let step = timer.checked_sub(last_timer);
         step.is_some_and(|step| step <= host.saturating_sub(last_host).saturating_add(LATENCY.ns()))
     }
 }
 
-/// What the radio says of the time of a frame.
+/// Time of a frame by the radio's clock.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct RadioTime {
-    /// Its clock, in nanoseconds.
+    /// Clock of the radio, in nanoseconds.
     pub ns: Option<u64>,
-    /// What that marks, if the radio says so.
-    pub marks: Option<StampReference>,
-    /// Whether it counts in less than microseconds.
+    /// Instant that the clock value refers to, if the radio reports it.
+    pub stamp_reference: Option<StampReference>,
+    /// Whether the resolution is finer than microseconds.
     pub exact: bool,
-    /// Whether it is a TSFT, which by its definition is that of the first bit of the MPDU.
+    /// Whether the value is a TSFT, which by definition refers to the first bit of the MPDU.
     pub is_tsft: bool,
 }
 
-/// The clock of the radio. A timestamp goes before TSFT where it is finer.
-pub(crate) fn radio_timer(reception: &Reception) -> RadioTime {
+/// Time by the radio's clock: the timestamp field if it is finer than TSFT, else TSFT.
+pub(crate) fn radio_timer(reception: &RxInfo) -> RadioTime {
     let tsft = reception.tsft_us.and_then(|us| us.checked_mul(TSFT_UNIT_NS.into()));
     match reception.timestamp {
         Some(stamp) if tsft.is_none() || stamp.position.is_some() && stamp.accuracy_ns < TSFT_UNIT_NS => {
-            let marks = stamp.position.map(|position| match position {
-                Position::Acquisition => StampReference::Begin,
-                Position::MpduStart => StampReference::Mpdu,
-                Position::MpduEnd | Position::PpduEnd => StampReference::End,
+            let stamp_reference = stamp.position.map(|position| match position {
+                TimestampInstant::Acquisition => StampReference::Begin,
+                TimestampInstant::MpduStart => StampReference::Mpdu,
+                TimestampInstant::MpduEnd | TimestampInstant::PpduEnd => StampReference::End,
             });
-            let exact = marks.is_some() && stamp.accuracy_ns < TSFT_UNIT_NS;
-            RadioTime { ns: Some(stamp.ns), marks, exact, is_tsft: false }
+            let exact = stamp_reference.is_some() && stamp.accuracy_ns < TSFT_UNIT_NS;
+            RadioTime { ns: Some(stamp.ns), stamp_reference, exact, is_tsft: false }
         }
-        _ => RadioTime { ns: tsft, marks: None, exact: false, is_tsft: tsft.is_some() },
+        _ => RadioTime { ns: tsft, stamp_reference: None, exact: false, is_tsft: tsft.is_some() },
     }
 }
 
-/// A stamp that jumps by more than this from the one before may be wild.
+/// Step of a timestamp above which it may be an outlier.
 pub(crate) const JUMP: Span = Span::from_ms(100);
-/// At the edges of a capture, where only one side has neighbours, a stamp has to be so far off.
+/// Step of a timestamp above which it is an outlier at the edges of a capture, where neighbours exist on one
+/// side only.
 const EDGE_JUMP: Span = Span::from_ms(600_000);
-/// Neighbours contradict a jump if they are nearer to each other by this factor.
+/// Ratio of a step to the distance of its neighbours from which the neighbours contradict the step.
 const FACTOR: u64 = 8;
-/// Stamps on one side that must agree to contradict one at an edge.
+/// Number of timestamps on one side that must agree to contradict one at an edge.
 const ENOUGH: usize = 4;
 
-/// The stamps of one clock so far that were not wild.
+/// Timestamps of one clock that were not outliers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Trusted {
+pub(crate) struct TrustedStamps {
     first: u64,
-    /// The last one.
+    /// Last timestamp.
     pub last: u64,
     count: usize,
 }
 
-impl Trusted {
-    /// With one more.
-    pub fn with(before: Option<Trusted>, stamp: u64) -> Trusted {
+impl TrustedStamps {
+    /// Adds a timestamp.
+    pub fn with(before: Option<TrustedStamps>, stamp: u64) -> TrustedStamps {
         let (first, count) = before.map_or((stamp, 0), |before| (before.first, before.count));
-        Trusted { first, last: stamp, count: count.saturating_add(1) }
+        TrustedStamps { first, last: stamp, count: count.saturating_add(1) }
     }
 }
 
-/// Whether a stamp, in nanoseconds, is wild: its neighbours contradict it. Those are the ones before that
-/// were not, and those that follow.
+/// Whether a timestamp, in nanoseconds, is an outlier: neighbouring timestamps contradict it. The neighbours
+/// are the trusted timestamps before it, and the timestamps after it.
 ///
-/// A silence has no stamp that returns to where it began, and so is none; nor is a clock that was set.
-pub(crate) fn is_wild(
-    trusted: Option<Trusted>,
+/// After a long silence or a set clock, timestamps do not return to their earlier range; neither is an
+/// outlier.
+pub(crate) fn is_outlier(
+    trusted: Option<TrustedStamps>,
     stamp: u64,
-    following: impl Iterator<Item = u64> + Clone,
+    later_stamps: impl Iterator<Item = u64> + Clone,
 ) -> bool {
-    let Some(trusted) = trusted else { return is_wild_first(stamp, following) };
+    let Some(trusted) = trusted else { return is_first_outlier(stamp, later_stamps) };
     let (before, span) = (trusted.last, trusted.last.saturating_sub(trusted.first));
     let jump = before.abs_diff(stamp);
     if jump <= JUMP.ns() {
@@ -226,19 +234,19 @@ pub(crate) fn is_wild(
         let far = |next: u64| before.abs_diff(next) > jump / 2;
         trusted.count >= ENOUGH
             && jump > EDGE_JUMP.ns().max(span.saturating_mul(FACTOR))
-            && following.clone().count() < ENOUGH
-            && following.clone().all(far)
+            && later_stamps.clone().count() < ENOUGH
+            && later_stamps.clone().all(far)
     };
-    following.clone().any(returns) || is_edge()
+    later_stamps.clone().any(returns) || is_edge()
 }
 
-/// The same of the first stamp.
-fn is_wild_first(stamp: u64, following: impl Iterator<Item = u64> + Clone) -> bool {
-    let Some(next) = following.clone().next() else { return false };
+/// Whether the first timestamp is an outlier.
+fn is_first_outlier(stamp: u64, later_stamps: impl Iterator<Item = u64> + Clone) -> bool {
+    let Some(next) = later_stamps.clone().next() else { return false };
     let (least, most) =
-        following.clone().fold((next, next), |(least, most), stamp| (least.min(stamp), most.max(stamp)));
+        later_stamps.clone().fold((next, next), |(least, most), stamp| (least.min(stamp), most.max(stamp)));
     let jump = stamp.abs_diff(next);
-    following.count() >= ENOUGH && jump > EDGE_JUMP.ns() && most - least < jump / FACTOR
+    later_stamps.count() >= ENOUGH && jump > EDGE_JUMP.ns() && most - least < jump / FACTOR
 }
 
 #[cfg(test)]
@@ -251,11 +259,11 @@ mod tests {
 
     #[test]
     fn the_timer_says_how_long_and_the_host_where() {
-        let mut clock = Clock::default();
+        let mut clock = CaptureClock::default();
         assert_eq!(clock.read(Some(at(1_000)), Some(77_000)), Some(at(1_000)));
         // The host was busy for 30 ms.
         assert_eq!(clock.read(Some(at(1_040)), Some(10_077_000)), Some(at(1_010)));
-        // The radio took over the timer of an access point.
+        // The radio adopted the timer of an access point.
         assert_eq!(clock.read(Some(at(1_050)), Some(5_000_000_000_000)), Some(at(1_050)));
         assert_eq!(clock.read(Some(at(1_060)), Some(5_000_007_000_000)), Some(at(1_057)));
         assert_eq!(clock.timer_steps, 1);
@@ -263,7 +271,7 @@ mod tests {
 
     #[test]
     fn a_frame_without_a_timer_is_as_late_as_the_one_before() {
-        let mut clock = Clock::default();
+        let mut clock = CaptureClock::default();
         let stamps = [(1_000, Some(7)), (1_040, Some(17)), (1_041, None), (1_049, Some(19))];
         let read = stamps.map(|(ms, timer)| clock.read(Some(at(ms)), timer.map(|ms: u64| ms * 1_000_000)));
         assert_eq!(read, [1_000, 1_010, 1_011, 1_012].map(|ms| Some(at(ms))));
@@ -271,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_timer_that_stops_is_left_and_one_value_for_a_ppdu_is_not() {
-        let mut clock = Clock::default();
+        let mut clock = CaptureClock::default();
         let stamps = [(0, 5), (2, 5), (4, 5), (30, 5), (60, 5), (70, 75)];
         let read = stamps.map(|(ms, timer)| clock.read(Some(at(1_000 + ms)), Some(timer * 1_000_000)));
         assert_eq!(read, [0, 0, 0, 26, 56, 70].map(|ms| Some(at(1_000 + ms))));
@@ -280,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_timer_without_a_host_goes_on_where_it_was() {
-        let mut clock = Clock::default();
+        let mut clock = CaptureClock::default();
         let read = [5, 9, 2, 4].map(|ms: u64| clock.read(None, Some(ms * 1_000_000)));
         assert_eq!(read, [5, 9, 9, 11].map(|ms| Some(at(ms))));
         assert_eq!(clock.timer_steps, 1);
@@ -288,7 +296,7 @@ mod tests {
 
     #[test]
     fn hosts_never_go_back() {
-        let mut clock = Clock::default();
+        let mut clock = CaptureClock::default();
         assert_eq!(clock.read(Some(at(1_000)), None), Some(at(1_000)));
         assert_eq!(clock.read(Some(at(950)), None), Some(at(1_000)));
         assert_eq!(clock.read(Some(at(1_200)), None), Some(at(1_200)));
@@ -298,25 +306,25 @@ mod tests {
 
     #[test]
     fn a_line_goes_on_where_the_host_s_clock_is_set_back() {
-        let mut alone = Clock::default();
+        let mut alone = CaptureClock::default();
         let read = [20_000, 20_040, 10_000, 10_040].map(|ms| alone.read(Some(at(ms)), None));
         assert_eq!(read, [20_000, 20_040, 20_040, 20_080].map(|ms| Some(at(ms))));
         assert_eq!(alone.backward, 1);
-        let mut timed = Clock::default();
+        let mut timed = CaptureClock::default();
         let read = [(20_000, 7), (20_040, 47), (10_000, 87), (10_041, 127)]
             .map(|(ms, timer)| timed.read(Some(at(ms)), Some(timer * 1_000_000)));
         assert_eq!(read, [20_000, 20_040, 20_080, 20_120].map(|ms| Some(at(ms))), "the timer counts");
         assert_eq!((timed.backward, timed.timer_steps), (1, 0));
-        let mut both = Clock::default();
+        let mut last_pair = CaptureClock::default();
         let read = [(20_000, 10_007), (20_040, 10_047), (10_000, 7), (10_040, 47)]
-            .map(|(ms, timer)| both.read(Some(at(ms)), Some(timer * 1_000_000)));
+            .map(|(ms, timer)| last_pair.read(Some(at(ms)), Some(timer * 1_000_000)));
         assert_eq!(read, [20_000, 20_040, 20_040, 20_080].map(|ms| Some(at(ms))));
     }
 
     #[test]
     fn whichever_clock_was_set_the_other_says_how_much_time_passed() {
         let read = |stamps: [(u64, u64); 5]| {
-            let mut clock = Clock::default();
+            let mut clock = CaptureClock::default();
             let read = stamps.map(|(host, timer)| clock.read(Some(at(host)), Some(timer * 1_000_000)));
             (read.map(|time| time.map(|time| time.ns() / 1_000_000)), clock.host_steps, clock.timer_steps)
         };
@@ -333,7 +341,7 @@ mod tests {
 
     #[test]
     fn absurd_timers_are_no_panic() {
-        let mut clock = Clock::default();
+        let mut clock = CaptureClock::default();
         for timer in [0, u64::MAX, u64::MAX / 1_000, 5, u64::MAX] {
             assert!(clock.read(Some(at(7)), Some(timer)).is_some());
             assert!(clock.read(None, Some(timer)).is_some());
@@ -341,15 +349,15 @@ mod tests {
         }
     }
 
-    /// Which of these stamps, in milliseconds, are wild.
+    /// Indices of the outliers among these timestamps in milliseconds.
     fn wild(stamps_ms: &[u64]) -> Vec<usize> {
         let ns: Vec<u64> = stamps_ms.iter().map(|ms| ms * 1_000_000).collect();
         let (mut trusted, mut found) = (None, Vec::new());
         for (index, &stamp) in ns.iter().enumerate() {
-            if is_wild(trusted, stamp, ns[index + 1..].iter().copied().take(16)) {
+            if is_outlier(trusted, stamp, ns[index + 1..].iter().copied().take(16)) {
                 found.push(index);
             } else {
-                trusted = Some(Trusted::with(trusted, stamp));
+                trusted = Some(TrustedStamps::with(trusted, stamp));
             }
         }
         found

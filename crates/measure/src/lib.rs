@@ -1,43 +1,40 @@
-//! What a monitor-mode capture says of a channel: which stations took the airtime, what links carried, and
-//! how far to trust it.
+//! Measurements from a monitor-mode capture: airtime of stations, traffic of links, and the quality of the
+//! capture.
 //!
-//! [`survey`] reads a capture to its end. Each record of an interface goes through these steps:
+//! [`survey`] reads a capture to its end. Each record of an interface passes these steps:
 //!
-//! * `habits` finds out from the first records how the receiver writes: whether its flags and its timer can
-//!   be right.
-//! * `interface` reads the frame, leaves out stamps that those around them contradict, and recognises A-MPDUs
-//!   by their timer.
-//! * [`Clock`] makes one time line of the stamps of records and of the receiver's own timer, and counts their
-//!   steps.
-//! * `channels` gives each channel that the radio was on a `sniffer` of its own, with the time that it
-//!   listened there.
-//! * [`Aggregates`] puts the frames of an A-MPDU together, which share a preamble.
-//! * [`Stamps`] finds out what the stamps mark, the beginning of a frame or its end, from frames and their
-//!   answers; until that is known, a bounded number of frames waits.
-//! * [`Exchanges`] puts RTS, CTS, DATA and ACK together by their spacing, and names the transmitter of frames
-//!   without a transmitter address.
-//! * `reconstruction` reports to the estimators of `multihop-link` what happened, as link events of the
-//!   radio's node, and `gauges` writes down what they say; `profile` is what they have to know of the PHY, as
-//!   the frames show it.
-//! * `ledger` adds up airtime by time, station and kind; `links` and `stations` what became of data;
-//!   `quality` what the sniffer must have missed.
+//! * `quirks` detects errors of the receiver's flags and timer from its first records.
+//! * `interface` reads the frame, discards outliers among timestamps, and recognises A-MPDUs by their timer.
+//! * [`CaptureClock`] makes one time line from the host's timestamps and the receiver's timer, and counts
+//!   their steps.
+//! * `channels` gives each channel of the radio a `sniffer` of its own, with the time spent there.
+//! * [`AmpduAssembler`] assembles the frames of an A-MPDU, which share a preamble.
+//! * [`StampVotes`] finds the instant that timestamps refer to, the start or the end of a frame, from frames
+//!   and their responses. Until it is known, a bounded number of frames is buffered.
+//! * [`ExchangeAssembler`] assembles RTS, CTS, DATA and ACK by their spacing, and finds the transmitter of
+//!   frames without a transmitter address.
+//! * `reconstruction` reports link events of the radio's node to the estimators of `multihop-link`, and
+//!   `estimators` records their outputs. `profile` holds the PHY parameters that they need, as the frames
+//!   show them.
+//! * `ledger` adds up airtime by time, station and use. `links` and `stations` count the outcomes of data,
+//!   and `quality` the losses of the sniffer.
 //!
-//! Memory does not depend on the length of the capture: the bins of the ledger become wider as it goes on,
-//! and stations are bounded.
+//! Memory does not depend on the length of the capture: the bins of the ledger become wider over time, and
+//! the number of stations is bounded.
 
 mod aggregates;
 mod block_acks;
 mod captured_frame;
 mod channels;
 mod clock;
+mod estimators;
 mod exchanges;
-mod gauges;
-mod habits;
 mod interface;
 mod ledger;
 mod links;
 mod profile;
 mod quality;
+mod quirks;
 mod reconstruction;
 mod sniffer;
 mod stamps;
@@ -45,19 +42,19 @@ mod stations;
 mod survey;
 mod transmissions;
 
-pub use aggregates::{Aggregates, Part};
-pub use block_acks::{BlockAcks, Group, Settled};
+pub use aggregates::{AmpduAssembler, AmpduPosition};
+pub use block_acks::{BlockAckOutcome, BlockAcks, MpduGroup};
 pub use captured_frame::CapturedFrame;
-pub use clock::Clock;
-pub use exchanges::{Exchanges, Number, Seen};
-pub use gauges::{Gauge, Reading};
-pub use habits::TimerFault;
-pub use ledger::{Cell, Kind, Ledger, Row};
-pub use links::{Link, Links, RateCount, Samples};
+pub use clock::CaptureClock;
+pub use estimators::{NamedEstimator, Reading};
+pub use exchanges::{ExchangeAssembler, FrameNumber, ObservedExchange};
+pub use ledger::{AirtimeRow, AirtimeTotals, AirtimeUse, Ledger};
+pub use links::{LinkStatistics, LinkTable, RateCount, SampleMoments};
 pub use quality::{Grade, Quality};
+pub use quirks::TimerFault;
 pub(crate) use sniffer::Sniffer;
-pub use sniffer::{Options, SnifferReport};
-pub use stamps::{StampReference, Stamps};
-pub use stations::{Station, StationId, Stations};
-pub use survey::{Survey, Surveyed, survey};
-pub use transmissions::{Kept, Transmissions};
+pub use sniffer::{SnifferReport, SurveyOptions};
+pub use stamps::{StampReference, StampVotes};
+pub use stations::{StationId, StationStatistics, StationTable};
+pub use survey::{ChannelSurvey, Survey, survey};
+pub use transmissions::{TransmissionFilter, TransmissionLog};

@@ -1,21 +1,21 @@
-//! What became of data between two stations.
+//! Outcomes of data between two stations.
 
-use crate::{Group, Seen, StationId};
+use crate::{MpduGroup, ObservedExchange, StationId};
 use multihop_core::{Rate, Span};
 use std::collections::BTreeMap;
 
-/// Number, mean and spread of what was measured.
+/// Number, mean and variance of a set of samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Samples {
-    /// How many.
+pub struct SampleMoments {
+    /// Number of samples.
     pub count: u64,
-    /// Their mean; zero if there are none.
+    /// Mean of the samples; zero if there are none.
     pub mean: f64,
     squares: f64,
 }
 
-impl Samples {
-    /// One more (Welford 1962).
+impl SampleMoments {
+    /// Adds a sample (Welford 1962).
     pub fn add(&mut self, sample: f64) {
         self.count += 1;
         let off = sample - self.mean;
@@ -23,7 +23,7 @@ impl Samples {
         self.squares += off * (sample - self.mean);
     }
 
-    /// Standard deviation of one; none of fewer than two.
+    /// Standard deviation of the samples; none for fewer than two.
     pub fn deviation(&self) -> Option<f64> {
         (self.count > 1).then(|| (self.squares / (self.count - 1) as f64).sqrt())
     }
@@ -31,49 +31,49 @@ impl Samples {
 
 /// Exchanges from one station to another.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Link {
-    /// Exchanges with data for one station, whether answered or not.
+pub struct LinkStatistics {
+    /// Number of exchanges with unicast data, acknowledged or not.
     pub exchanges: u64,
-    /// Those of which the answer was seen.
+    /// Number of exchanges whose response was captured.
     pub answered: u64,
-    /// Those that were sent before.
+    /// Number of retransmissions.
     pub retries: u64,
-    /// Those that began with RTS and CTS.
+    /// Number of exchanges with RTS or CTS.
     pub reserved: u64,
-    /// Those that a block acknowledgement answered.
+    /// Number of exchanges with a block acknowledgement.
     pub blocks: u64,
-    /// Exchanges of which the data carried something: none of null frames.
+    /// Number of exchanges whose data has a body, which null frames do not have.
     pub loaded: u64,
-    /// Data frames that carried something, each time that they were sent: of an A-MPDU all that were seen.
+    /// Number of transmissions of data frames with a body; an A-MPDU counts all captured frames.
     pub frames: u64,
-    /// Those of them that were acknowledged, of block acknowledgements by the bitmap.
+    /// Number of acknowledged data frames; a block acknowledgement counts by its bitmap.
     pub acknowledged: u64,
-    /// Bytes that the network layer sent in acknowledged frames.
+    /// Number of network-layer bytes in acknowledged frames.
     pub bytes: u64,
-    /// Time from the first to the last frame of answered exchanges.
+    /// Time from the first to the last frame of acknowledged exchanges.
     pub occupied: Span,
-    /// Capacity by rt-Winf, in bits per second: means of batches of consecutive exchanges, which depend less
-    /// on each other than exchanges do.
-    pub capacity_bps: Samples,
-    /// Bit rate of the fastest DATA among them, which the capacity cannot be above.
+    /// Capacity by rt-Winf, in bits per second. The samples are means of batches of consecutive exchanges,
+    /// which are less correlated than single exchanges.
+    pub capacity_bps: SampleMoments,
+    /// Highest bit rate of the DATA in these exchanges, an upper bound of the capacity.
     pub fastest: Option<Rate>,
-    batch: Samples,
+    batch: SampleMoments,
 }
 
-/// Exchanges of a batch.
+/// Number of exchanges in a batch.
 const BATCH: u64 = 16;
 
-impl Link {
-    fn add(&mut self, seen: &Seen) {
+impl LinkStatistics {
+    fn add(&mut self, seen: &ObservedExchange) {
         self.exchanges += 1;
         self.loaded += u64::from(seen.has_payload);
         self.retries += u64::from(seen.retry);
         self.reserved += u64::from(seen.rts.is_some() || seen.cts.is_some());
         if let Some(ack) = seen.ack {
             self.answered += 1;
-            self.blocks += u64::from(seen.block);
-            if !seen.block && seen.has_payload {
-                self.arrived(1, seen.size.into());
+            self.blocks += u64::from(seen.is_block_ack);
+            if !seen.is_block_ack && seen.has_payload {
+                self.delivered(1, seen.size.into());
             }
             let first = [seen.rts, seen.cts, seen.data].into_iter().flatten().next();
             self.occupied += first.map_or(Span::ZERO, |air| ack.end.since(air.start));
@@ -87,12 +87,12 @@ impl Link {
         }
     }
 
-    fn arrived(&mut self, frames: u64, bytes: u64) {
+    fn delivered(&mut self, frames: u64, bytes: u64) {
         self.acknowledged += frames;
         self.bytes += bytes;
     }
 
-    /// With the batch that is not full, if there is no other.
+    /// Adds an incomplete batch if there is no complete one.
     fn finish(&mut self) {
         if self.capacity_bps.count == 0 && self.batch.count > 0 {
             self.capacity_bps.add(self.batch.mean);
@@ -100,32 +100,32 @@ impl Link {
     }
 }
 
-/// Data frames from one station to another at a bit rate.
+/// Number of data frames from one station to another at a bit rate.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RateCount {
-    /// Their transmitter.
+    /// Transmitter of the frames.
     pub sender: StationId,
-    /// Whom they were for.
+    /// Receiver of the frames.
     pub receiver: StationId,
-    /// The bit rate.
+    /// Bit rate of the frames.
     pub rate: Rate,
-    /// How often a frame was sent at it: of an A-MPDU all that were seen.
+    /// Number of transmissions; an A-MPDU counts all captured frames.
     pub frames: u64,
 }
 
 /// All links of a capture.
 #[derive(Clone, Debug, Default)]
-pub struct Links {
-    all: BTreeMap<(StationId, StationId), Link>,
+pub struct LinkTable {
+    all: BTreeMap<(StationId, StationId), LinkStatistics>,
     rates: BTreeMap<(StationId, StationId, Rate), u64>,
 }
 
-/// Links, and rates of links, beyond so many are not distinguished.
-const MOST: usize = 16_384;
+/// Limit on the number of links, and of rates of links.
+const MAX_LINKS: usize = 16_384;
 
-impl Links {
-    /// An exchange; those of management, and to groups, are none of a link.
-    pub fn add(&mut self, seen: &Seen) {
+impl LinkTable {
+    /// Adds an exchange. Exchanges of management frames and to groups belong to no link.
+    pub fn add(&mut self, seen: &ObservedExchange) {
         if let (Some(sender), Some(receiver), true, Some(_)) =
             (seen.sender, seen.receiver, seen.is_data, seen.data)
             && let Some(link) = self.between(sender, receiver)
@@ -134,31 +134,31 @@ impl Links {
         }
     }
 
-    /// A data frame, by itself or in an A-MPDU, at a bit rate if that is known.
+    /// Adds a data frame, single or in an A-MPDU, with its bit rate if known.
     pub fn sent(&mut self, sender: StationId, receiver: StationId, rate: Option<Rate>) {
         self.between(sender, receiver).into_iter().for_each(|link| link.frames += 1);
         if let Some(key) = rate.map(|rate| (sender, receiver, rate))
-            && (self.rates.len() < MOST || self.rates.contains_key(&key))
+            && (self.rates.len() < MAX_LINKS || self.rates.contains_key(&key))
         {
             *self.rates.entry(key).or_default() += 1;
         }
     }
 
-    /// What a block acknowledgement says to have arrived.
-    pub fn arrived(&mut self, sender: StationId, receiver: StationId, arrived: &Group) {
+    /// Adds the frames that a block acknowledgement reports as received.
+    pub fn delivered(&mut self, sender: StationId, receiver: StationId, delivered: &MpduGroup) {
         self.between(sender, receiver)
             .into_iter()
-            .for_each(|link| link.arrived(arrived.frames, arrived.bytes));
+            .for_each(|link| link.delivered(delivered.frames, delivered.bytes));
     }
 
-    fn between(&mut self, sender: StationId, receiver: StationId) -> Option<&mut Link> {
+    fn between(&mut self, sender: StationId, receiver: StationId) -> Option<&mut LinkStatistics> {
         let key = (sender, receiver);
-        (self.all.len() < MOST || self.all.contains_key(&key)).then(|| self.all.entry(key).or_default())
+        (self.all.len() < MAX_LINKS || self.all.contains_key(&key)).then(|| self.all.entry(key).or_default())
     }
 
-    /// Sender, receiver, and what became of their exchanges; and at which rates data were sent.
-    pub fn finish(mut self) -> (Vec<(StationId, StationId, Link)>, Vec<RateCount>) {
-        self.all.values_mut().for_each(Link::finish);
+    /// Links by sender and receiver, and the number of data frames by rate.
+    pub fn finish(mut self) -> (Vec<(StationId, StationId, LinkStatistics)>, Vec<RateCount>) {
+        self.all.values_mut().for_each(LinkStatistics::finish);
         let rates = self.rates.into_iter();
         let rates = rates
             .map(|((sender, receiver, rate), frames)| RateCount { sender, receiver, rate, frames })
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn samples_by_hand() {
-        let mut samples = Samples::default();
+        let mut samples = SampleMoments::default();
         assert_eq!(samples.deviation(), None);
         for sample in [2.0, 4.0, 9.0] {
             samples.add(sample);

@@ -1,34 +1,34 @@
-//! What the PHY and the MAC of a channel take, as its frames show.
+//! PHY and MAC parameters of a channel, as its frames show them.
 
 use crate::CapturedFrame;
-use multihop_capture::{Channel, Control, FrameType};
+use multihop_capture::{Control, FrameType, RadioChannel};
 use multihop_core::{Rate, Span};
 use multihop_dot11::{
-    ACK_BYTES, Bandwidth, CTS_BYTES, Clock, DcfRules, Phy, Ppdu, PpduOptions, Preamble, RTS_BYTES, Standard,
+    ACK_BYTES, Bandwidth, CTS_BYTES, DcfRules, OfdmClock, Phy, Ppdu, PpduOptions, Preamble, RTS_BYTES,
+    Standard,
 };
 use multihop_link::PhyTimes;
 use std::collections::BTreeMap;
 
-/// What estimators, and the network allocation vector, have to know.
+/// Parameters that the estimators and the network allocation vector need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Profile {
     /// Times of the PHY.
     pub times: PhyTimes,
-    /// The NAV that an RTS set may be dropped so long after its end if nothing has followed (9.3.2.4).
+    /// Time after an RTS at which its NAV may be reset if no frame has begun (9.3.2.4).
     pub nav_reset: Span,
-    /// A CTS or an ACK that has not begun so long after the frame that it would answer does not come
-    /// (9.3.2.8).
-    pub answer_timeout: Span,
+    /// Time after a frame at which its CTS or ACK must have begun (9.3.2.8).
+    pub response_timeout: Span,
 }
 
-/// Bytes of a DATA frame besides the network layer's: MAC header with three addresses, LLC and SNAP, FCS.
+/// Overhead of a DATA frame in bytes: MAC header with three addresses, LLC and SNAP, FCS.
 const DATA_HEADER: u32 = 24 + 8 + 4;
 
 impl Profile {
-    /// Takes the standard from rates and band, and lengths and rates of frames from those that are most
-    /// frequent. What was not seen is as the standard says: control frames at the lowest basic rate, and DATA
-    /// as fast as any frame that was seen.
-    pub fn of(seen: &[CapturedFrame]) -> Profile {
+    /// Derives the standard from rates and band, and lengths and rates from the most frequent frames. Without
+    /// such frames, values of the standard are used: control frames at the lowest basic rate, and DATA at the
+    /// highest rate of any frame.
+    pub fn from_frames(seen: &[CapturedFrame]) -> Profile {
         let phy = phy(seen);
         let lowest = phy.basic_rates()[0];
         let airtime = |bytes| phy.airtime(lowest, bytes, DcfRules::IEEE.airtime);
@@ -61,17 +61,17 @@ impl Profile {
             data_header: DATA_HEADER + if quality_of_service { 2 } else { 0 },
         };
         let begun = phy.sifs + phy.rx_start_delay(lowest) + phy.slot;
-        Profile { times, nav_reset: begun + phy.sifs + cts + phy.slot, answer_timeout: begun }
+        Profile { times, nav_reset: begun + phy.sifs + cts + phy.slot, response_timeout: begun }
     }
 }
 
-/// The standard and preamble that timing follows; of 802.11n and later, that of its band before.
+/// PHY for the timing; for 802.11n and later, that of the older standard of the band.
 fn phy(seen: &[CapturedFrame]) -> Phy {
     if seen.iter().any(|frame| frame.sifs == Span::from_us(FHSS_SIFS_US)) {
         return Phy::new(Standard::Fhss, Preamble::Long);
     }
-    for (clock, bandwidth) in [(Clock::Half, Bandwidth::Mhz10), (Clock::Quarter, Bandwidth::Mhz5)] {
-        let sifs = Span::from_us(OFDM_SIFS_US * clock.slower());
+    for (clock, bandwidth) in [(OfdmClock::Half, Bandwidth::Mhz10), (OfdmClock::Quarter, Bandwidth::Mhz5)] {
+        let sifs = Span::from_us(OFDM_SIFS_US * clock.slowdown());
         if seen.iter().any(|frame| frame.sifs == sifs) {
             let phy = Phy::new(Standard::Dot11a, Preamble::Long);
             return phy.with_options(PpduOptions { bandwidth, ..phy.options() });
@@ -91,52 +91,52 @@ fn phy(seen: &[CapturedFrame]) -> Phy {
     }
 }
 
-/// By which frames of frequency hopping are distinguished from others: no other PHY has it.
+/// SIFS of frequency hopping, by which its frames are recognised: no other PHY has this value.
 const FHSS_SIFS_US: u64 = 28;
-/// Of direct sequence (16.2.2.2).
+/// Long preamble of direct sequence (16.2.2.2).
 const LONG_PREAMBLE: Span = Span::from_us(192);
 
-/// At 5 GHz and above (Table 17-21), and as much as SIFS and signal extension are at 2.4 GHz.
+/// SIFS at 5 GHz and above (Table 17-21), equal to SIFS plus signal extension at 2.4 GHz.
 const OFDM_SIFS_US: u64 = 16;
-/// At 2.4 GHz (Tables 15-6, 18-5).
+/// SIFS at 2.4 GHz (Tables 15-6, 18-5).
 const DSSS_SIFS_US: u64 = 10;
 
 /// SIFS of a band: 10 us at 2.4 GHz, 16 us at 5 GHz and above, 32 and 64 us in channels of 10 and 5 MHz
-/// (Tables 15-6, 17-21, 18-5), 28 us for frequency hopping; where the band is not known, the first.
-pub(crate) fn sifs(channel: Option<Channel>) -> Span {
+/// (Tables 15-6, 17-21, 18-5), 28 us for frequency hopping. The default for unknown bands is 10 us.
+pub(crate) fn sifs(channel: Option<RadioChannel>) -> Span {
     let is_high = channel.is_some_and(|channel| !channel.is_2_4_ghz() && channel.mhz > 3_000);
-    let hops = channel.is_some_and(Channel::is_gfsk);
-    let slower = slower(channel);
+    let hops = channel.is_some_and(RadioChannel::is_gfsk);
+    let slowdown = slowdown(channel);
     Span::from_us(if hops {
         FHSS_SIFS_US
-    } else if is_high || slower > 1 {
-        OFDM_SIFS_US * slower
+    } else if is_high || slowdown > 1 {
+        OFDM_SIFS_US * slowdown
     } else {
         DSSS_SIFS_US
     })
 }
 
-/// By how much the clock of a narrow channel is slower.
-fn slower(channel: Option<Channel>) -> u64 {
+/// Factor by which the clock of a narrow channel is slower.
+fn slowdown(channel: Option<RadioChannel>) -> u64 {
     match channel {
-        Some(channel) if channel.is_half() => Clock::Half.slower(),
-        Some(channel) if channel.is_quarter() => Clock::Quarter.slower(),
+        Some(channel) if channel.is_half() => OfdmClock::Half.slowdown(),
+        Some(channel) if channel.is_quarter() => OfdmClock::Quarter.slowdown(),
         _ => 1,
     }
 }
 
-/// Time from the last symbol of a frame to its answer. Behind OFDM at 2.4 GHz a signal extension of 6 us
-/// precedes the SIFS of 10 us (18.3.2.4, 19.3.2), so that it is that of 5 GHz whatever the band.
-pub(crate) fn answer_gap(channel: Option<Channel>, how: Option<Ppdu>) -> Span {
+/// Time from the last symbol of a frame to its response. At 2.4 GHz OFDM has a signal extension of 6 us
+/// before the SIFS of 10 us (18.3.2.4, 19.3.2), so that the sum equals the SIFS of 5 GHz.
+pub(crate) fn response_gap(channel: Option<RadioChannel>, how: Option<Ppdu>) -> Span {
     match how {
         None => sifs(channel),
         Some(Ppdu::Fhss { .. }) => Span::from_us(FHSS_SIFS_US),
         Some(Ppdu::Dsss { .. }) => Span::from_us(DSSS_SIFS_US),
-        Some(_) => Span::from_us(OFDM_SIFS_US * slower(channel)),
+        Some(_) => Span::from_us(OFDM_SIFS_US * slowdown(channel)),
     }
 }
 
-/// Of several that are as frequent, the largest.
+/// Most frequent value; the largest one among equally frequent values.
 fn most_frequent<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
     let mut counts: BTreeMap<T, u64> = BTreeMap::new();
     values.for_each(|value| *counts.entry(value).or_default() += 1);
@@ -150,27 +150,27 @@ mod tests {
 
     #[test]
     fn gaps_are_those_of_the_tables() {
-        let at = |mhz, flags| Some(Channel { mhz, flags });
+        let at = |mhz, flags| Some(RadioChannel { mhz, flags });
         let rate = Rate::from_kbps(12_000);
         let ofdm = |clock| Some(Ppdu::Ofdm { rate, clock });
-        let full = ofdm(Clock::Full);
+        let full = ofdm(OfdmClock::Full);
         for (channel, standard, band) in
             [(at(2_437, 0), Standard::Dot11g, Band::Ghz2_4), (at(5_180, 0), Standard::Dot11a, Band::Ghz5)]
         {
             let phy = Phy::new(standard, Preamble::Long);
             assert_eq!(sifs(channel), phy.sifs);
-            assert_eq!(answer_gap(channel, full), phy.sifs + full.unwrap().signal_extension(band));
+            assert_eq!(response_gap(channel, full), phy.sifs + full.unwrap().signal_extension(band));
         }
-        assert_eq!(answer_gap(None, full), Span::from_us(16), "without a channel too");
+        assert_eq!(response_gap(None, full), Span::from_us(16), "without a channel too");
         let dsss = Some(Ppdu::Dsss { rate, preamble: Preamble::Long });
-        assert_eq!(answer_gap(at(2_437, 0), dsss), Phy::new(Standard::Dot11b, Preamble::Long).sifs);
+        assert_eq!(response_gap(at(2_437, 0), dsss), Phy::new(Standard::Dot11b, Preamble::Long).sifs);
         let hops = at(2_412, 1 << 11);
         assert_eq!(
-            answer_gap(hops, Some(Ppdu::Fhss { rate })),
+            response_gap(hops, Some(Ppdu::Fhss { rate })),
             Phy::new(Standard::Fhss, Preamble::Long).sifs
         );
-        let narrow = [(14, Clock::Half), (15, Clock::Quarter)];
-        let gaps = narrow.map(|(flag, clock)| answer_gap(at(5_890, 1 << flag), ofdm(clock)));
+        let narrow = [(14, OfdmClock::Half), (15, OfdmClock::Quarter)];
+        let gaps = narrow.map(|(flag, clock)| response_gap(at(5_890, 1 << flag), ofdm(clock)));
         assert_eq!(gaps, [32, 64].map(Span::from_us));
     }
 }

@@ -1,116 +1,114 @@
-//! How far a capture is to be trusted.
+//! Reliability of a capture.
 
-use crate::habits::TimerFault;
+use crate::quirks::TimerFault;
 use multihop_core::Span;
 
-/// What a sniffer is likely to have missed, and what is wrong with the file.
+/// Losses of the sniffer, and defects of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Quality {
-    /// Records of the file.
+    /// Number of records in the file.
     pub records: u64,
-    /// Records in which no frame could be read.
+    /// Number of records without a readable frame.
     pub unreadable: u64,
-    /// The most frequent reason for that.
+    /// Most frequent reason for unreadable records.
     pub unreadable_message: Option<String>,
-    /// The most frequent reason why records are cut.
+    /// Most frequent reason for cut records.
     pub cut_message: Option<String>,
-    /// Frames whose frame check sequence, or whose receiver, says that they are damaged.
+    /// Number of frames that are damaged by their FCS or by the receiver's report.
     pub damaged: u64,
-    /// Frames of which less was captured than its header and frame check sequence need.
+    /// Number of frames with fewer captured bytes than their header needs.
     pub cut: u64,
-    /// Frames in front of which the receiver's header contradicts itself.
+    /// Number of frames whose link-layer header contradicts itself.
     pub damaged_headers: u64,
-    /// Frames whose bytes contradict what the receiver said of their frame check sequence, and went before.
+    /// Number of frames whose bytes contradict the receiver's FCS flag and took precedence.
     pub fcs_overruled: u64,
-    /// Frames that are not damaged whose airtime is unknown, as the receiver did not say how they were sent.
+    /// Number of intact frames of unknown airtime, as the receiver did not report their rate or format.
     pub unknown_airtime: u64,
-    /// HE frames stamped at their end of which the length of the packet extension is unknown.
+    /// Number of HE frames with an end timestamp and a packet extension of unknown length.
     pub unknown_extension: u64,
-    /// A-MPDUs.
+    /// Number of A-MPDUs.
     pub aggregates: u64,
-    /// Those of which frames were missed, as far as that can be seen.
+    /// Number of A-MPDUs with missed frames, as far as detectable.
     pub partial_aggregates: u64,
-    /// Frames that sequence numbers say were sent.
+    /// Number of frames that were sent according to sequence numbers.
     pub numbered: u64,
-    /// Those of them that were not seen.
+    /// Number of these frames that were not captured.
     pub missed: u64,
-    /// ACKs to stations that are heard.
+    /// Number of ACKs to stations in range.
     pub acks: u64,
-    /// Those that answer no frame that was seen.
+    /// Number of these ACKs without a captured frame that they acknowledge.
     pub orphan_acks: u64,
-    /// Data frames to stations that are heard, which are to be answered.
+    /// Number of data frames to stations in range that require a response.
     pub to_answer: u64,
-    /// Those of which no answer was seen: it was lost, or the sniffer missed it.
+    /// Number of these data frames without a captured response: it was lost, or the sniffer missed it.
     pub unanswered: u64,
-    /// Block acknowledgements.
+    /// Number of block acknowledgements.
     pub block_acks: u64,
-    /// Those that answer no data that was seen: the sniffer does not decode such data.
+    /// Number of block acknowledgements without captured data, which the sniffer cannot decode.
     pub orphan_block_acks: u64,
-    /// Exchanges of DATA and answer whose airtimes are known.
+    /// Number of exchanges of DATA and response with known airtimes.
     pub timed: u64,
-    /// Those of them that cannot have been as their stamps say: an answer begins before what it answers has
-    /// ended.
+    /// Number of these exchanges with impossible timestamps: a response begins before the end of its DATA.
     pub impossible: u64,
-    /// Pairs of a frame and its answer that show what stamps mark.
+    /// Number of pairs of a frame and its response that show what timestamps refer to.
     pub stamp_pairs: u64,
-    /// Those of them that show something else than most do.
+    /// Number of these pairs that contradict the majority.
     pub other_pairs: u64,
-    /// What stamps mark was given, or the radio says it.
-    pub marks_are_known: bool,
-    /// Frames without any stamp that those around it do not contradict.
-    pub wild_stamps: u64,
-    /// Stamps that those around them contradict, of frames with another that they do not.
-    pub wild_beside: u64,
-    /// Why the receiver's timer is not used, if so.
+    /// Whether the user or the radio states what timestamps refer to.
+    pub reference_is_known: bool,
+    /// Number of frames whose timestamps are all contradicted by neighbouring frames.
+    pub outlier_frames: u64,
+    /// Number of contradicted timestamps in frames with another timestamp that is consistent.
+    pub replaced_stamps: u64,
+    /// Reason why the receiver's timer is not used, if any.
     pub timer_fault: Option<TimerFault>,
-    /// Frames whose timer had not moved since a frame long before.
+    /// Number of frames whose timer had not changed since a much earlier frame.
     pub stalled: u64,
-    /// Times that the receiver's timer was set anew.
+    /// Number of resets of the receiver's timer.
     pub timer_steps: u64,
-    /// Times that the host's clock was set, as the timer shows.
+    /// Number of times that the host's clock was set, as the timer shows.
     pub host_steps: u64,
-    /// Times that the host's stamps went backwards.
+    /// Number of times that the host's timestamps went backwards.
     pub backward: u64,
-    /// By how much the host's clock was set back, where no timer says how much time passed meanwhile.
+    /// Total by which the host's clock was set back, if no timer gives the elapsed time.
     pub set_back: Span,
-    /// Airtime of all frames, and the part of it that lies within other frames.
+    /// Airtime of all frames.
     pub airtime: Span,
-    /// As `airtime`.
+    /// Part of `airtime` that overlaps other frames.
     pub overlapping: Span,
-    /// Frames that are copies of the one before of their sender: same number, and not sent again.
+    /// Number of duplicates of the sender's previous frame: same number, without the retry flag.
     pub copies: u64,
-    /// Records of something else than frames, among those of a remote sniffer.
+    /// Number of records without a frame among those of a remote sniffer.
     pub other_records: u64,
     /// Time that the capture covers on this channel.
     pub length: Span,
-    /// The longest time between two frames.
+    /// Longest time between two frames.
     pub longest_silence: Span,
-    /// Times that the radio changed its channel.
+    /// Number of channel changes.
     pub channel_changes: u64,
-    /// Time that it spent on other channels.
+    /// Time spent on other channels.
     pub elsewhere: Span,
-    /// By how much `length` may be wrong, as when the channel changed is known only from the frames around
-    /// it.
+    /// Uncertainty of `length`, as the time of a channel change is known only from neighbouring frames.
     pub uncertain: Span,
-    /// Stations beyond those that are distinguished.
+    /// Number of frames of stations beyond the limit.
     pub stations_beyond: u64,
-    /// The file ends in the middle of a record, or is broken from there on.
+    /// Whether the file ends in the middle of a record, or is damaged from there on.
     pub broken: bool,
 }
 
-/// How far to trust a capture.
+/// Reliability grade of a capture.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Grade {
-    /// Nearly everything was seen.
+    /// Nearly all frames were captured.
     Good,
-    /// Shares are too low by what is said; rates and capacities hold.
+    /// Shares are too low by the stated amounts; rates and capacities are valid.
     Fair,
-    /// Shares say little.
+    /// Shares are unreliable.
     Poor,
 }
 
 impl Grade {
-    /// In a word.
+    /// Name of the grade.
     pub fn name(self) -> &'static str {
         match self {
             Grade::Good => "good",
@@ -119,7 +117,7 @@ impl Grade {
         }
     }
 
-    /// By the share of frames, records or pairs that speak against a capture.
+    /// Grade by the share of frames, records or pairs that count against the capture.
     fn of_share(share: f64) -> Grade {
         if share >= POOR {
             Grade::Poor
@@ -131,20 +129,20 @@ impl Grade {
     }
 }
 
-/// From these shares on a capture is fair, or poor.
+/// Shares from which a capture is fair, or poor.
 const FAIR: f64 = 0.02;
 const POOR: f64 = 0.15;
 
-/// Of fewer frames than this, shares of time mean little.
+/// Number of frames below which shares of time are unreliable.
 const FEW_FRAMES: u64 = 10;
-/// Fewer pairs than this may agree by chance on what stamps mark.
+/// Number of pairs below which they may agree by chance.
 const FEW_PAIRS: u64 = 4;
-/// A silence of this length and this share of a capture is no quiet channel.
+/// Length and share of the capture from which a silence is implausible for a quiet channel.
 const LONG_SILENCE: Span = Span::from_ms(10_000);
 const LARGE_SILENCE: f64 = 0.5;
 
 impl Quality {
-    /// The grade, and a sentence for each thing that speaks against the capture, the worst first.
+    /// The grade, and a sentence for each defect, the worst first.
     pub fn verdict(&self) -> (Grade, Vec<String>) {
         let mut found: Vec<(f64, String)> = self
             .shares()
@@ -170,7 +168,7 @@ impl Quality {
         (grade, sentences(serious).chain(shares).chain(sentences(mild)).collect())
     }
 
-    /// Why records cannot be read, behind the sentence that counts them.
+    /// Most frequent reason, appended to the sentence that counts unreadable or cut records.
     fn message(&self, what: &str) -> String {
         let message = match what {
             UNREADABLE => self.unreadable_message.as_ref(),
@@ -180,17 +178,13 @@ impl Quality {
         message.map_or_else(String::new, |message| format!(", most often because: {message}"))
     }
 
-    /// Parts that speak against it, of how many, and what they are.
+    /// Counts of defects, each with its total and its sentence.
     fn shares(&self) -> [(u64, u64, &'static str); 17] {
         let frames = self.records - self.unreadable.min(self.records);
         [
             (self.unreadable - self.cut, self.records, UNREADABLE),
             (self.damaged, frames, "frames are damaged"),
-            (
-                self.unknown_airtime,
-                frames,
-                "frames do not say how they were sent, so that their airtime is unknown",
-            ),
+            (self.unknown_airtime, frames, "frames lack a rate or format, so that their airtime is unknown"),
             (
                 self.damaged_headers,
                 frames,
@@ -199,44 +193,52 @@ impl Quality {
             (
                 self.partial_aggregates,
                 self.aggregates,
-                "A-MPDUs were seen in part, so that their airtime is a lower bound",
+                "A-MPDUs were captured in part, so that their airtime is a lower bound",
             ),
-            (self.missed, self.numbered, "frames are missing from sequence numbers"),
-            (self.orphan_acks, self.acks, "ACKs to stations in range answer a frame that was not seen"),
-            (self.orphan_block_acks, self.block_acks, "BlockAcks answer data that was not seen"),
+            (self.missed, self.numbered, "frames are missing, by gaps in sequence numbers"),
+            (self.orphan_acks, self.acks, "ACKs to stations in range answer a frame that was not captured"),
+            (
+                self.orphan_block_acks,
+                self.block_acks,
+                "block acknowledgements answer data that was not captured",
+            ),
             (
                 self.impossible,
                 self.timed,
-                "exchanges have impossible time stamps (an ACK within its DATA) and are refused",
+                "exchanges have impossible time stamps (an ACK within its DATA) and are not used",
             ),
             (
                 self.other_pairs,
                 self.stamp_pairs,
-                "pairs of a frame and its answer contradict what stamps are taken to mark",
+                "pairs of a frame and its response contradict the instant that timestamps are assumed to refer to",
             ),
-            (self.wild_stamps, self.records, "frames have no stamp that those around them do not contradict"),
+            (
+                self.outlier_frames,
+                self.records,
+                "frames have no timestamp that is consistent with neighbouring frames",
+            ),
             (
                 self.overlapping.ns(),
                 self.airtime.ns(),
-                "s of airtime lie within other frames, so that shares of time are too low",
+                "s of airtime overlap other frames, so that shares of time are too low",
             ),
             (self.set_back.ns(), self.length.ns(), "s may be missing, as the host's clock was set back"),
             (
                 self.timer_steps,
                 self.records,
-                "frames have a timer that was set anew: lengths there are the host's",
+                "frames have a timer that was reset: times there are those of the host",
             ),
-            (self.copies, frames, "frames are copies of the one before, as of two radios, and count twice"),
-            (self.cut, self.records, CUT),
             (
-                self.unanswered,
-                self.to_answer,
-                "data frames to stations in range have no answer that was seen",
+                self.copies,
+                frames,
+                "frames are duplicates of the previous one, as from two radios, and count twice",
             ),
+            (self.cut, self.records, CUT),
+            (self.unanswered, self.to_answer, "data frames to stations in range have no captured response"),
         ]
     }
 
-    /// What is no share, with the grade that a capture has at best.
+    /// Defects that are no shares, each with the best grade that it allows.
     fn others(&self) -> Vec<(Grade, String)> {
         let mut found = Vec::new();
         let mut say = |is_so: bool, grade, sentence: String| {
@@ -248,24 +250,24 @@ impl Quality {
         let silence = self.longest_silence.seconds();
         let is_silent =
             self.longest_silence >= LONG_SILENCE && silence >= LARGE_SILENCE * self.length.seconds();
-        let has_few_pairs = self.timed > 0 && !self.marks_are_known && self.stamp_pairs < FEW_PAIRS;
+        let has_few_pairs = self.timed > 0 && !self.reference_is_known && self.stamp_pairs < FEW_PAIRS;
         let timer = match self.timer_fault {
-            Some(TimerFault::StandsStill) => "stands still",
-            Some(TimerFault::RunsWrong) => "does not run as the host's clock does",
+            Some(TimerFault::Stopped) => "does not advance",
+            Some(TimerFault::WrongSpeed) => "differs from the host's clock",
             None => "",
         };
-        say(self.records == 0, Grade::Poor, "there is not one record".into());
-        let same = "all stamps are the same, so that there are no shares of time";
+        say(self.records == 0, Grade::Poor, "the capture has no records".into());
+        let same = "all timestamps are equal, so that there are no shares of time";
         say(frames > 1 && self.length == Span::ZERO, Grade::Poor, same.into());
-        let few = format!("only {} could be read: shares of time say little", counted(frames, "frame"));
+        let few = format!("only {} are readable: shares of time are unreliable", counted(frames, "frame"));
         say((1..FEW_FRAMES).contains(&frames), Grade::Poor, few);
         let silent = format!(
-            "nothing was captured for {silence:.0} s of {:.0} s on end, which counts as idle",
+            "nothing was captured for {silence:.0} s of {:.0} s without a break, which counts as idle",
             self.length.seconds()
         );
         say(is_silent, Grade::Poor, silent);
         let pairs = format!(
-            "only {} of a frame and its answer: what stamps mark, and so capacities, may be wrong",
+            "only {} of a frame and its response: the instant of timestamps, and so capacities, may be wrong",
             counted(self.stamp_pairs, "pair")
         );
         say(has_few_pairs, Grade::Fair, pairs);
@@ -277,7 +279,7 @@ impl Quality {
         let broken = "the file is broken, or ends in the middle of a record";
         say(self.broken, Grade::Fair, broken.into());
         let hopped = format!(
-            "the radio changed its channel {} and spent {:.3} s elsewhere, {:.3} s here, give or take {:.3} s",
+            "the radio changed its channel {} and spent {:.3} s on others, {:.3} s on this one, uncertain by {:.3} s",
             counted(self.channel_changes, "time"),
             self.elsewhere.seconds(),
             self.length.seconds(),
@@ -285,10 +287,10 @@ impl Quality {
         );
         let grade = Grade::of_share(self.uncertain.seconds() / self.length.seconds().max(1e-9));
         say(self.channel_changes > 0, grade, hopped);
-        let fault = format!("the receiver's timer {timer} and is not used: times are those of the host");
+        let fault = format!("the receiver's timer {timer} and is not used: times are the host's");
         say(self.timer_fault.is_some(), Grade::Good, fault);
         let overruled = format!(
-            "what the receiver says of the frame check sequence of {} contradicts their bytes, which go before",
+            "the receiver's FCS flag of {} contradicts their bytes, which take precedence",
             counted(self.fcs_overruled, "frame")
         );
         say(self.fcs_overruled > 0, Grade::Good, overruled);
@@ -296,23 +298,23 @@ impl Quality {
         found
     }
 
-    /// What was done, or is left out, without harm to the numbers.
+    /// Corrections and omissions that do not affect the numbers.
     fn notes(&self) -> impl Iterator<Item = (Grade, String)> {
         [
             (
                 self.host_steps,
                 "time",
-                "the host's clock and the receiver's timer went apart, and the timer was right",
+                "the host's clock diverged from the receiver's timer, and the timer was right",
             ),
             (
-                self.wild_beside,
-                "stamp",
-                "were contradicted by those around, and the frame's other stamp was used",
+                self.replaced_stamps,
+                "timestamp",
+                "were inconsistent with neighbouring frames, and the frame's other timestamp was used",
             ),
-            (self.stalled, "frame", "came while the receiver's timer stood still"),
-            (self.backward, "stamp", "went backwards"),
+            (self.stalled, "frame", "arrived while the receiver's timer did not advance"),
+            (self.backward, "timestamp", "went backwards"),
             (self.other_records, "record", "carry no frame of the remote sniffer"),
-            (self.stations_beyond, "frame", "are of stations beyond those that are distinguished"),
+            (self.stations_beyond, "frame", "are of stations beyond the limit"),
         ]
         .into_iter()
         .filter(|&(count, _, _)| count > 0)
@@ -320,12 +322,12 @@ impl Quality {
     }
 }
 
-/// A number of things, in words.
+/// A count with its noun.
 fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-const UNREADABLE: &str = "records have no frame that can be read";
+const UNREADABLE: &str = "records have no readable frame";
 const CUT: &str = "records are cut within the frame's header";
 
 #[cfg(test)]
@@ -340,10 +342,10 @@ mod tests {
         (quality.acks, quality.orphan_acks) = (400, 1);
         let (grade, said) = quality.verdict();
         assert_eq!(grade, Grade::Fair);
-        assert_eq!(said[0], "15 of 500 frames are missing from sequence numbers (3.0 %)");
+        assert_eq!(said[0], "15 of 500 frames are missing, by gaps in sequence numbers (3.0 %)");
         (quality.block_acks, quality.orphan_block_acks) = (10, 10);
         assert_eq!(quality.verdict().0, Grade::Poor);
-        assert!(quality.verdict().1[0].starts_with("10 of 10 BlockAcks"));
+        assert!(quality.verdict().1[0].starts_with("10 of 10 block acknowledgements"));
     }
 
     #[test]
@@ -362,7 +364,7 @@ mod tests {
         let none = Quality { stamp_pairs: 0, ..quality.clone() };
         assert_eq!(none.verdict().0, Grade::Fair);
         assert!(none.verdict().1[0].starts_with("only 0 pairs of a frame"));
-        let given = Quality { marks_are_known: true, ..none.clone() };
+        let given = Quality { reference_is_known: true, ..none.clone() };
         assert_eq!(given.verdict().0, Grade::Good);
         let untimed = Quality { timed: 0, ..none };
         assert_eq!(untimed.verdict().0, Grade::Good, "nothing hangs on it");
@@ -392,8 +394,7 @@ mod tests {
             ..Quality::default()
         };
         let (grade, said) = quality.verdict();
-        let expected =
-            "5 of 5 records have no frame that can be read (100.0 %), most often because: link type 1";
+        let expected = "5 of 5 records have no readable frame (100.0 %), most often because: link type 1";
         assert_eq!((grade, said[0].as_str()), (Grade::Poor, expected));
     }
 }

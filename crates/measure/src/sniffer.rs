@@ -1,148 +1,148 @@
-//! One channel of an interface of a capture, frame by frame.
+//! Measurement of one channel of an interface, frame by frame.
 
 use crate::captured_frame::network_bytes;
-use crate::gauges::Gauges;
-use crate::interface::{Sighting, Stamp, State};
-use crate::profile::{Profile, answer_gap, sifs};
+use crate::estimators::EstimatorSeries;
+use crate::interface::{FrameIntegrity, FrameTime, UntimedFrame};
+use crate::profile::{Profile, response_gap, sifs};
 use crate::reconstruction::Reconstruction;
 use crate::{
-    Aggregates, BlockAcks, CapturedFrame, Exchanges, Gauge, Kept, Kind, Ledger, Link, Links, Quality,
-    RateCount, Reading, Row, Seen, Settled, StampReference, Stamps, Station, StationId, Stations,
-    Transmissions,
+    AirtimeRow, AirtimeUse, AmpduAssembler, BlockAckOutcome, BlockAcks, CapturedFrame, ExchangeAssembler,
+    Ledger, LinkStatistics, LinkTable, NamedEstimator, ObservedExchange, Quality, RateCount, Reading,
+    StampReference, StampVotes, StationId, StationStatistics, StationTable, TransmissionFilter,
+    TransmissionLog,
 };
-use multihop_capture::{Address, Control, Encoding, FrameType, airtime_of, legacy_airtime, ppdu};
+use multihop_capture::{Control, Encoding, FrameType, MacAddress, airtime_of, legacy_airtime, ppdu};
 use multihop_core::{Interval, Span, Time};
 
-/// What to measure how.
+/// Options of a survey.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
-    /// Width of the bins of time, and of the steps of the estimators' time series; not zero.
+pub struct SurveyOptions {
+    /// Width of the time bins, and initial interval of the estimators' time series; not zero.
     pub bin: Span,
-    /// What stamps mark, if it is known; else it is found out.
-    pub marks: Option<StampReference>,
-    /// The station whose estimators are run, as far as the sniffer shows what it saw. None: that of the radio
-    /// itself, if the capture shows which one it is, and otherwise a node that sends nothing.
-    pub station: Option<Address>,
-    /// The estimators.
-    pub gauges: Vec<Gauge>,
-    /// The transmissions to keep, if any.
-    pub transmissions: Option<Kept>,
+    /// Instant that timestamps refer to; detected if none.
+    pub stamp_reference: Option<StampReference>,
+    /// Station whose estimators are run, as far as the sniffer captured its view. None: that of the radio
+    /// itself, if the capture shows which one it is, else a node that sends nothing.
+    pub station: Option<MacAddress>,
+    /// Estimators to run.
+    pub estimators: Vec<NamedEstimator>,
+    /// Transmissions to log, if any.
+    pub transmissions: Option<TransmissionFilter>,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for SurveyOptions {
+    fn default() -> SurveyOptions {
+        SurveyOptions {
             bin: Span::from_ms(1_000),
-            marks: None,
+            stamp_reference: None,
             station: None,
-            gauges: Gauge::standard(),
+            estimators: NamedEstimator::standard(),
             transmissions: None,
         }
     }
 }
 
-/// Frames that wait until it is known what stamps mark.
-const WAITING: usize = 4_096;
+/// Limit on the frames that are buffered until the timestamp reference is known.
+const MAX_BUFFERED: usize = 4_096;
 
-/// Pairs that decide it.
+/// Number of pairs that decide the timestamp reference.
 const ENOUGH_VOTES: u64 = 64;
 
-/// Measures what one radio saw on one channel, as a stream.
+/// Measures the frames of one radio on one channel as a stream.
 pub(crate) struct Sniffer {
-    options: Options,
-    stamps: Stamps,
-    marks: Option<StampReference>,
-    /// The station that the radio is, and whether its frames are stamped when they begin and those of others
-    /// when they end.
+    options: SurveyOptions,
+    stamps: StampVotes,
+    stamp_reference: Option<StampReference>,
+    /// Station of the radio itself, and whether timestamps of its frames refer to their start, and those of
+    /// other frames to their end.
     own: Option<StationId>,
     own_begins: bool,
-    /// Where the time line of this sniffer begins: estimators take it that nothing was on the air before.
+    /// Start of this sniffer's time line; estimators assume that the medium was idle before.
     origin: Span,
-    /// The station whose estimators are run.
+    /// Station whose estimators are run.
     at: Option<StationId>,
-    gauges: Option<Gauges>,
-    aggregates: Aggregates,
-    /// Frames that wait until it is known what stamps mark; none for a while in which the radio was
-    /// elsewhere.
-    waiting: Vec<Option<CapturedFrame>>,
-    /// Of the frames that wait, those that are stamped by TSFT.
+    estimators: Option<EstimatorSeries>,
+    aggregates: AmpduAssembler,
+    /// Frames buffered until the timestamp reference is known; none stands for a time on other channels.
+    buffered: Vec<Option<CapturedFrame>>,
+    /// Number of buffered frames with a TSFT timestamp.
     by_tsft: usize,
-    stations: Stations,
-    exchanges: Exchanges,
+    stations: StationTable,
+    exchanges: ExchangeAssembler,
     block_acks: BlockAcks,
-    links: Links,
+    links: LinkTable,
     ledger: Ledger,
     quality: Quality,
-    transmissions: Option<Transmissions>,
+    transmissions: Option<TransmissionLog>,
     first: Option<Time>,
     last: Time,
-    /// The time up to the next frame is no silence.
+    /// Whether the time until the next frame does not count as silence.
     is_interrupted: bool,
 }
 
-/// What a sniffer saw.
+/// Measurements of a sniffer.
 #[derive(Clone, Debug)]
 pub struct SnifferReport {
-    /// When the first frame began, in nanoseconds since 1970 or of the radio's timer.
+    /// Start of the first frame, in nanoseconds since 1970 or of the radio's timer.
     pub start: Option<Time>,
-    /// From there to the end of the last frame; of one channel of several for how long the radio listened
-    /// there, which is also what all times of the report count.
+    /// Time from there to the end of the last frame; for one of several channels, the time spent on it. All
+    /// times of the report count this time.
     pub length: Span,
-    /// What stamps mark.
-    pub marks: StampReference,
-    /// Pairs of a frame and its answer from which that was found; none if it was given.
+    /// Instant that timestamps refer to.
+    pub stamp_reference: StampReference,
+    /// Number of pairs of a frame and its response that decided the reference; zero if it was given.
     pub pairs: u64,
-    /// The station that the sniffer is itself: it marks what it sends, or stamps it when it begins, and what
-    /// it receives when that ends.
+    /// Station of the sniffer itself, recognised by the mark on frames that it sends, or by timestamps at the
+    /// start of its own frames and at the end of others.
     pub own: Option<StationId>,
-    /// The station whose estimators were run; none for a sniffer that sends nothing.
+    /// Station whose estimators were run; none for a sniffer that sends nothing.
     pub at: Option<StationId>,
-    /// When the time line of the readings begins, as `start`: with the bin in which the first frame began, or
-    /// with zero where stamps are no dates.
+    /// Start of the readings' time line, as for `start`: the start of the bin of the first frame, or zero if
+    /// timestamps are no dates.
     pub origin: Time,
-    /// The time series of the estimators, with [`Options::gauges`] by index.
+    /// Time series of the estimators, with indices into [`SurveyOptions::estimators`].
     pub readings: Vec<Reading>,
-    /// From one reading to the next.
+    /// Interval between readings.
     pub step: Span,
     /// Width of the bins.
     pub bin: Span,
-    /// Airtime by bin, station and kind.
-    pub rows: Vec<Row>,
-    /// Time of each bin in which a frame was on the air.
+    /// Airtime by bin, station and use.
+    pub rows: Vec<AirtimeRow>,
+    /// Busy time of each bin.
     pub busy: Vec<Span>,
-    /// Stations whose frames were captured, and what is known of them.
-    pub stations: Vec<Station>,
-    /// What became of data, by sender and receiver.
-    pub links: Vec<(StationId, StationId, Link)>,
-    /// At which rates stations sent data to each other.
+    /// Stations whose frames were captured.
+    pub stations: Vec<StationStatistics>,
+    /// Outcomes of data, by sender and receiver.
+    pub links: Vec<(StationId, StationId, LinkStatistics)>,
+    /// Number of data frames by sender, receiver and rate.
     pub rates: Vec<RateCount>,
-    /// How far to trust all this.
+    /// Reliability of the measurements.
     pub quality: Quality,
-    /// Its transmissions, if they were to be kept.
-    pub transmissions: Option<Transmissions>,
+    /// Logged transmissions, if requested.
+    pub transmissions: Option<TransmissionLog>,
 }
 
 impl Sniffer {
-    /// Has seen nothing yet.
-    pub fn new(options: Options) -> Sniffer {
+    /// Starts without frames.
+    pub fn new(options: SurveyOptions) -> Sniffer {
         Sniffer {
-            stamps: Stamps::default(),
-            marks: None,
+            stamps: StampVotes::default(),
+            stamp_reference: None,
             own: None,
             own_begins: false,
             origin: Span::ZERO,
             at: None,
-            gauges: None,
-            aggregates: Aggregates::default(),
-            waiting: Vec::new(),
+            estimators: None,
+            aggregates: AmpduAssembler::default(),
+            buffered: Vec::new(),
             by_tsft: 0,
-            stations: Stations::default(),
-            exchanges: Exchanges::default(),
+            stations: StationTable::default(),
+            exchanges: ExchangeAssembler::default(),
             block_acks: BlockAcks::default(),
-            links: Links::default(),
+            links: LinkTable::default(),
             ledger: Ledger::new(options.bin),
             quality: Quality::default(),
-            transmissions: options.transmissions.map(Transmissions::new),
+            transmissions: options.transmissions.map(TransmissionLog::new),
             first: None,
             last: Time::ZERO,
             is_interrupted: true,
@@ -150,68 +150,67 @@ impl Sniffer {
         }
     }
 
-    /// The next frame.
-    pub fn process(&mut self, sighting: &Sighting, stamp: Stamp) {
-        let Sighting { timer, reception, frame, state, .. } = sighting;
+    /// Processes the next frame.
+    pub fn process(&mut self, untimed: &UntimedFrame, stamp: FrameTime) {
+        let UntimedFrame { timer, reception, frame, state, .. } = untimed;
         self.quality.records += 1;
         match state {
-            State::Good | State::Empty => {}
-            State::Damaged => self.quality.damaged += 1,
-            State::Unreadable { cut } => {
+            FrameIntegrity::Intact | FrameIntegrity::Empty => {}
+            FrameIntegrity::Damaged => self.quality.damaged += 1,
+            FrameIntegrity::Unreadable { cut } => {
                 self.quality.unreadable += 1;
                 self.quality.cut += u64::from(*cut);
             }
         }
-        let (how, announced) = (ppdu(reception), legacy_airtime(reception));
+        let (ppdu_format, legacy_airtime) = (ppdu(reception), legacy_airtime(reception));
         self.quality.damaged_headers += u64::from(reception.header_damaged);
         let is_he = matches!(reception.encoding, Some(Encoding::He(_)));
-        self.quality.unknown_extension += u64::from(is_he && announced.is_none());
-        self.by_tsft += usize::from(stamp.is_tsft && self.marks.is_none());
-        // What the user knows of stamps goes before what the radio says.
-        let marks = timer.marks.filter(|_| self.options.marks.is_none());
+        self.quality.unknown_extension += u64::from(is_he && legacy_airtime.is_none());
+        self.by_tsft += usize::from(stamp.is_tsft && self.stamp_reference.is_none());
+        // The user's reference takes precedence over the radio's.
+        let stamp_reference = timer.stamp_reference.filter(|_| self.options.stamp_reference.is_none());
         let air_bytes = frame.air_bytes;
-        let airtime = match (how, state) {
-            (_, State::Empty) | (None, _) => announced,
-            (Some(how), _) => airtime_of(&how, reception, air_bytes),
+        let airtime = match (ppdu_format, state) {
+            (_, FrameIntegrity::Empty) | (None, _) => legacy_airtime,
+            (Some(ppdu_format), _) => airtime_of(&ppdu_format, reception, air_bytes),
         };
         let captured_frame = CapturedFrame {
             stamp: stamp.at,
             is_guessed: stamp.is_guessed,
-            marks,
-            exact: timer.exact && marks.is_some(),
+            stamp_reference,
+            exact: timer.exact && stamp_reference.is_some(),
             sent: reception.sent,
             airtime,
-            preamble: how.map_or(Span::ZERO, |how| how.overhead()),
-            rate: how.and_then(|how| how.rate()),
+            preamble: ppdu_format.map_or(Span::ZERO, |ppdu_format| ppdu_format.overhead()),
+            rate: ppdu_format.and_then(|ppdu_format| ppdu_format.rate()),
             signal_dbm: reception.signal_dbm,
             transmitter: self.stations.id(frame.transmitter),
             receiver: self.stations.id(frame.receiver),
             sifs: sifs(reception.channel),
-            answer_gap: answer_gap(reception.channel, how),
-            part: None,
+            response_gap: response_gap(reception.channel, ppdu_format),
+            ampdu: None,
             size: network_bytes(frame),
             frame: *frame,
         };
-        if !self.aggregates.continues(&captured_frame, reception.aggregate, how) {
+        if !self.aggregates.is_continued_by(&captured_frame, reception.aggregate, ppdu_format) {
             self.end_aggregate();
         }
         match reception.aggregate {
             Some(aggregate) => {
-                self.aggregates.push(captured_frame, aggregate, how, announced);
+                self.aggregates.push(captured_frame, aggregate, ppdu_format, legacy_airtime);
             }
             None => self.next(&captured_frame),
         }
     }
 
-    /// The radio is elsewhere until the next frame: nothing of before goes on, and what was sent meanwhile
-    /// was not missed.
+    /// Marks a time on other channels: open exchanges end, and frames sent meanwhile do not count as missed.
     pub fn interrupt(&mut self) {
         self.end_aggregate();
-        if self.marks.is_some() {
+        if self.stamp_reference.is_some() {
             self.end_all();
         } else {
             self.stamps.interrupt();
-            self.waiting.push(None);
+            self.buffered.push(None);
         }
     }
 
@@ -224,105 +223,107 @@ impl Sniffer {
     }
 
     fn end_aggregate(&mut self) {
-        let frames = self.aggregates.end();
+        let frames = self.aggregates.close();
         for frame in &frames {
             self.next(frame);
         }
-        self.aggregates.reuse(frames);
+        self.aggregates.recycle(frames);
     }
 
     fn next(&mut self, captured_frame: &CapturedFrame) {
         let is_known_to_be = !captured_frame.is_damaged() || captured_frame.frame.air_bytes == 0;
         self.quality.unknown_airtime += u64::from(captured_frame.airtime.is_none() && is_known_to_be);
-        match self.marks {
-            Some(marks) => self.account(captured_frame, marks),
-            None => self.wait(captured_frame),
+        match self.stamp_reference {
+            Some(stamp_reference) => self.measure_frame(captured_frame, stamp_reference),
+            None => self.buffer_frame(captured_frame),
         }
     }
 
-    fn wait(&mut self, captured_frame: &CapturedFrame) {
+    fn buffer_frame(&mut self, captured_frame: &CapturedFrame) {
         self.stamps.process(captured_frame);
-        self.waiting.push(Some(*captured_frame));
-        if self.waiting.len() >= WAITING || self.stamps.deciding() >= ENOUGH_VOTES {
-            self.settle();
+        self.buffered.push(Some(*captured_frame));
+        if self.buffered.len() >= MAX_BUFFERED || self.stamps.decisive() >= ENOUGH_VOTES {
+            self.determine_reference();
         }
     }
 
-    /// What stamps mark, which station the radio is, and how it sends are known from now on as well as they
-    /// will be.
-    fn settle(&mut self) {
-        let waiting = std::mem::take(&mut self.waiting);
-        let frames: Vec<CapturedFrame> = waiting.iter().copied().flatten().collect();
-        let stated = frames.first().and_then(|captured_frame| captured_frame.marks);
+    /// Determines the timestamp reference, the radio's station and its sending behaviour, and processes the
+    /// buffered frames.
+    fn determine_reference(&mut self) {
+        let buffered = std::mem::take(&mut self.buffered);
+        let frames: Vec<CapturedFrame> = buffered.iter().copied().flatten().collect();
+        let stated = frames.first().and_then(|captured_frame| captured_frame.stamp_reference);
         let by_tsft = self.by_tsft * 2 > frames.len();
-        let usual = self.stamps.usual(by_tsft);
-        let known = self.options.marks.or(stated);
-        self.quality.marks_are_known = known.is_some();
-        let marks = known.or_else(|| self.stamps.marks(by_tsft)).unwrap_or(usual);
-        self.marks = Some(marks);
+        let default_reference = self.stamps.default_reference(by_tsft);
+        let known = self.options.stamp_reference.or(stated);
+        self.quality.reference_is_known = known.is_some();
+        let stamp_reference =
+            known.or_else(|| self.stamps.stamp_reference(by_tsft)).unwrap_or(default_reference);
+        self.stamp_reference = Some(stamp_reference);
         self.own = sender_of_own(&frames).or_else(|| self.stamps.own());
-        self.own_begins = self.options.marks.is_none() && self.stamps.own().is_some();
-        self.at = self.asked_for();
-        // Of frames that do not say how fast they were, estimators would only repeat their defaults.
-        let say_rates = frames.iter().any(|captured_frame| captured_frame.rate.is_some());
+        self.own_begins = self.options.stamp_reference.is_none() && self.stamps.own().is_some();
+        self.at = self.requested_station();
+        // Without any rates, estimators would only repeat their defaults.
+        let has_rates = frames.iter().any(|captured_frame| captured_frame.rate.is_some());
         if let Some(first) = frames.first() {
-            self.origin = origin(first.air(marks).start, self.options.bin);
-            let start = first.after(self.origin).air(marks).start;
-            let profile = Profile::of(&frames);
+            self.origin = origin(first.air(stamp_reference).start, self.options.bin);
+            let start = first.after(self.origin).air(stamp_reference).start;
+            let profile = Profile::from_frames(&frames);
             if frames.iter().all(|captured_frame| captured_frame.exact) {
-                self.exchanges.expect_answers_within(profile.answer_timeout);
+                self.exchanges.set_response_timeout(profile.response_timeout);
             }
             let reconstruction = Reconstruction::new(self.at, self.options.station.is_none(), &profile);
             let bin = self.options.bin;
-            let gauges = &self.options.gauges;
-            self.gauges = say_rates.then(|| Gauges::new(gauges, reconstruction, &profile, start, bin));
+            let estimators = &self.options.estimators;
+            self.estimators =
+                has_rates.then(|| EstimatorSeries::new(estimators, reconstruction, &profile, start, bin));
         }
-        for one in waiting {
+        for one in buffered {
             match one {
-                Some(captured_frame) => self.account(&captured_frame, marks),
+                Some(captured_frame) => self.measure_frame(&captured_frame, stamp_reference),
                 None => self.end_all(),
             }
         }
     }
 
-    /// Asks the estimators at the instants that came before the end of this frame.
-    fn read_gauges(&mut self, air: Interval) {
-        while let Some(now) = self.gauges.as_mut().and_then(|gauges| gauges.due(air)) {
+    /// Reads the estimators at all instants before the end of this frame.
+    fn read_estimators(&mut self, air: Interval) {
+        while let Some(now) = self.estimators.as_mut().and_then(|estimators| estimators.due(air)) {
             if let Some(over) = self.exchanges.expire(now.min(air.start)) {
                 self.end_exchange(&over);
             }
-            self.gauges.iter_mut().for_each(|gauges| gauges.read_during(air));
+            self.estimators.iter_mut().for_each(|estimators| estimators.read_during(air));
         }
     }
 
-    /// The station whose estimators are to run, if it was seen.
-    fn asked_for(&self) -> Option<StationId> {
+    /// Station whose estimators are to be run, if it was captured.
+    fn requested_station(&self) -> Option<StationId> {
         match self.options.station {
             Some(station) => self.stations.known(station),
             None => self.own,
         }
     }
 
-    /// The radio, or the station that was asked for, may show itself only now.
+    /// Recognises the radio's station, or the requested one, when it first appears.
     fn recognise(&mut self, captured_frame: &CapturedFrame, sender: Option<StationId>) {
         if self.own.is_none() && captured_frame.sent {
             self.own = sender;
         }
         if self.at.is_none() {
-            self.at = self.asked_for();
-            if let (Some(at), Some(gauges)) = (self.at, &mut self.gauges) {
-                gauges.set_station(at);
+            self.at = self.requested_station();
+            if let (Some(at), Some(estimators)) = (self.at, &mut self.estimators) {
+                estimators.set_station(at);
             }
         }
     }
 
-    fn account(&mut self, captured_frame: &CapturedFrame, marks: StampReference) {
+    fn measure_frame(&mut self, captured_frame: &CapturedFrame, stamp_reference: StampReference) {
         let captured_frame = &captured_frame.after(self.origin);
-        let sender = captured_frame.transmitter.or_else(|| self.exchanges.answerer(captured_frame));
+        let sender = captured_frame.transmitter.or_else(|| self.exchanges.responder(captured_frame));
         self.recognise(captured_frame, sender);
         let begins = self.own_begins && self.own.is_some() && sender == self.own;
-        let marks = if begins { StampReference::Begin } else { marks };
-        let air = captured_frame.air(marks);
+        let stamp_reference = if begins { StampReference::Begin } else { stamp_reference };
+        let air = captured_frame.air(stamp_reference);
         self.first.get_or_insert(air.start);
         let silence = air.start.since(self.last.min(air.start));
         if !std::mem::take(&mut self.is_interrupted) {
@@ -331,18 +332,20 @@ impl Sniffer {
         self.last = self.last.max(air.end);
         let orphans = self.exchanges.orphan_acks;
         let settled = self.block_ack(captured_frame);
-        // In an exchange an A-MPDU is one frame.
-        let (done, sender) = match captured_frame.part.map(|part| part.stands_for) {
+        // An A-MPDU counts as one frame in an exchange.
+        let (done, sender) = match captured_frame.ampdu.map(|part| part.represented_bytes) {
             None => self.exchange_frame(captured_frame, air, settled.as_ref()),
-            Some(Some(size)) => {
-                self.exchange_frame(&captured_frame.with_size(size), captured_frame.ppdu(marks), None)
-            }
+            Some(Some(size)) => self.exchange_frame(
+                &captured_frame.with_size(size),
+                captured_frame.ppdu(stamp_reference),
+                None,
+            ),
             Some(None) => (None, sender),
         };
         if let (Some(log), None | Some(Some(_))) =
-            (&mut self.transmissions, captured_frame.part.map(|part| part.stands_for))
+            (&mut self.transmissions, captured_frame.ampdu.map(|part| part.represented_bytes))
         {
-            log.process(captured_frame, captured_frame.ppdu(marks), sender);
+            log.process(captured_frame, captured_frame.ppdu(stamp_reference), sender);
         }
         if let Some(done) = done {
             self.exchange(&done);
@@ -358,63 +361,64 @@ impl Sniffer {
                 }
             }
             Some(_) => {}
-            None => self.data(captured_frame, captured_frame.ppdu(marks).start),
+            None => self.data(captured_frame, captured_frame.ppdu(stamp_reference).start),
         }
-        self.ledger.add(sender, Kind::of(frame), frame.air_bytes, air);
+        self.ledger.add(sender, AirtimeUse::of_frame(frame), frame.air_bytes, air);
         if let Some(station) = sender.and_then(|sender| self.stations.get_mut(sender)) {
             station.sent(frame, air.length(), air.start, captured_frame.signal_dbm);
         }
     }
 
-    /// What a block acknowledgement says of data, if this is one.
-    fn block_ack(&mut self, captured_frame: &CapturedFrame) -> Option<Settled> {
+    /// Outcome of data by a block acknowledgement; none for other frames.
+    fn block_ack(&mut self, captured_frame: &CapturedFrame) -> Option<BlockAckOutcome> {
         let Some(Control::BlockAck(said)) = captured_frame.control() else { return None };
         self.quality.block_acks += 1;
         let (sender, receiver) = (captured_frame.receiver?, captured_frame.transmitter?);
-        let settled = self.block_acks.block(sender, receiver, &said);
-        if settled.arrived.frames > 0 {
-            self.links.arrived(sender, receiver, &settled.arrived);
+        let settled = self.block_acks.on_block_ack(sender, receiver, &said);
+        if settled.delivered.frames > 0 {
+            self.links.delivered(sender, receiver, &settled.delivered);
         }
         Some(settled)
     }
 
-    /// Data that an ACK, or a block acknowledgement, is to be about, in a PPDU that began then.
+    /// Counts a data frame that an ACK or a block acknowledgement may concern, in a PPDU that began at
+    /// `ppdu`.
     fn data(&mut self, captured_frame: &CapturedFrame, ppdu: Time) {
         if let (FrameType::Data(data), Some(sender), Some(receiver)) =
             (captured_frame.frame.kind, captured_frame.transmitter, captured_frame.receiver)
             && !data.null
         {
             self.links.sent(sender, receiver, captured_frame.rate);
-            self.block_acks.sent(captured_frame, ppdu);
+            self.block_acks.on_data(captured_frame, ppdu);
         }
     }
 
-    /// An exchange is over of which no more frames came.
-    fn end_exchange(&mut self, over: &Seen) {
+    /// Processes an exchange that ended without further frames.
+    fn end_exchange(&mut self, over: &ObservedExchange) {
         self.exchange(over);
-        self.gauges.iter_mut().for_each(|gauges| gauges.exchange(over));
+        self.estimators.iter_mut().for_each(|estimators| estimators.exchange(over));
     }
 
-    /// A frame as part of an exchange, before the estimators too, and what it settles if it is a block
-    /// acknowledgement. Returns the exchange that it ends, and its sender.
+    /// Processes a frame as part of an exchange, also for the estimators, with the outcome of a block
+    /// acknowledgement. Returns the exchange that it closes, and the frame's sender.
     fn exchange_frame(
         &mut self,
         captured_frame: &CapturedFrame,
         air: Interval,
-        settled: Option<&Settled>,
-    ) -> (Option<Seen>, Option<StationId>) {
-        self.read_gauges(air);
+        settled: Option<&BlockAckOutcome>,
+    ) -> (Option<ObservedExchange>, Option<StationId>) {
+        self.read_estimators(air);
         let (done, sender) = self.exchanges.process(captured_frame, air);
-        if let Some(gauges) = &mut self.gauges {
-            gauges.frame(captured_frame, air, sender, (done.as_ref(), settled));
+        if let Some(estimators) = &mut self.estimators {
+            estimators.frame(captured_frame, air, sender, (done.as_ref(), settled));
         }
         (done, sender)
     }
 
-    fn exchange(&mut self, seen: &Seen) {
+    fn exchange(&mut self, seen: &ObservedExchange) {
         let possible = seen.is_possible();
         if let Some(log) = &mut self.transmissions {
-            log.settle(seen);
+            log.on_exchange(seen);
         }
         if let (Some(ack), Some(sender), true) = (seen.ack, seen.sender, seen.is_data) {
             self.quality.timed += u64::from(seen.is_timed());
@@ -424,31 +428,32 @@ impl Sniffer {
             }
         }
         if let (Some(_), false, Some(sender), Some(receiver), Some(number)) =
-            (seen.ack, seen.block, seen.sender, seen.receiver, seen.number)
+            (seen.ack, seen.is_block_ack, seen.sender, seen.receiver, seen.number)
         {
-            self.block_acks.acknowledged(sender, receiver, number);
+            self.block_acks.on_ack(sender, receiver, number);
         }
         self.links.add(seen);
     }
 
-    /// Whatever waits is accounted for.
+    /// Processes all buffered frames, and returns the report.
     pub fn finish(mut self) -> SnifferReport {
         self.end_aggregate();
-        if self.marks.is_none() {
-            self.settle();
+        if self.stamp_reference.is_none() {
+            self.determine_reference();
         }
-        let open = self.exchanges.finish();
-        if let Some(open) = &open {
+        if let Some(open) = &self.exchanges.finish() {
             self.end_exchange(open);
         }
-        let (readings, step) =
-            self.gauges.take().map_or((Vec::new(), self.options.bin), |gauges| gauges.finish(self.last));
+        let (readings, step) = self
+            .estimators
+            .take()
+            .map_or((Vec::new(), self.options.bin), |estimators| estimators.finish(self.last));
         let (bin, rows, busy, start) = self.ledger.finish();
         self.stations.finish();
         let stations = self.stations.all().to_vec();
         let airtime: Span = rows.iter().map(|row| row.cell.airtime).sum();
         let (links, rates) = self.links.finish();
-        // A station that is never heard is out of range: what it sends, and answers, is not missing.
+        // A station without captured frames is out of range: nothing to it counts as missing.
         let near = |id: StationId| stations[id.index()].frames > 0;
         let answerable = || links.iter().filter(|(_, receiver, _)| near(*receiver)).map(|(_, _, link)| link);
         let heard = || stations.iter().filter(|station| station.frames > 0);
@@ -464,27 +469,27 @@ impl Sniffer {
             partial_aggregates: self.aggregates.partial,
             orphan_block_acks: self.exchanges.orphan_block_acks,
             length: self.first.map_or(Span::ZERO, |first| self.last.since(first)),
-            // Stamps of the beginning do not depend on it.
+            // Timestamps of the start do not depend on the packet extension.
             unknown_extension: self
-                .marks
-                .filter(|marks| *marks == StampReference::End)
+                .stamp_reference
+                .filter(|stamp_reference| *stamp_reference == StampReference::End)
                 .map_or(0, |_| self.quality.unknown_extension),
             airtime,
             overlapping: airtime.saturating_sub(busy.iter().copied().sum()),
             copies: stations.iter().map(|station| station.copies).sum(),
             stamp_pairs: self.stamps.pairs(),
-            // Whoever says what stamps mark is believed.
+            // A stated timestamp reference is not questioned.
             other_pairs: self
-                .marks
-                .filter(|_| !self.quality.marks_are_known)
-                .map_or(0, |marks| self.stamps.contradicting(marks)),
-            stations_beyond: self.stations.beyond,
+                .stamp_reference
+                .filter(|_| !self.quality.reference_is_known)
+                .map_or(0, |stamp_reference| self.stamps.contradicting(stamp_reference)),
+            stations_beyond: self.stations.over_limit,
             ..self.quality
         };
         SnifferReport {
             start: start.map(|start| start + self.origin),
             length: self.first.map_or(Span::ZERO, |first| self.last.since(first)),
-            marks: self.marks.unwrap_or(StampReference::End),
+            stamp_reference: self.stamp_reference.unwrap_or(StampReference::End),
             pairs: self.stamps.pairs(),
             own: self.own,
             at: self.at,
@@ -503,24 +508,23 @@ impl Sniffer {
     }
 }
 
-/// Where the time line begins of a capture whose first frame began at `start`: with a whole bin. Stamps that
-/// lie within three years of zero are no dates but times of a simulation, or of a radio's timer, which begin
-/// there themselves.
+/// Start of the time line of a capture whose first frame began at `start`: a whole bin. Timestamps within
+/// three years of zero are not dates but times of a simulation or of a radio's timer, and start at zero.
 fn origin(start: Time, bin: Span) -> Span {
     const DATES: Span = Span::from_ms(100_000_000_000);
     let since = start.since(Time::ZERO);
     if since < DATES { Span::ZERO } else { bin * since.whole(bin) }
 }
 
-/// The station whose frames are marked as sent by the host, if any are: it names itself, or it answers a
-/// frame for it.
+/// Station whose frames are marked as sent by the host, if any: by a transmitter address, or by a response to
+/// a frame addressed to it.
 fn sender_of_own(seen: &[CapturedFrame]) -> Option<StationId> {
     let named = || seen.iter().find(|frame| frame.sent && frame.transmitter.is_some());
     let answer = || {
-        let is_answer = |pair: &&[CapturedFrame]| {
+        let is_response = |pair: &&[CapturedFrame]| {
             pair[1].sent && pair[1].transmitter.is_none() && pair[1].receiver == pair[0].transmitter
         };
-        seen.windows(2).find(is_answer).and_then(|pair| pair[0].receiver)
+        seen.windows(2).find(is_response).and_then(|pair| pair[0].receiver)
     };
     named().and_then(|frame| frame.transmitter).or_else(answer)
 }

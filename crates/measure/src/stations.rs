@@ -1,11 +1,11 @@
-//! The stations that were heard.
+//! Stations of a capture.
 
-use crate::Samples;
-use multihop_capture::{Address, Frame, FrameType};
+use crate::SampleMoments;
+use multihop_capture::{Frame, FrameType, MacAddress, NetworkName};
 use multihop_core::{Span, Time};
 use std::collections::BTreeMap;
 
-/// Number of a station, in the order in which they were heard.
+/// Index of a station, in the order of their first frames.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct StationId(u32);
 
@@ -14,97 +14,98 @@ impl StationId {
         StationId(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
-    /// Its place in the list of stations.
+    /// Index in the list of stations.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A damaged frame, or a phone that hides, brings a new address each time: beyond so many, stations are not
-/// distinguished.
-const MOST: usize = 4_096;
+/// Limit on the number of stations: damaged frames and randomized addresses create new ones.
+const MAX_STATIONS: usize = 4_096;
 
-/// Sequence numbers count modulo this.
+/// Sequence numbers are modulo `SEQUENCES`.
 const SEQUENCES: u16 = 4_096;
 
-/// Of so many counts of a station the last number is kept: a receiver that is made up by damage costs nothing
-/// beyond.
-const MOST_COUNTS: usize = 1_024;
+/// Limit on the sequence counters per station: damaged receiver addresses create new ones.
+const MAX_COUNTERS: usize = 1_024;
 
-/// A larger step may be another count: the station began anew, or sleeps.
+/// Largest step of sequence numbers that counts as loss; after a larger one, the station may have restarted
+/// or slept.
 const LARGEST_GAP: u16 = 64;
-/// A station that begins anew does not do so this often.
+/// Number of larger steps from which they count as loss, as a station does not restart so often.
 const ENOUGH_JUMPS: u64 = 3;
 
-/// What was heard of a station.
+/// Counts of a station's captured frames.
 #[derive(Clone, Debug)]
-pub struct Station {
-    /// Its address.
-    pub address: Address,
-    /// Frames that it sent.
+pub struct StationStatistics {
+    /// MAC address.
+    pub address: MacAddress,
+    /// Name of the network that the station last announced.
+    pub network_name: Option<NetworkName>,
+    /// Number of frames that the station sent.
     pub frames: u64,
-    /// Data frames among them, and those that were sent again.
+    /// Number of data frames among them.
     pub data: u64,
-    /// Data frames that were sent before.
+    /// Number of retransmitted data frames.
     pub retries: u64,
-    /// Airtime of its frames.
+    /// Airtime of the station's frames.
     pub airtime: Span,
-    /// Its signal in dBm.
-    pub signal_dbm: Samples,
-    /// From the first sight of a data frame to its acknowledgement, in seconds.
-    pub service_s: Samples,
-    /// ACKs to it.
+    /// Signal of the station in dBm.
+    pub signal_dbm: SampleMoments,
+    /// Time from the first captured transmission of a data frame to its acknowledgement, in seconds.
+    pub service_s: SampleMoments,
+    /// Number of ACKs to the station.
     pub acks: u64,
-    /// Those of them that answer no frame that was seen.
+    /// Number of these ACKs without a captured frame that they acknowledge.
     pub orphan_acks: u64,
-    /// Frames that its sequence numbers say were sent.
+    /// Number of frames that the station sent according to its sequence numbers.
     pub numbered: u64,
-    /// Those of them that were not seen.
+    /// Number of these frames that were not captured.
     pub missed: u64,
-    /// Frames that have all that distinguishes the one before, and are not sent again.
+    /// Number of frames that equal the previous one and do not have the retry flag.
     pub copies: u64,
-    /// Times that its numbers went on by more than frames that were lost in between can explain, and by how
-    /// much in all.
+    /// Number of steps of sequence numbers beyond `LARGEST_GAP`, and their sum.
     jumps: u64,
-    jumped: u64,
-    /// Receiver, traffic identifier, number and fragment of its last frame with a number.
-    latest: Option<(Option<Address>, Option<u8>, u16, u8)>,
-    /// The last number of management and plain data, which are counted together.
+    jump_sum: u64,
+    /// Receiver, traffic identifier, sequence number and fragment of the last numbered frame.
+    latest: Option<(Option<MacAddress>, Option<u8>, u16, u8)>,
+    /// Last sequence number of management and non-QoS data frames, which share a counter.
     last: Option<u16>,
-    /// The last number of `QoS` data, which are counted by receiver and traffic identifier (802.11-2020,
-    /// 10.3.2.14.2).
-    last_of: BTreeMap<(Address, u8), u16>,
+    /// Last sequence number of `QoS` data by receiver and traffic identifier (802.11-2020, 10.3.2.14.2).
+    last_by_tid: BTreeMap<(MacAddress, u8), u16>,
     first_try: Option<(u16, Time)>,
 }
 
-impl Station {
-    fn new(address: Address) -> Station {
-        Station {
+impl StationStatistics {
+    fn new(address: MacAddress) -> StationStatistics {
+        StationStatistics {
             address,
+            network_name: None,
             frames: 0,
             data: 0,
             retries: 0,
             airtime: Span::ZERO,
-            signal_dbm: Samples::default(),
-            service_s: Samples::default(),
+            signal_dbm: SampleMoments::default(),
+            service_s: SampleMoments::default(),
             acks: 0,
             orphan_acks: 0,
             numbered: 0,
             missed: 0,
             copies: 0,
             jumps: 0,
-            jumped: 0,
+            jump_sum: 0,
             latest: None,
             last: None,
-            last_of: BTreeMap::new(),
+            last_by_tid: BTreeMap::new(),
             first_try: None,
         }
     }
 
-    /// A frame that it sent, which began at `start`.
+    /// Counts a frame of the station that began at `start`.
     pub(crate) fn sent(&mut self, frame: &Frame, airtime: Span, start: Time, signal_dbm: Option<i8>) {
         self.frames += 1;
         self.airtime += airtime;
+        self.network_name = frame.network_name.or(self.network_name);
         if let Some(signal) = signal_dbm {
             self.signal_dbm.add(f64::from(signal));
         }
@@ -120,15 +121,15 @@ impl Station {
         }
     }
 
-    /// Its data frame was acknowledged, at an instant that may be unknown.
+    /// Counts an acknowledgement of the station's data frame, at a time that may be unknown.
     pub(crate) fn acknowledged(&mut self, at: Option<Time>) {
         if let (Some((_, start)), Some(at)) = (self.first_try.take(), at) {
             self.service_s.add(at.since(start).seconds());
         }
     }
 
-    /// Gaps in its sequence numbers. Frames to groups have a count of their own in some stations, and are
-    /// left out.
+    /// Counts gaps in sequence numbers. Group-addressed frames are omitted, as some stations have a separate
+    /// counter for them.
     fn count(&mut self, frame: &Frame) {
         let Some(sequence) = frame.sequence else { return };
         let tid = match frame.kind {
@@ -142,9 +143,10 @@ impl Station {
         let last = match frame.kind {
             FrameType::Data(data) if !data.null => match data.tid {
                 Some(tid)
-                    if self.last_of.len() < MOST_COUNTS || self.last_of.contains_key(&(receiver, tid)) =>
+                    if self.last_by_tid.len() < MAX_COUNTERS
+                        || self.last_by_tid.contains_key(&(receiver, tid)) =>
                 {
-                    self.last_of.entry((receiver, tid)).or_insert(sequence.number)
+                    self.last_by_tid.entry((receiver, tid)).or_insert(sequence.number)
                 }
                 Some(_) => return,
                 None => self.last.get_or_insert(sequence.number),
@@ -154,7 +156,8 @@ impl Station {
         };
         let before = *last;
         let step = (SEQUENCES + sequence.number % SEQUENCES - before % SEQUENCES) % SEQUENCES;
-        // What is sent again in an A-MPDU stands among later numbers, as far back as the window of a block acknowledgement goes.
+        // Retransmissions in an A-MPDU are behind later numbers, by up to the window of a block
+        // acknowledgement.
         let is_behind = frame.retry && step > SEQUENCES / 2;
         if is_behind || step >= SEQUENCES - LARGEST_GAP {
             return;
@@ -162,7 +165,7 @@ impl Station {
         *last = sequence.number;
         if step > LARGEST_GAP {
             self.jumps += 1;
-            self.jumped += u64::from(step);
+            self.jump_sum += u64::from(step);
         }
         if (1..=LARGEST_GAP).contains(&step) {
             self.numbered += u64::from(step);
@@ -173,60 +176,60 @@ impl Station {
 
 /// All stations of a capture.
 #[derive(Clone, Debug, Default)]
-pub struct Stations {
-    ids: BTreeMap<Address, StationId>,
-    all: Vec<Station>,
-    /// Addresses that came when there were too many stations.
-    pub beyond: u64,
+pub struct StationTable {
+    ids: BTreeMap<MacAddress, StationId>,
+    all: Vec<StationStatistics>,
+    /// Number of addresses beyond the limit.
+    pub over_limit: u64,
 }
 
-impl Stations {
-    /// The station with this address; none for a group, or if there are too many.
-    pub fn id(&mut self, address: Option<Address>) -> Option<StationId> {
+impl StationTable {
+    /// Index of the station with this address; none for a group, or beyond the limit.
+    pub fn id(&mut self, address: Option<MacAddress>) -> Option<StationId> {
         let address = address.filter(|address| !address.is_group())?;
         if let Some(&known) = self.ids.get(&address) {
             return Some(known);
         }
-        if self.all.len() >= MOST {
-            self.beyond += 1;
+        if self.all.len() >= MAX_STATIONS {
+            self.over_limit += 1;
             return None;
         }
         let id = StationId::of(self.all.len());
         self.ids.insert(address, id);
-        self.all.push(Station::new(address));
+        self.all.push(StationStatistics::new(address));
         Some(id)
     }
 
-    /// The station with this address, if it was seen.
-    pub fn known(&self, address: Address) -> Option<StationId> {
+    /// Index of the station with this address, if it was captured.
+    pub fn known(&self, address: MacAddress) -> Option<StationId> {
         self.ids.get(&address).copied()
     }
 
-    /// One of them.
-    pub fn get_mut(&mut self, id: StationId) -> Option<&mut Station> {
+    /// Station with this index.
+    pub fn get_mut(&mut self, id: StationId) -> Option<&mut StationStatistics> {
         self.all.get_mut(id.index())
     }
 
-    /// Nothing was heard for a while: numbers go on where they are then.
+    /// Marks a time on other channels, after which sequence numbers restart.
     pub(crate) fn interrupt(&mut self) {
         for station in &mut self.all {
             station.last = None;
-            station.last_of.clear();
+            station.last_by_tid.clear();
             station.first_try = None;
             station.latest = None;
         }
     }
 
-    /// Nothing more comes. Numbers that jump again and again belong to one count, of which much was not seen.
+    /// Ends the count. Repeated large steps belong to one counter with heavy loss.
     pub(crate) fn finish(&mut self) {
         for station in self.all.iter_mut().filter(|station| station.jumps >= ENOUGH_JUMPS) {
-            station.numbered += station.jumped;
-            station.missed += station.jumped - station.jumps;
+            station.numbered += station.jump_sum;
+            station.missed += station.jump_sum - station.jumps;
         }
     }
 
-    /// In the order of their numbers.
-    pub fn all(&self) -> &[Station] {
+    /// Stations, by index.
+    pub fn all(&self) -> &[StationStatistics] {
         &self.all
     }
 }

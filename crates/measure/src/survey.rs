@@ -1,57 +1,57 @@
-//! A whole capture, interface by interface.
+//! Survey of a whole capture, interface by interface.
 
-use crate::interface::Interface;
-use crate::{Options, SnifferReport};
+use crate::interface::InterfaceReader;
+use crate::{SnifferReport, SurveyOptions};
 use multihop_capture::{Capture, CaptureError};
 
-/// Interfaces beyond so many are not distinguished: no capture has them, and a broken file may.
-const MOST_INTERFACES: usize = 1_024;
+/// Limit on the number of interfaces; only a damaged file exceeds it.
+const MAX_INTERFACES: usize = 1_024;
 
-/// Estimators run for so many interfaces, as each keeps a time series.
-const MOST_WATCHED: usize = 64;
+/// Number of interfaces with estimators, each of which keeps a time series.
+const MAX_WITH_ESTIMATORS: usize = 64;
 
-/// What a capture says.
+/// Measurements of a capture.
 #[derive(Clone, Debug)]
 pub struct Survey {
-    /// One per interface that saw anything, and channel that it was on: what it saw.
-    pub sniffers: Vec<Surveyed>,
-    /// Records that could be read.
+    /// Measurements of each interface with records, and of each of its channels.
+    pub sniffers: Vec<ChannelSurvey>,
+    /// Number of readable records.
     pub records: u64,
-    /// Bytes of the file, uncompressed, up to where it was read.
+    /// Number of bytes read of the decompressed file.
     pub bytes: u64,
-    /// Why the file could not be read to its end.
+    /// Error that ended reading before the end of the file.
     pub broken: Option<String>,
 }
 
-/// What an interface saw on a channel.
+/// Measurements of an interface on a channel.
 #[derive(Clone, Debug)]
-pub struct Surveyed {
+pub struct ChannelSurvey {
     /// Number of the interface in the file.
     pub interface: usize,
-    /// Its name.
+    /// Name of the interface.
     pub name: Option<String>,
-    /// Frequency of the channel in MHz; zero where it is unknown.
+    /// Frequency of the channel in MHz; zero if unknown.
     pub channel_mhz: u16,
-    /// What was seen there.
+    /// Measurements.
     pub report: SnifferReport,
 }
 
-/// Reads a capture to its end, or to where it is broken. `watch` is called with the bytes read now and then,
-/// and may stop it.
+/// Reads a capture to its end, or up to an error. `watch` is called regularly with the number of bytes read,
+/// and returns false to stop.
 ///
 /// # Errors
-/// If it is no capture at all.
+/// If the file is not a capture.
 pub fn survey(
     mut capture: Capture<'_>,
-    options: &Options,
+    options: &SurveyOptions,
     mut watch: impl FnMut(u64) -> bool,
 ) -> Result<Survey, CaptureError> {
-    let mut seen: Vec<Option<Interface>> = Vec::new();
+    let mut seen: Vec<Option<InterfaceReader>> = Vec::new();
     let (mut records, mut broken) = (0, None);
     while let Some(record) = capture.next() {
         let record = match record {
             Ok(record) => record,
-            // Of a file that is broken from its first record on nothing can be said.
+            // Without a single record, there is nothing to report.
             Err(error) if records == 0 => return Err(error),
             Err(error) => {
                 broken = Some(error.to_string());
@@ -59,15 +59,15 @@ pub fn survey(
             }
         };
         records += 1;
-        let interface = record.interface.min(MOST_INTERFACES);
+        let interface = record.interface.min(MAX_INTERFACES);
         if interface >= seen.len() {
             seen.resize_with(interface + 1, || None);
         }
-        let watched = interface < MOST_WATCHED;
+        let has_estimators = interface < MAX_WITH_ESTIMATORS;
         seen[interface]
             .get_or_insert_with(|| {
-                let gauges = if watched { options.gauges.clone() } else { Vec::new() };
-                Interface::new(Options { gauges, ..options.clone() })
+                let estimators = if has_estimators { options.estimators.clone() } else { Vec::new() };
+                InterfaceReader::new(SurveyOptions { estimators, ..options.clone() })
             })
             .process(&record);
         if records % 16_384 == 0 && !watch(capture.position()) {
@@ -77,19 +77,16 @@ pub fn survey(
     let bytes = capture.position();
     let names: Vec<Option<String>> =
         capture.interfaces().iter().map(|interface| interface.name.clone()).collect();
-    let sniffers = seen
-        .into_iter()
-        .enumerate()
-        .filter_map(|(number, interface)| interface.map(|interface| (number, interface)))
-        .flat_map(|(number, interface)| {
-            let name = names.get(number).cloned().flatten();
-            interface.finish(broken.is_some()).into_iter().map(move |(channel_mhz, report)| Surveyed {
-                interface: number,
-                name: name.clone(),
-                channel_mhz,
-                report,
+    let sniffers =
+        seen.into_iter()
+            .enumerate()
+            .filter_map(|(number, interface)| interface.map(|interface| (number, interface)))
+            .flat_map(|(number, interface)| {
+                let name = names.get(number).cloned().flatten();
+                interface.finish(broken.is_some()).into_iter().map(move |(channel_mhz, report)| {
+                    ChannelSurvey { interface: number, name: name.clone(), channel_mhz, report }
+                })
             })
-        })
-        .collect();
+            .collect();
     Ok(Survey { sniffers, records, bytes, broken })
 }

@@ -1,47 +1,46 @@
-//! The transmissions that a sniffer saw, as a frame log: lanes as of a run, as far as a capture shows them.
+//! Frame log of a capture: lanes like those of a run, as far as a capture shows them.
 //!
-//! A PPDU is one transmission. Its beginning and airtime are those that the rest of this crate reckons with.
-//! What frames do not say is concluded, and the log's description names it: the sender of a CTS or an ACK,
-//! from the frame that it answers; that something arrived, from its answer; the try, from sequence numbers
-//! and the retry bit. Back-off, queues, NAVs of others and collisions are not seen by a sniffer, and are not
-//! there.
+//! A PPDU is one transmission. Some columns are inferred, and the log's description names them: the sender of
+//! a CTS or an ACK from the frame that it answers, reception from the response, and the attempt from sequence
+//! numbers and the retry bit. Back-off, queues, NAVs of other stations and collisions are not captured and
+//! not logged.
 
-use crate::{CapturedFrame, Seen, SnifferReport, StationId};
+use crate::{CapturedFrame, ObservedExchange, SnifferReport, StationId};
 use multihop_capture::{Control, FrameType};
 use multihop_core::{Interval, Span, Time};
 use multihop_frames::layout::{ARRIVED, BROADCAST, UNKNOWN};
-use multihop_frames::{Flow, Head, Node, Sort, Summary, Transmission, Writer};
+use multihop_frames::{Flow, Head, Node, Sink, Transmission, Writer};
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 
-/// What is concluded, and not observed: columns of the log.
+/// Columns of the log that are inferred, not observed.
 const INFERRED: [&str; 5] = ["start", "airtime", "from", "try", "outcome"];
-/// An answer comes within so many frames of what it answers.
+/// Number of frames within which a response follows.
 const ANSWERED_WITHIN: usize = 64;
-/// Sequence numbers count modulo this.
+/// Sequence numbers are modulo `SEQUENCES`.
 const SEQUENCES: u64 = 4_096;
 
-/// Which transmissions to keep.
+/// Selection of transmissions to log.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Kept {
-    /// From the beginning of the first frame on; none for all.
+pub struct TransmissionFilter {
+    /// Interval after the start of the first frame; none for all.
     pub between: Option<[Span; 2]>,
-    /// No more than these.
+    /// Maximum number of transmissions.
     pub most: usize,
 }
 
-/// Transmissions, in the order in which they were captured.
+/// Logged transmissions, in the order of capture.
 #[derive(Clone, Debug)]
-pub struct Transmissions {
-    kept: Kept,
-    /// When the first frame began, kept or not.
+pub struct TransmissionLog {
+    filter: TransmissionFilter,
+    /// Start of the first frame, logged or not.
     first: Option<Time>,
     sifs: Span,
-    /// How many there are in the interval.
-    pub found: u64,
+    /// Number of transmissions in the interval.
+    pub count: u64,
     seen: Vec<LoggedFrame>,
-    /// By sender, receiver and traffic identifier.
-    numbers: BTreeMap<(StationId, StationId, Option<u8>), Numbers>,
+    /// Sequence state by sender, receiver and traffic identifier.
+    numbers: BTreeMap<(StationId, StationId, Option<u8>), SequenceState>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +49,7 @@ struct LoggedFrame {
     sender: Option<StationId>,
     receiver: Option<StationId>,
     kind: i64,
-    /// It carries data, or management.
+    /// Whether the frame carries data or management.
     carries: bool,
     bytes: u32,
     rate: u64,
@@ -60,37 +59,37 @@ struct LoggedFrame {
     outcome: i64,
 }
 
-/// Numbers of a sender's frames, which go on counting where sequence numbers begin anew.
+/// Unwrapped sequence number of a sender's frames, and attempts of the last one.
 #[derive(Clone, Copy, Debug, Default)]
-struct Numbers {
+struct SequenceState {
     last: u64,
     tries: u32,
 }
 
-impl Transmissions {
-    /// None yet.
-    pub fn new(kept: Kept) -> Transmissions {
-        Transmissions {
-            kept,
+impl TransmissionLog {
+    /// Starts an empty log.
+    pub fn new(filter: TransmissionFilter) -> TransmissionLog {
+        TransmissionLog {
+            filter,
             first: None,
             sifs: Span::ZERO,
-            found: 0,
+            count: 0,
             seen: Vec::new(),
             numbers: BTreeMap::new(),
         }
     }
 
-    /// A PPDU, which was on the air at `air`.
+    /// Processes a PPDU that was on the air at `air`.
     pub(crate) fn process(&mut self, frame: &CapturedFrame, air: Interval, sender: Option<StationId>) {
         let first = *self.first.get_or_insert(air.start);
         self.sifs = self.sifs.max(frame.sifs);
         let (packet, tries) = self.number(frame);
         let after = air.start.since(first.min(air.start));
-        if self.kept.between.is_some_and(|[from, to]| after < from || after > to) {
+        if self.filter.between.is_some_and(|[from, to]| after < from || after > to) {
             return;
         }
-        self.found += 1;
-        if self.seen.len() >= self.kept.most {
+        self.count += 1;
+        if self.seen.len() >= self.filter.most {
             return;
         }
         let kind = kind(frame);
@@ -109,7 +108,8 @@ impl Transmissions {
         });
     }
 
-    /// The number of a frame's packet, from 1, and which try it is at least; 0 of frames that have none.
+    /// Packet number of a frame, from 1, and a lower bound of its attempt number; 0 for frames without a
+    /// number.
     fn number(&mut self, frame: &CapturedFrame) -> (u64, u32) {
         let (Some(number), Some(sender), Some(receiver)) =
             (frame.number(), frame.transmitter, frame.receiver)
@@ -128,27 +128,27 @@ impl Transmissions {
         };
         let again = frame.frame.retry && known.tries > 0 && now == known.last;
         let tries = if again { known.tries + 1 } else { 1 + u32::from(frame.frame.retry) };
-        *known = Numbers { last: now, tries };
+        *known = SequenceState { last: now, tries };
         (now + 1, tries)
     }
 
-    /// An exchange is over: what was answered in it did arrive.
-    pub(crate) fn settle(&mut self, seen: &Seen) {
+    /// Marks the frames of a closed exchange that had a response as received.
+    pub(crate) fn on_exchange(&mut self, seen: &ObservedExchange) {
         for air in [seen.rts.filter(|_| seen.cts.is_some()), seen.data.filter(|_| seen.ack.is_some())] {
             let Some(air) = air else { continue };
             let lately = self.seen.iter_mut().rev().take(ANSWERED_WITHIN);
             let is = |logged: &&mut LoggedFrame| logged.air == air && logged.sender == seen.sender;
-            if let Some(found) = lately.into_iter().find(is) {
-                found.outcome = ARRIVED;
+            if let Some(count) = lately.into_iter().find(is) {
+                count.outcome = ARRIVED;
             }
         }
     }
 
-    /// Writes them as a frame log of this name.
+    /// Writes the transmissions as a frame log with this name. Returns their number.
     ///
     /// # Errors
     /// If `out` cannot be written.
-    pub fn write<W: Write>(mut self, name: String, report: &SnifferReport, out: W) -> io::Result<Summary> {
+    pub fn write(mut self, name: String, report: &SnifferReport, out: Box<dyn Sink>) -> io::Result<u64> {
         self.seen.sort_by_key(|logged| logged.air.start);
         let first = self.first.unwrap_or(Time::ZERO);
         let (flows, places) = self.flows(report);
@@ -158,7 +158,9 @@ impl Transmissions {
         for logged in &self.seen {
             let ends = logged.sender.zip(logged.receiver).filter(|_| logged.carries);
             let flow = ends.and_then(|ends| places.get(&ends)).map_or(-1, |flow| *flow as i64);
-            let sort = Sort {
+            let start = logged.air.start.since(first.min(logged.air.start)).ns() as i64;
+            let row = Transmission {
+                start,
                 airtime: logged.air.length().ns() as i64,
                 to: node(logged.receiver),
                 flow,
@@ -168,25 +170,20 @@ impl Transmissions {
                 bytes: i64::from(logged.bytes),
                 rate: logged.rate as i64,
                 nav: logged.nav.ns() as i64,
+                tries: i64::from(logged.tries),
+                waited: -1,
+                contended: -1,
+                packet: if flow >= 0 { logged.packet as i64 } else { 0 },
+                outcome: logged.outcome,
+                collided: -1,
+                ..Transmission::default()
             };
-            let start = logged.air.start.since(first.min(logged.air.start)).ns() as i64;
-            writer.transmission(
-                &sort,
-                &mut Transmission {
-                    start,
-                    tries: i64::from(logged.tries),
-                    waited: -1,
-                    packet: if flow >= 0 { logged.packet as i64 } else { 0 },
-                    outcome: logged.outcome,
-                    collided: -1,
-                    ..Transmission::default()
-                },
-            )?;
+            writer.transmission(&row, &mut [], &[])?;
         }
         writer.finish()
     }
 
-    /// A flow for each transmitter and receiver of frames with numbers; and their places.
+    /// Flows by transmitter and receiver of numbered frames, with their indices.
     fn flows(&self, report: &SnifferReport) -> (Vec<Flow>, BTreeMap<(StationId, StationId), usize>) {
         let name = |station: StationId| report.stations[station.index()].address.to_string();
         let mut places = BTreeMap::new();
@@ -213,8 +210,8 @@ impl Transmissions {
         if self.seen.iter().any(|logged| logged.sender.is_none()) {
             nodes.push(named("unknown".into()));
         }
-        // SIFS and slot go together: 16 and 9 us of OFDM, 32 and 13, 64 and 21 us in narrow channels, 10 and 20 us at 2.4 GHz,
-        // unless all stations there have short slots.
+        // The slot follows from SIFS: 9 us with 16 us of OFDM; 13 and 21 us with 32 and 64 us in narrow
+        // channels; 20 us with 10 us at 2.4 GHz, unless all stations there use the short slot.
         let slot_us = match self.sifs.ns() / 1_000 {
             64 => 21,
             32 => 13,
@@ -229,13 +226,13 @@ impl Transmissions {
             slot_ns: 1_000 * slot_us,
             nodes,
             flows,
-            only_between: self.kept.between.map(|between| between.map(Span::ns)),
+            only_between: self.filter.between.map(|between| between.map(Span::ns)),
             ..Head::default()
         }
     }
 }
 
-/// Its place in the enumeration `kind`.
+/// Index in the enumeration `kind`.
 fn kind(frame: &CapturedFrame) -> i64 {
     match frame.frame.kind {
         FrameType::Control(Control::Rts) => 0,

@@ -5,8 +5,8 @@ use multihop_core::{DropCause, NodeId, Span};
 use multihop_live::counters::Counters;
 use multihop_live::datagram::Refusal;
 use multihop_live::emulation::mtu;
-use multihop_live::host::{self, Devices, Links, Monotonic, Namespace};
-use multihop_live::journal::{self, Recorder};
+use multihop_live::host::{self, DeviceOptions, Devices, Monotonic, Namespace};
+use multihop_live::journal::{self, JournalWriter};
 use multihop_live::lateness::Lateness;
 use multihop_live::shim::Shim;
 use multihop_live::{Emulation, Mode, address};
@@ -44,7 +44,7 @@ pub struct Emulator {
     overflowed: Mutex<Vec<u64>>,
 }
 
-type Journal = Recorder<Box<dyn io::Write + Send>>;
+type Journal = JournalWriter<Box<dyn io::Write + Send>>;
 
 struct Parts {
     world: World,
@@ -96,7 +96,7 @@ impl Emulator {
                 let journal = journal.map(|(path, first)| recorder(&path, &first)).transpose()?;
                 let mode = if ethernet { Mode::Ethernet } else { Mode::Ip };
                 let gateway = gateway.map(NodeId);
-                let links = Links { mode, mtu: mtu(&config), gateway };
+                let links = DeviceOptions { mode, mtu: mtu(&config), gateway };
                 let (nodes, devices) = (0..)
                     .zip(&config.nodes)
                     .map(|(index, node)| Namespace::for_node(NodeId(index), &node.name, links))
@@ -134,19 +134,19 @@ impl Emulator {
             panics::caught(|| {
                 host::wake_promptly()?;
                 let live = Emulation::new(world, Monotonic::default(), devices, slow);
-                let mut live = live.carrying(mode).with_slack(SLACK);
+                let mut live = live.with_mode(mode).with_slack(SLACK);
                 if let Some(journal) = journal {
-                    live = live.recorded(journal);
+                    live = live.with_journal(journal);
                 }
                 if let Some(shim) = shim {
-                    live = live.below_tcp(shim);
+                    live = live.with_shim(shim);
                 }
                 if let Some(gateway) = gateway {
-                    live = live.through(gateway);
+                    live = live.with_gateway(gateway);
                 }
                 let mut next_look = Span::ZERO;
                 let ended = loop {
-                    match live.turn() {
+                    match live.run_once() {
                         Ok(true) if !self.stop.load(Ordering::Relaxed) => {}
                         ended => break ended,
                     }
@@ -278,7 +278,7 @@ fn world(config: &Config, origin: &str, pcap: Option<&Path>) -> PyResult<World> 
 
 fn recorder(path: &Path, first: &str) -> PyResult<Journal> {
     let recorder =
-        outputs::created(path).and_then(|out| Recorder::new(Box::new(BufWriter::new(out)) as _, first));
+        outputs::created(path).and_then(|out| JournalWriter::new(Box::new(BufWriter::new(out)) as _, first));
     recorder.map_err(|error| outputs::os_error(&error))
 }
 

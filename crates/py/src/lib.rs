@@ -67,8 +67,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(measure::measure, module)?)?;
     module.add_function(wrap_pyfunction!(measure::capture_frames, module)?)?;
     module.add_function(wrap_pyfunction!(frames::read_frames, module)?)?;
-    module.add_function(wrap_pyfunction!(frames::check_frames, module)?)?;
-    module.add_function(wrap_pyfunction!(frames::cut_frames, module)?)?;
+    module.add_function(wrap_pyfunction!(frames::pack_frames, module)?)?;
     module.add_function(wrap_pyfunction!(frames::frame_layout, module)?)?;
     module.add_function(wrap_pyfunction!(capacity, module)?)?;
     module.add_function(wrap_pyfunction!(locate, module)?)?;

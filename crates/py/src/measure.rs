@@ -1,11 +1,11 @@
 //! What a capture says, as columns: a dictionary per interface.
 
-use crate::{CaptureError, outputs, panics, raised_by_signal, scenario_error, tables};
-use multihop_capture::{Address, Capture};
+use crate::{CaptureError, frames, outputs, panics, raised_by_signal, scenario_error, tables};
+use multihop_capture::{Capture, MacAddress, NetworkName};
 use multihop_core::{Span, Time};
 use multihop_measure::{
-    Gauge, Kept, Kind, Link, Options, Samples, SnifferReport, StampReference, StationId, Survey, Surveyed,
-    TimerFault, survey,
+    AirtimeUse, ChannelSurvey, LinkStatistics, NamedEstimator, SampleMoments, SnifferReport, StampReference,
+    StationId, StationStatistics, Survey, SurveyOptions, TimerFault, TransmissionFilter, survey,
 };
 use multihop_sim::outcome::ESTIMATES;
 use numpy::{Element, IntoPyArray};
@@ -13,7 +13,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::collections::BTreeMap;
-use std::io::BufWriter;
 use std::path::PathBuf;
 
 /// Surveys a capture file with the GIL released; `watch` is called with the bytes read, and may raise.
@@ -58,27 +57,27 @@ fn options(
     stamps: Option<&str>,
     station: Option<&str>,
     estimators: Option<(String, String)>,
-) -> PyResult<Options> {
-    let marks = marks(stamps);
+) -> PyResult<SurveyOptions> {
+    let stamp_reference = stamp_reference(stamps);
     let station = station.map(|text| {
-        text.parse::<Address>()
+        text.parse::<MacAddress>()
             .ok()
             .filter(|address| !address.is_group())
             .ok_or_else(|| PyValueError::new_err(format!("station: found {text:?}; {ADDRESS}")))
     });
-    let gauges = match estimators {
-        None => Gauge::standard(),
+    let estimators = match estimators {
+        None => NamedEstimator::standard(),
         Some((text, origin)) => multihop_scenario::gauges(&text, &origin)
             .map_err(scenario_error)?
             .into_iter()
-            .map(|(name, estimator)| Gauge { name, estimator })
+            .map(|(name, estimator)| NamedEstimator { name, estimator })
             .collect(),
     };
     let bin = Span::from_seconds(bin_s).max(Span::from_us(1));
-    Ok(Options { bin, marks, station: station.transpose()?, gauges, transmissions: None })
+    Ok(SurveyOptions { bin, stamp_reference, station: station.transpose()?, estimators, transmissions: None })
 }
 
-fn marks(stamps: Option<&str>) -> Option<StampReference> {
+fn stamp_reference(stamps: Option<&str>) -> Option<StampReference> {
     match stamps {
         Some("begin") => Some(StampReference::Begin),
         Some("mpdu") => Some(StampReference::Mpdu),
@@ -107,8 +106,13 @@ pub fn capture_frames(
     most: usize,
 ) -> PyResult<(usize, Option<u16>, u64, BTreeMap<usize, String>, Option<String>)> {
     let between = between.map(|between| between.map(Span::from_ns));
-    let transmissions = Some(Kept { between, most });
-    let options = Options { marks: marks(stamps), gauges: Vec::new(), transmissions, ..Options::default() };
+    let transmissions = Some(TransmissionFilter { between, most });
+    let options = SurveyOptions {
+        stamp_reference: stamp_reference(stamps),
+        estimators: Vec::new(),
+        transmissions,
+        ..SurveyOptions::default()
+    };
     py.detach(|| {
         panics::caught(|| {
             let capture = Capture::open(&path).map_err(|error| capture_error(&error))?;
@@ -125,12 +129,13 @@ pub fn capture_frames(
             let names = sniffers.iter().map(|seen| (seen.interface, seen.name.clone().unwrap_or_default()));
             let names = names.collect();
             let several = |number| sniffers.iter().filter(|seen| seen.interface == number).count() > 1;
-            let count = |seen: &&Surveyed| seen.report.transmissions.as_ref().map_or(0, |kept| kept.found);
+            let count =
+                |seen: &&ChannelSurvey| seen.report.transmissions.as_ref().map_or(0, |kept| kept.count);
             let wanted = sniffers.iter().filter(|seen| {
                 interface.is_none_or(|of| of == seen.interface)
                     && channel.is_none_or(|of| of == seen.channel_mhz)
             });
-            let Some(Surveyed { interface: number, channel_mhz, report, .. }) = wanted.max_by_key(count)
+            let Some(ChannelSurvey { interface: number, channel_mhz, report, .. }) = wanted.max_by_key(count)
             else {
                 return Err(CaptureError::new_err(
                     "no such interface or channel is in it, or nothing that it saw",
@@ -138,10 +143,9 @@ pub fn capture_frames(
             };
             let (number, channel) = (*number, several(*number).then_some(*channel_mhz));
             let kept = report.transmissions.clone().expect("they were asked for");
-            let found_there = kept.found;
+            let found_there = kept.count;
             if (1..=most as u64).contains(&found_there) {
-                let file = outputs::created(&out).map(BufWriter::new);
-                let written = file.and_then(|file| kept.write(name, report, file));
+                let written = frames::folder(&out).and_then(|folder| kept.write(name, report, folder));
                 written.map_err(|error| outputs::os_error(&error))?;
             }
             Ok((number, channel, found_there, names, found.broken))
@@ -154,13 +158,13 @@ fn capture_error(error: &multihop_capture::CaptureError) -> PyErr {
 }
 
 /// Each sniffer is dropped when its columns are made, as its rows may be many.
-fn view<'py>(py: Python<'py>, options: &Options, found: Survey) -> PyResult<Bound<'py, PyDict>> {
+fn view<'py>(py: Python<'py>, options: &SurveyOptions, found: Survey) -> PyResult<Bound<'py, PyDict>> {
     let made = PyDict::new(py);
     made.set_item("records", found.records)?;
     made.set_item("bytes", found.bytes)?;
     made.set_item("broken", found.broken.as_deref())?;
     let interfaces = PyList::empty(py);
-    for Surveyed { interface: number, name, channel_mhz, report } in found.sniffers {
+    for ChannelSurvey { interface: number, name, channel_mhz, report } in found.sniffers {
         let one = interface(py, &report)?;
         one.set_item("estimates", estimates(py, options, &report)?)?;
         one.set_item("interface", number)?;
@@ -177,12 +181,12 @@ fn interface<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py,
     made.set_item("start_s", found.start.map(multihop_core::Time::seconds))?;
     made.set_item("length_s", found.length.seconds())?;
     made.set_item("bin_s", found.bin.seconds())?;
-    let marks = match found.marks {
+    let stamp_reference = match found.stamp_reference {
         StampReference::Begin => "begin",
         StampReference::Mpdu => "mpdu",
         StampReference::End => "end",
     };
-    made.set_item("stamps", marks)?;
+    made.set_item("stamps", stamp_reference)?;
     made.set_item("step_s", found.step.seconds())?;
     made.set_item("stamp_pairs", found.pairs)?;
     made.set_item("own", found.own.map(|own| name(found, own)))?;
@@ -207,20 +211,27 @@ fn airtime<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, P
     made.set_item("frames", array(py, rows.iter().map(|row| row.cell.frames)))?;
     made.set_item("bytes", array(py, rows.iter().map(|row| row.cell.bytes)))?;
     made.set_item("airtime_s", array(py, rows.iter().map(|row| row.cell.airtime.seconds())))?;
-    made.set_item("kinds", Kind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>())?;
+    made.set_item("kinds", AirtimeUse::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>())?;
     Ok(made)
 }
 
-fn estimates<'py>(py: Python<'py>, options: &Options, found: &SnifferReport) -> PyResult<Bound<'py, PyDict>> {
+fn estimates<'py>(
+    py: Python<'py>,
+    options: &SurveyOptions,
+    found: &SnifferReport,
+) -> PyResult<Bound<'py, PyDict>> {
     let rows = &found.readings;
     let start = found.start.unwrap_or(found.origin).since(found.origin);
     let made = PyDict::new(py);
     made.set_item("time_s", array(py, rows.iter().map(|row| row.at.since(Time::ZERO + start).seconds())))?;
-    made.set_item("estimator", array(py, rows.iter().map(|row| row.gauge as u16)))?;
+    made.set_item("estimator", array(py, rows.iter().map(|row| row.estimator as u16)))?;
     for (name, _, _, value) in ESTIMATES {
         made.set_item(name, array(py, rows.iter().map(|row| value(&row.view).unwrap_or(f64::NAN))))?;
     }
-    made.set_item("names", options.gauges.iter().map(|gauge| gauge.name.as_str()).collect::<Vec<_>>())?;
+    made.set_item(
+        "names",
+        options.estimators.iter().map(|estimator| estimator.name.as_str()).collect::<Vec<_>>(),
+    )?;
     Ok(made)
 }
 
@@ -228,6 +239,12 @@ fn stations<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, 
     let all = &found.stations;
     let made = PyDict::new(py);
     made.set_item("station", all.iter().map(|station| station.address.to_string()).collect::<Vec<_>>())?;
+    // An SSID need not be UTF-8.
+    let network_name = |station: &StationStatistics| {
+        let bytes = station.network_name.as_ref().map_or(&[][..], NetworkName::as_bytes);
+        String::from_utf8_lossy(bytes).into_owned()
+    };
+    made.set_item("network", all.iter().map(network_name).collect::<Vec<_>>())?;
     made.set_item("frames", array(py, all.iter().map(|station| station.frames)))?;
     made.set_item("data_frames", array(py, all.iter().map(|station| station.data)))?;
     made.set_item("retries", array(py, all.iter().map(|station| station.retries)))?;
@@ -256,12 +273,12 @@ fn links<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, PyD
     made.set_item("bytes", array(py, all.iter().map(|(_, _, link)| link.bytes)))?;
     made.set_item("occupied_s", array(py, all.iter().map(|(_, _, link)| link.occupied.seconds())))?;
     made.set_item("capacity_bps", array(py, all.iter().map(|(_, _, link)| mean(&link.capacity_bps))))?;
-    let deviation = |samples: &Samples| samples.deviation().unwrap_or(f64::NAN);
+    let deviation = |samples: &SampleMoments| samples.deviation().unwrap_or(f64::NAN);
     made.set_item(
         "capacity_deviation_bps",
         array(py, all.iter().map(|(_, _, link)| deviation(&link.capacity_bps))),
     )?;
-    let fastest = |link: &Link| link.fastest.map_or(f64::NAN, |rate| rate.bps() as f64);
+    let fastest = |link: &LinkStatistics| link.fastest.map_or(f64::NAN, |rate| rate.bps() as f64);
     made.set_item("phy_rate_bps", array(py, all.iter().map(|(_, _, link)| fastest(link))))?;
     made.set_item("capacity_batches", array(py, all.iter().map(|(_, _, link)| link.capacity_bps.count)))?;
     Ok(made)
@@ -306,8 +323,8 @@ fn quality<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, P
         ("impossible", q.impossible),
         ("stamp_pairs", q.stamp_pairs),
         ("other_pairs", q.other_pairs),
-        ("wild_stamps", q.wild_stamps),
-        ("wild_beside", q.wild_beside),
+        ("wild_stamps", q.outlier_frames),
+        ("wild_beside", q.replaced_stamps),
         ("host_steps", q.host_steps),
         ("copies", q.copies),
         ("other_records", q.other_records),
@@ -320,8 +337,8 @@ fn quality<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, P
         made.set_item(name, count)?;
     }
     let fault = q.timer_fault.map(|fault| match fault {
-        TimerFault::StandsStill => "stands still",
-        TimerFault::RunsWrong => "runs wrong",
+        TimerFault::Stopped => "stands still",
+        TimerFault::WrongSpeed => "runs wrong",
     });
     made.set_item("timer_fault", fault)?;
     made.set_item("airtime_s", q.airtime.seconds())?;
@@ -338,7 +355,7 @@ fn name(found: &SnifferReport, id: StationId) -> String {
     found.stations[id.index()].address.to_string()
 }
 
-fn mean(samples: &Samples) -> f64 {
+fn mean(samples: &SampleMoments) -> f64 {
     if samples.count == 0 { f64::NAN } else { samples.mean }
 }
 

@@ -6,7 +6,7 @@ use multihop_link::{ContentionDelay, LinkCapacity, PhyTimes, ServiceTimes, Succe
 use multihop_scenario::Overrides;
 use multihop_sim::capacity::phy_times;
 use multihop_sim::preflight::power_ratio_of_delivery;
-use multihop_transport::{Equation, Path};
+use multihop_transport::{Equation, EquationPath};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -99,7 +99,7 @@ pub fn throughput_equation(
     rate: Option<f64>,
 ) -> (f64, f64) {
     let equation = Equation { acknowledged, clamp, ..Equation::default() };
-    let path = Path::new(packet_size, rtt);
+    let path = EquationPath::new(packet_size, rtt);
     let p = loss_event_rate.unwrap_or_else(|| equation.loss_event_rate(&path, rate.unwrap_or(0.0)));
     (equation.rate(&path, p), p)
 }

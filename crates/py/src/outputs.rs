@@ -18,6 +18,11 @@ pub fn created(path: &Path) -> io::Result<Output> {
     Ok(Output { path: path.to_owned(), file })
 }
 
+/// Makes a folder at this path, unless it is there.
+pub fn made(path: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(path).map_err(|error| named(path, error))
+}
+
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes).map_err(|error| named(&self.path, error))
@@ -65,7 +70,7 @@ pub fn os_error(error: &io::Error) -> PyErr {
 pub fn cut_short(error: &io::Error) -> String {
     match failure(error) {
         Some(Failed { path, error }) => {
-            format!("{}: cannot be written: {}; it ends there", path.display(), reason(error))
+            format!("{}: cannot be written: {}; the file ends there", path.display(), reason(error))
         }
         None => reason(error),
     }

@@ -8,7 +8,6 @@ mod categories;
 mod causes;
 mod counters;
 mod events;
-mod frame_key;
 pub mod framelog;
 mod logwriter;
 mod mean;

@@ -1,23 +1,23 @@
-//! Whose defaults a connection has.
+//! Sets of default options.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which defaults a connection starts from.
+/// Source of the default options of a connection.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Flavour {
     /// The current standards.
     #[default]
     Rfc,
-    /// ns-2.35, in which most published results were obtained.
+    /// ns-2.35, which most published results are based on.
     Ns2,
     /// The Linux kernel.
     Linux,
 }
 
 impl Flavour {
-    /// As files have it.
+    /// Name in scenario files.
     pub const fn name(self) -> &'static str {
         match self {
             Flavour::Rfc => "rfc",

@@ -1,15 +1,16 @@
-//! Transport machinery that does no input or output of its own ("sans-IO").
+//! Transport protocols without input and output of their own ("sans-IO").
 //!
-//! * [`Endpoint`]: one end of a flow. The caller feeds it segments and time, then drains what it wants to
+//! * [`Endpoint`]: one end of a flow. The caller passes segments and time to it, then drains the segments to
 //!   send.
 //! * `cc`: congestion controls, behind the trait [`Controller`].
-//! * `tcp`: [`TcpSender`] and [`TcpReceiver`], with [`TcpOptions`] in which RFCs and ns-2 can differ.
-//! * `tfrc`: [`TfrcSender`] and [`TfrcReceiver`], datagrams at the rate that the throughput [`Equation`] of
-//!   TCP gives, or at most that of a [`RateCeiling`].
+//! * `tcp`: [`TcpSender`] and [`TcpReceiver`], with [`TcpOptions`] for the differences between RFCs, ns-2 and
+//!   Linux.
+//! * `tfrc`: [`TfrcSender`] and [`TfrcReceiver`], datagrams at the rate of TCP's throughput [`Equation`],
+//!   optionally capped by a [`RateCeiling`].
 //! * `udp`: [`UdpSender`] and [`UdpReceiver`].
 //!
-//! There are no payload bytes, only their number; there is no clock, only `now`; nothing here fails, because
-//! whatever can be wrong was refused where options are read.
+//! Payload is represented by its number of bytes, and time by the argument `now`. Nothing in this crate
+//! fails, because options are validated when they are read.
 
 mod cc;
 mod endpoint;
@@ -20,10 +21,10 @@ mod tfrc;
 mod udp;
 
 pub use cc::{
-    AckInfo, Acked, AdaptivePacing, AdaptivePacingOptions, Allowance, Backlog, BandwidthFilter, Bbr,
-    BbrOptions, BbrRules, Controller, Cubic, CubicOptions, Delivery, Dispersion, Growth, Halving, LossKind,
-    Lost, Marked, Recovered, Reno, RenoOptions, Returned, Sent, ShortPath, Vegas, VegasOptions, Westwood,
-    WestwoodOptions,
+    AckInfo, Acked, AdaptivePacing, AdaptivePacingOptions, Allowance, BacklogEstimate, BandwidthFilter, Bbr,
+    BbrOptions, BbrRules, Controller, Cubic, CubicOptions, DeliverySample, Dispersion, Growth, Halving,
+    LossKind, Lost, Marked, Recovered, Reno, RenoOptions, Returned, SentSegment, ShortPath, Vegas,
+    VegasOptions, Westwood, WestwoodOptions,
 };
 pub use endpoint::{Delivered, Endpoint, Progress};
 pub use flavour::Flavour;
@@ -33,8 +34,8 @@ pub use tcp::{
     TcpReceiver, TcpSender,
 };
 pub use tfrc::{
-    Averaging, Equation, EquationTimeout, FirstInterval, NoFeedback, Path, RateCeiling, RateChange, Release,
-    Report, ReportTimer, SlowStart, TfrcDataHeader, TfrcOptions, TfrcReceiver, TfrcReportHeader, TfrcSender,
-    Unlimited,
+    Averaging, Equation, EquationPath, EquationTimeout, FirstInterval, NoFeedback, RateCeiling, RateChange,
+    Release, ReportTimer, SlowStart, TfrcDataHeader, TfrcOptions, TfrcReceiver, TfrcReport, TfrcReportHeader,
+    TfrcSender, Unlimited,
 };
 pub use udp::{UdpOptions, UdpReceiver, UdpSender};

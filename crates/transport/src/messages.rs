@@ -1,38 +1,38 @@
-//! What an application handed to a transport of datagrams, and that waits to be sent.
+//! Queue of messages of a datagram transport.
 
 use std::collections::VecDeque;
 
-/// Messages that wait, each to be split into datagrams on its own.
+/// Messages to send, each of which is split into datagrams separately.
 #[derive(Clone, Debug)]
 pub struct Messages {
-    /// The most payload bytes of a datagram.
+    /// Maximum payload of a datagram in bytes.
     segment_size: u64,
-    /// Messages, or runs of full datagrams.
+    /// Remaining bytes of each message; consecutive full datagrams are merged.
     waiting: VecDeque<u64>,
     backlog: u64,
     taken: u64,
 }
 
 impl Messages {
-    /// None yet; datagrams take up to so many payload bytes.
+    /// An empty queue for datagrams of up to `segment_size` payload bytes.
     pub fn new(segment_size: u32) -> Messages {
         Messages { segment_size: u64::from(segment_size), waiting: VecDeque::new(), backlog: 0, taken: 0 }
     }
 
-    /// A message of so many bytes. One of none is no message.
+    /// Appends a message of `bytes` bytes; an empty message is ignored.
     pub fn push(&mut self, bytes: u64) {
         if bytes == 0 {
             return;
         }
         self.backlog += bytes;
-        // What ends at the end of a full datagram can be continued without moving any boundary.
+        // A message that ends with a full datagram can be extended without moving a boundary.
         match self.waiting.back_mut() {
             Some(last) if *last % self.segment_size == 0 => *last += bytes,
             _ => self.waiting.push_back(bytes),
         }
     }
 
-    /// Takes the next datagram: how many bytes were taken before it, and its own.
+    /// Removes the next datagram. Returns the offset of its first byte, and its payload bytes.
     pub fn take(&mut self) -> Option<(u64, u32)> {
         let message = self.waiting.front_mut()?;
         let payload = (*message).min(self.segment_size);
@@ -46,18 +46,18 @@ impl Messages {
         Some((offset, payload as u32))
     }
 
-    /// Takes back what waits.
+    /// Removes all queued messages.
     pub fn withdraw(&mut self) {
         self.waiting.clear();
         self.backlog = 0;
     }
 
-    /// Bytes that wait.
+    /// Number of queued bytes.
     pub fn backlog(&self) -> u64 {
         self.backlog
     }
 
-    /// Bytes that were taken.
+    /// Number of bytes removed so far.
     pub fn taken(&self) -> u64 {
         self.taken
     }
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!((messages.take(), messages.backlog(), messages.taken()), (None, 0, 590));
     }
 
-    /// A source that always has full datagrams to send needs no room for each.
+    /// A source that always has full datagrams to send needs no entry for each.
     #[test]
     fn full_datagrams_are_one_run() {
         let mut messages = Messages::new(100);

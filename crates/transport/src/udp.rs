@@ -7,20 +7,20 @@ use multihop_core::{Segment, Time};
 /// Options of both ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UdpOptions {
-    /// The most payload bytes of a datagram.
+    /// Maximum payload of a datagram in bytes.
     pub segment_size: u32,
-    /// Transport and network header bytes.
+    /// Number of transport and network header bytes.
     pub header: u32,
 }
 
 impl Default for UdpOptions {
-    /// 1472 bytes, which with 20 bytes of IPv4 and 8 of UDP fill 1500.
+    /// 1472 bytes, which with 20 bytes of IPv4 and 8 bytes of UDP fill 1500.
     fn default() -> UdpOptions {
         UdpOptions { segment_size: 1472, header: 28 }
     }
 }
 
-/// The sender. Each push is a message of its own; one that does not fit in a datagram is split.
+/// UDP sender. Each push is a separate message, which is split if it does not fit in a datagram.
 pub struct UdpSender {
     header: u32,
     messages: Messages,
@@ -28,7 +28,7 @@ pub struct UdpSender {
 }
 
 impl UdpSender {
-    /// A sender with nothing to send.
+    /// A sender without data.
     pub fn new(options: UdpOptions) -> UdpSender {
         let UdpOptions { segment_size, header } = options;
         UdpSender { header, messages: Messages::new(segment_size), next: 0 }
@@ -66,17 +66,17 @@ impl Endpoint for UdpSender {
     }
 }
 
-/// Words of 64 datagrams each that the receiver remembers.
+/// Number of 64-bit words of the duplicate filter.
 const WORDS: usize = 64;
-const REMEMBERED: u64 = 64 * WORDS as u64;
+const WINDOW: u64 = 64 * WORDS as u64;
 
-/// The receiver. It delivers each datagram once, in whatever order they come. One that comes 4095 numbers or
-/// more behind the newest is taken for a duplicate.
+/// UDP receiver. Delivers each datagram once, in order of arrival. A datagram that arrives 4095 or more
+/// numbers behind the newest counts as a duplicate.
 pub struct UdpReceiver {
-    /// One past the highest number seen.
+    /// One past the highest number received.
     top: u64,
-    /// Which of the last numbers were seen: bit `n % REMEMBERED`.
-    seen: Vec<u64>,
+    /// Bits of the latest numbers that were received: bit `n % WINDOW`.
+    received: Vec<u64>,
 }
 
 impl Default for UdpReceiver {
@@ -86,33 +86,33 @@ impl Default for UdpReceiver {
 }
 
 impl UdpReceiver {
-    /// A receiver that has heard nothing yet.
+    /// A receiver that has received nothing yet.
     pub fn new() -> UdpReceiver {
-        UdpReceiver { top: 0, seen: vec![0; WORDS] }
+        UdpReceiver { top: 0, received: vec![0; WORDS] }
     }
 
-    /// Notes `number`. Was it new?
-    fn note(&mut self, number: u64) -> bool {
-        if number + REMEMBERED <= self.top {
+    /// Records `number`. Returns whether it is new.
+    fn record(&mut self, number: u64) -> bool {
+        if number + WINDOW <= self.top {
             return false;
         }
-        if number >= self.top + REMEMBERED {
-            self.seen.fill(0);
+        if number >= self.top + WINDOW {
+            self.received.fill(0);
         } else {
             (self.top..number).for_each(|skipped| {
                 let (word, bit) = Self::place(skipped);
-                self.seen[word] &= !bit;
+                self.received[word] &= !bit;
             });
         }
         let (word, bit) = Self::place(number);
-        let known = number < self.top && self.seen[word] & bit != 0;
-        self.seen[word] |= bit;
+        let known = number < self.top && self.received[word] & bit != 0;
+        self.received[word] |= bit;
         self.top = self.top.max(number + 1);
         !known
     }
 
     fn place(number: u64) -> (usize, u64) {
-        let slot = number % REMEMBERED;
+        let slot = number % WINDOW;
         ((slot / 64) as usize, 1 << (slot % 64))
     }
 }
@@ -125,7 +125,7 @@ impl Endpoint for UdpReceiver {
     }
 
     fn on_segment(&mut self, _now: Time, segment: &Segment) -> Delivered {
-        let bytes = if self.note(segment.seq) { u64::from(segment.payload) } else { 0 };
+        let bytes = if self.record(segment.seq) { u64::from(segment.payload) } else { 0 };
         Delivered { bytes, offset: segment.offset }
     }
 
@@ -177,8 +177,7 @@ mod tests {
         }
     }
 
-    /// A receiver of datagrams answers nothing, waits for nothing and knows nothing of the path; a sender has
-    /// no timer.
+    /// A receiver of datagrams sends nothing and has no timer; a sender has no timer either.
     #[test]
     fn there_is_no_feedback() {
         let segment = Segment { seq: 5, offset: 40, payload: 7, ..Segment::default() };
@@ -198,23 +197,23 @@ mod tests {
         assert_eq!(sender.poll_segment(Time::ZERO), Some(whole), "1500 bytes");
     }
 
-    /// 4094 numbers behind the newest it is still known whether one came; 4095 behind it is taken for a
+    /// Up to 4094 numbers behind the newest, duplicates are recognised; from 4095 on every number counts as a
     /// duplicate.
     #[test]
     fn the_last_4095_numbers_are_remembered() {
         for (behind, fresh) in [(4_093, true), (4_094, true), (4_095, false)] {
             let mut receiver = UdpReceiver::new();
-            assert!(receiver.note(9_000) && !receiver.note(9_000));
-            assert_eq!(receiver.note(9_000 - behind), fresh, "{behind}");
-            assert!(!receiver.note(9_000 - behind));
+            assert!(receiver.record(9_000) && !receiver.record(9_000));
+            assert_eq!(receiver.record(9_000 - behind), fresh, "{behind}");
+            assert!(!receiver.record(9_000 - behind));
         }
-        // A leap of as many forgets all, and what was skipped is new.
+        // A jump of at least the window clears all bits; skipped numbers are new.
         for leap in [4_095, 4_096, 4_097, 12_000] {
             let mut receiver = UdpReceiver::new();
-            (0..=100).for_each(|number| assert!(receiver.note(number)));
-            assert!(receiver.note(100 + leap));
+            (0..=100).for_each(|number| assert!(receiver.record(number)));
+            assert!(receiver.record(100 + leap));
             for number in (100 + leap - 4_094..100 + leap).filter(|number| *number > 100) {
-                assert!(receiver.note(number), "{leap} {number}");
+                assert!(receiver.record(number), "{leap} {number}");
             }
         }
     }

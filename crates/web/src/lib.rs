@@ -5,7 +5,6 @@
 //! linear memory, and no tool that would make glue. `playground/engine.js` is its other side.
 
 mod abi;
-mod frames;
 mod requests;
 mod tables;
 mod view;

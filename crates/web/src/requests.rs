@@ -1,8 +1,8 @@
 //! Requests and their answers.
 
-use crate::frames::FrameFile;
 use crate::{tables, view};
 use multihop_core::{Span, Time};
+use multihop_frames::{Memory, page};
 use multihop_scenario::edit;
 use multihop_scenario::{Overrides, Place, ScenarioError};
 use multihop_sim::framelog::{FrameLog, Selection};
@@ -63,10 +63,9 @@ pub enum Request {
     },
     /// The tables as they would be if the run ended now.
     Tables,
-    /// The frame log, as the bytes of a file; none at all if the run has none. The run ends now.
+    /// The frame log, as the viewer reads it; no bytes if the run has none. The run ends now.
     Frames,
-    /// The blocks of the frame log that are written by now, with what comes before them; no bytes at all if
-    /// they are no more than these. The run goes on.
+    /// The frame log as far as it is written; no bytes if its rows have no more than these. The run goes on.
     FramesSoFar {
         /// Bytes.
         longer_than: usize,
@@ -77,7 +76,7 @@ pub enum Request {
 #[derive(Default)]
 pub struct Session {
     world: Option<World>,
-    frames: FrameFile,
+    frames: Option<Memory>,
 }
 
 impl Session {
@@ -89,10 +88,12 @@ impl Session {
         if matches!(request, Ok(Request::Frames)) {
             // Writing into memory does not fail, and the books have been read.
             let _ = self.world.take().map(World::close);
-            return self.frames.take();
+            return self.frames.take().map_or_else(Vec::new, |memory| page::raw(&memory.log()));
         }
         if let Ok(Request::FramesSoFar { longer_than }) = request {
-            return self.frames.so_far(longer_than);
+            let log = self.frames.as_ref().map(Memory::log);
+            let log = log.filter(|log| log.tables.bytes() > longer_than);
+            return log.map_or_else(Vec::new, |log| page::raw(&log));
         }
         let made = request
             .map_err(|error| json!({ "message": format!("this is no request: {error}") }))
@@ -121,13 +122,14 @@ impl Session {
             Request::List { text } => edit::list(&text, ORIGIN).map(Value::String).map_err(|e| error(&e)),
             Request::Start { text, overrides, frames } => {
                 self.world = None;
-                self.frames = FrameFile::default();
+                self.frames = None;
                 let config = multihop_scenario::load(&text, ORIGIN, &overrides).map_err(|e| error(&e))?;
                 let mut world = World::new(&config, Ties::InOrder);
                 if frames {
-                    let out = Box::new(self.frames.clone());
-                    let log = FrameLog::new(&config, Selection::default(), out)
+                    let memory = Memory::new(BATCH, MOST_BYTES);
+                    let log = FrameLog::new(&config, Selection::default(), Box::new(memory.clone()))
                         .map_err(|error| json!({ "message": error.to_string() }))?;
+                    self.frames = Some(memory);
                     world.log_to(log);
                 }
                 self.world = Some(world);
@@ -152,6 +154,12 @@ impl Session {
         self.world.as_mut().ok_or_else(|| json!({ "message": "there is no run" }))
     }
 }
+
+/// Transmissions that a frame log takes at once.
+const BATCH: usize = 1_024;
+/// Bytes of a frame log that are kept: about a million transmissions. The rest is left out, and the log is
+/// cut short.
+const MOST_BYTES: usize = 128 << 20;
 
 /// What messages call a scenario that is no file.
 const ORIGIN: &str = "scenario";

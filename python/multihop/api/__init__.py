@@ -1,4 +1,4 @@
-"""What scripts and notebooks call."""
+"""Functions of the Python interface: run, compare, check, bound, optimum, schema and catalogue."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from multihop.simulation.scenario import schema as schema_of_scenarios
 from multihop.simulation.seeds import is_whole, seed_list, seed_number
 from multihop.simulation.store import Store
 
-#: Keys that `run` and `compare` accept besides the seed.
+#: Keys that `run` and `compare` accept as keyword arguments, besides the seed.
 TIMES = ("duration", "warmup", "record_interval")
 OVERRIDES = (*TIMES, "scheme")
 
@@ -42,16 +42,16 @@ def run(
     Args:
         scenario: a path, TOML text, or a dictionary of the same shape.
         seed: replaces the scenario's seed; 0 to 2**64 - 1.
-        pcap: writes what each node's radio saw to this file, as pcapng with radiotap.
-        frames: writes every transmission to this file, as a frame log, which `multihop.frames` reads.
-        set: replaces or adds any keys: paths as messages show them with TOML values, as in
+        pcap: file for the frames at each node's radio, as pcapng with radiotap.
+        frames: folder for every transmission, a frame log that `multihop.frames` reads.
+        set: keys to replace or add, by the paths that messages show and with TOML values, as in
             `{"topology.hops": 5}`. Times are text with a unit. `flows[*].start` is a key of every flow;
-            `flows.length` keeps that many first flows. Applied in this order.
+            `flows.length` keeps that many first flows. Entries apply in their order.
         **overrides: `duration`, `warmup` and `record_interval`, in seconds or as text with a unit (`"60 s"`);
             `scheme` for all flows.
 
     Raises:
-        ScenarioError: naming file, line, key, what was found and what would do.
+        ScenarioError: naming file, line, key, the value found and what is needed.
         UserError: if a file cannot be read or written, or an override is unknown.
         OutputError: if the disk is full.
     """
@@ -84,18 +84,18 @@ def compare(
     Args:
         scenario: a path, TOML text, or a dictionary of the same shape.
         schemes: names from `multihop list schemes`, or of variants that the scenario defines.
-        seeds: how many, counted up from the scenario's seed; or the seeds themselves.
-        jobs: threads; all cores by default. Results do not depend on it.
-        on_done: called after each run, from a worker thread.
-        vary: names of the flows that have the scheme, with commas between; `*` stands for any text, `all`
-            for every flow. By default flows without congestion control keep theirs where schemes with it
-            are compared.
-        set: replaces or adds any keys, as in `run`.
+        seeds: number of seeds, counted up from the scenario's seed; or the seeds themselves.
+        jobs: number of threads; all cores by default. Results do not depend on it.
+        on_done: callback after each run, from a worker thread.
+        vary: comma-separated names of the flows that take the scheme; `*` matches any text, `all` every flow.
+            By default flows without congestion control keep their scheme if a given scheme has congestion
+            control.
+        set: keys to replace or add, as in `run`.
         **overrides: `duration`, `warmup`, `record_interval`, in seconds or as text with a unit.
 
     Raises:
-        ScenarioError: naming file, line, key, what was found and what would do.
-        UserError: if the file cannot be read, or an argument makes no sense.
+        ScenarioError: naming file, line, key, the value found and what is needed.
+        UserError: if the file cannot be read, or an argument is invalid.
     """
     if isinstance(schemes, str):
         raise UserError(f"schemes: found the text {schemes!r}; needs a list, as in [{schemes!r}]")
@@ -108,7 +108,7 @@ def compare(
         raise UserError("schemes: none given; name at least one, as in --schemes tcp-newreno,recn")
     repeated = sorted({name for name in schemes if list(schemes).count(name) > 1})
     if repeated:
-        raise UserError(f"schemes: {', '.join(repeated)} given more than once")
+        raise UserError(f"schemes: {', '.join(repeated)} given more than once; give each once")
     source = load(scenario)
     variants = scheme_variants(source, {**overrides, "set": set}, schemes, vary)
     return run_variants(source, variants, seeds=seeds, threads=jobs, on_done=on_done)
@@ -117,7 +117,7 @@ def compare(
 def scheme_variants(
     scenario: Scenario, overrides: dict[str, Any], schemes: Sequence[str], vary: str | None
 ) -> list[tuple[str, dict[str, Any]]]:
-    """A variant for each scheme (its name and overrides), on the flows that vary."""
+    """Returns a variant for each scheme: its name, and overrides for the flows that vary."""
     chosen = varying(scenario, replacements(overrides), schemes, vary)
     return [(name, {**overrides, "scheme": name, "varying": chosen}) for name in schemes]
 
@@ -134,10 +134,18 @@ def run_variants(
     logs: Logs = NO_LOGS,
     store: Store | None = None,
 ) -> Comparison:
-    """Runs each variant (a name and its overrides) over common seeds, after all have been checked.
+    """Checks all variants, then runs each over common seeds.
 
-    `logs` are of one run: then there must be one only, and no store. A `store` has runs that need not be
-    repeated, and keeps each other run when it is finished.
+    Args:
+        scenario: scenario to run.
+        variants: name and overrides of each variant.
+        seeds: number of seeds, or the seeds themselves.
+        first_seed: first seed, if `seeds` is a number; the scenario's by default.
+        threads: number of threads; all cores by default.
+        on_done: callback after each run, from a worker thread.
+        on_tick: callback with the share of virtual time that has been simulated.
+        logs: logs of the run; allowed only for a single run without a store.
+        store: store of finished runs, which are not repeated; other runs are added when finished.
     """
     views = [(name, replacements(given)) for name, given in variants]
     checked = [(name, replaced, scenario.check(replaced)) for name, replaced in views]
@@ -171,9 +179,9 @@ def check(
     set: Mapping[str, Any] | None = None,
     **overrides: TimeLike | None,
 ) -> _core.ScenarioView:
-    """Reads and resolves a scenario without running it: nodes, links, flows with their paths.
+    """Resolves a scenario without running it: nodes, links, flows with their paths.
 
-    Arguments as in `run`.
+    Arguments are those of `run`.
     """
     replaced = replacements({**overrides, "set": set})
     if seed is not None:
@@ -183,15 +191,15 @@ def check(
 
 
 def bound(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, scheme: str | None = None) -> capacity.Bound:
-    """What the stated channel can carry at all: upper bounds on goodput from airtime; nothing is run.
+    """Returns upper bounds and an estimate of goodput from frames' airtime, without running the scenario.
 
     Args:
         scenario: a path, TOML text, or a dictionary of the same shape.
-        set: replaces or adds any keys, as in `run`.
-        scheme: replaces the scheme of every flow.
+        set: keys to replace or add, as in `run`.
+        scheme: scheme for every flow.
 
     Raises:
-        ScenarioError: naming file, line, key, what was found and what would do.
+        ScenarioError: naming file, line, key, the value found and what is needed.
         UserError: if the file cannot be read.
     """
     found = capacity.bound(load(scenario), replacements({"set": set, "scheme": scheme}))
@@ -210,22 +218,21 @@ def optimum(
     set: Mapping[str, Any] | None = None,
     scheme: str | None = None,
 ) -> optima.Optimum:
-    """The rates that maximise a sum of utilities under the limits of airtime; nothing is run.
+    """Returns the rates that maximise a sum of utilities within airtime limits, without running the scenario.
 
     Args:
         scenario: a path, TOML text, or a dictionary of the same shape.
         utility: `log` (proportional fairness), `max-min`, or `alpha=2` for x^(1 - alpha) / (1 - alpha).
         constraints: `cliques` of the conflict graph, or `interference-sets` as in EWCCP's program (13).
-        level: what is charged, as in `bound`.
-        feedback: charges the transport's acknowledgements.
-        weights: flow -> what its utility is multiplied by, 1 by default; in max-min, rates over weights are
-            compared.
-        set: replaces or adds any keys, as in `run`.
-        scheme: replaces the scheme of every flow.
+        level: model of the airtime charged, as in `bound`.
+        feedback: whether the transport's acknowledgements are charged.
+        weights: weight of each flow's utility, 1 by default; max-min compares rates divided by weights.
+        set: keys to replace or add, as in `run`.
+        scheme: scheme for every flow.
 
     Raises:
-        ScenarioError: naming file, line, key, what was found and what would do.
-        UserError: if the file cannot be read, or an argument makes no sense.
+        ScenarioError: naming file, line, key, the value found and what is needed.
+        UserError: if the file cannot be read, or an argument is invalid.
     """
     question = optima.Question(Utility.of(utility), constraints, level, feedback)
     source, replaced = load(scenario), replacements({"set": set, "scheme": scheme})
@@ -234,27 +241,25 @@ def optimum(
 
 
 def schema(of: str = "scenario") -> dict[str, Any]:
-    """The JSON Schema of scenarios, or `of="study"` of study files.
+    """Returns the JSON Schema of scenarios, or with `of="study"` of studies.
 
     Raises:
-        UserError: if there are no files of that kind.
+        UserError: if `of` is another kind.
     """
     if of == "study":
         from multihop.study.spec import schema as schema_of_studies
 
         return Plain(schema_of_studies(), "JSON Schema of studies")
     if of != "scenario":
-        raise UserError(f"schema: found {of!r}; there is a schema of: scenario, study")
+        raise UserError(f"schema: found {of!r}; needs scenario or study")
     return Plain(schema_of_scenarios(), "JSON Schema of scenarios")
 
 
 def catalogue() -> dict[str, list[dict[str, Any]]]:
-    """What can be named.
+    """Returns the names that scenarios, studies and commands accept, by kind.
 
-    By scenarios; by studies: `tables` and `reductions`, of which metrics are made, and `models`; by `multihop
-    reproduce`: `papers`.
-
-    Kind -> entries, each with at least a name and a summary.
+    Studies use `tables` and `reductions`, of which metrics are made, and `models`. `multihop reproduce` uses
+    `papers`. Scenarios use the other kinds. Each entry has at least a name and a summary.
     """
     from multihop import models, papers
     from multihop.results import columns
@@ -266,17 +271,17 @@ def catalogue() -> dict[str, list[dict[str, Any]]]:
 
 
 def _result(job: Job, output: _core.Output) -> Result:
-    """What came of a job."""
+    """Returns the result of a job."""
     return Result(job.scenario, job.view, dict(job.overrides), output)
 
 
 def replacements(given: dict[str, Any]) -> dict[str, Any]:
-    """What replaces keys; `set` is there if it has entries."""
+    """Returns the overrides of a run; `set` is present only with entries."""
     replaced = settings(given.get("set"))
     texts = {name: value for name, value in given.items() if name not in {"set", "varying"}}
     for name, value in texts.items():
         if name not in OVERRIDES:
-            raise UserError(f"{name}: cannot be overridden; what can is {', '.join(OVERRIDES)}, seed, and keys by set")
+            raise UserError(f"{name}: cannot be overridden; needs {', '.join(OVERRIDES)}, seed, or a key in set")
         if name not in TIMES and not isinstance(value, str | None):
             raise UserError(f"{name}: found {value!r}; needs the name of a scheme")
     kept: dict[str, Any] = {name: value for name, value in texts.items() if value is not None}

@@ -21,7 +21,7 @@ from multihop.leagues import when as regimes
 from multihop.results.folders import require_results_directory
 from multihop.simulation.store import Failure
 
-#: Runs what is missing of a study, in its folder, with its finished runs in a store.
+#: Function that runs the missing runs of a study, given its folder and its store.
 Simulate = Callable[[Study, Path, Path], StudyResult]
 
 
@@ -30,8 +30,8 @@ class League(leagues.League, Displayed):
     """Ranks of schemes on common networks, by significant differences.
 
     Attributes:
-        command: the command that reproduces this.
-        folder: where its runs are.
+        command: command that reproduces the league.
+        folder: folder of its runs.
     """
 
     command: str
@@ -39,39 +39,39 @@ class League(leagues.League, Displayed):
 
     @cached_property
     def standings(self) -> pd.DataFrame:
-        """A row per network, scheme and metric: mean, 95 % interval (SI units), and rank within its kind."""
+        """Table of networks, schemes and metrics: mean, 95 % interval (SI units), rank within its kind."""
         return table.frame(self)
 
     @cached_property
     def runs(self) -> pd.DataFrame:
-        """A row per network, scheme and seed, with every metric in SI units."""
+        """Table of networks, schemes and seeds, with every metric in SI units."""
         return table.runs(self)
 
     @property
     def failures(self) -> list[Failure]:
-        """Runs that did not finish."""
+        """Runs that failed."""
         return [failure for result in self.results for failure in result.failures]
 
     def decision(self) -> str:
-        """How many pairs of schemes the seeds tell apart, as a sentence; empty where there is no pair."""
+        """Returns a sentence with the number of pairs that differ significantly; empty without pairs."""
         return page.decision(self)
 
     def advice(self) -> list[str]:
-        """Which scheme wins on your own mesh, as lines; empty without a mesh."""
+        """Returns lines that name the best scheme on your own mesh; empty without a mesh."""
         return [] if self.without_mesh else words.said(self.results[-1])
 
     def markdown(self) -> str:
-        """The page, as Markdown."""
+        """Returns the page as Markdown."""
         return page.markdown(self, self.command)
 
     def save(self, directory: str | os.PathLike[str] | None = None) -> Path:
-        """Writes tables (Parquet, CSV), page and manifest, by default beside the runs; returns the folder."""
+        """Writes tables (Parquet, CSV), page and manifest, by default to the folder of runs; returns it."""
         folder = self.folder if directory is None else Path(directory)
         table.export(self, folder, self.command, self.markdown())
         return folder
 
     def report(self, path: str | os.PathLike[str]) -> list[Path]:
-        """Writes an HTML report, with its charts as SVG beside it; returns the paths, the report's first."""
+        """Writes an HTML report, with its charts as SVG next to it. Returns all paths, the report's first."""
         from multihop.report.markup import section
         from multihop.report.markup import table as rows
         from multihop.report.study import write_study
@@ -81,7 +81,7 @@ class League(leagues.League, Displayed):
         return write_study(self.results, Path(path), title="League of schemes", command=self.command, front=front)
 
     def overview(self, *, whole: bool = True) -> Overview:
-        """What was compared; `whole` includes the ranks."""
+        """Returns the numbers of schemes and networks; with `whole`, also the ranks."""
         title = f"{len(self.schemes)} schemes on {len(self.networks)} networks, runs in {self.folder}"
         if not whole:
             return Overview(title)
@@ -100,21 +100,21 @@ def league(
     dask: str | None = None,
     simulate: Simulate | None = None,
 ) -> League:
-    """Runs every scheme on one common set of networks, and ranks them on each. Interrupted, it resumes.
+    """Runs every scheme on one common set of networks, and ranks them on each. An interrupted league resumes.
 
     Args:
         mesh: your mesh as one more network: a scenario (TOML), or a file that `import_mesh` reads.
-        schemes: only these; all by default.
+        schemes: schemes to run; all by default.
         seeds: runs of each scheme on each network.
-        quick: fewer seeds, shorter runs.
-        out: finished runs are kept in this folder; `save` writes tables and page there.
-        jobs: runs at once; all cores by default. Results do not depend on it.
-        dask: address of the scheduler of a Dask cluster, which runs them.
-        simulate: runs one study, given its folder and the store of finished runs: for a progress bar of your
-            own. Silent by default.
+        quick: whether to use fewer seeds and shorter runs.
+        out: folder of finished runs, to which `save` writes tables and page.
+        jobs: number of concurrent runs; all cores by default. Results do not depend on it.
+        dask: address of the scheduler of a Dask cluster for the runs.
+        simulate: function that runs one study, given its folder and the store of finished runs, for instance
+            with a progress bar. Silent by default.
 
     Raises:
-        UserError: if a file cannot be read or written, or an argument makes no sense.
+        UserError: if a file cannot be read or written, or an argument is invalid.
         OutputError: if the disk is full.
     """
     _require(schemes, seeds, jobs)
@@ -124,7 +124,7 @@ def league(
     studies = _studies(asked, names, seeds, quick=quick)
     require_results_directory(folder, table.NAMES)
     results = _simulated(studies, folder, jobs, dask, simulate)
-    # Where the file lies concerns the reader alone.
+    # The folder of the mesh's file is of no use to others.
     options = ["--mesh", path.name] if path is not None else []
     command = _command("league", options, schemes, seeds, quick=quick)
     return League(asked, results, path is None, command, folder)
@@ -132,13 +132,13 @@ def league(
 
 @dataclass(frozen=True, repr=False)
 class When(Displayed):
-    """Which scheme helps in which regime.
+    """Schemes that help in each regime.
 
     Attributes:
-        networks: the regimes, in the order of the page.
-        results: of each regime.
-        command: the command that reproduces this.
-        folder: where its runs are.
+        networks: regimes, in the order of the page.
+        results: results of each regime.
+        command: command that reproduces the results.
+        folder: folder of the runs.
     """
 
     networks: Sequence[leagues.Network]
@@ -148,9 +148,9 @@ class When(Displayed):
 
     @cached_property
     def winners(self) -> pd.DataFrame:
-        """A row per regime, class of schemes and metric: who leads, and who is behind.
+        """Table of regimes, classes of schemes and metrics, with the leading schemes and those behind.
 
-        `value` is the best mean, in `unit`. `leaders` and `behind` are lists of names, the best first.
+        `value` is the best mean, in `unit`. `leaders` and `behind` are lists of schemes, the best first.
         """
         rows = []
         for network, result in zip(self.networks, self.results, strict=True):
@@ -173,25 +173,25 @@ class When(Displayed):
 
     @property
     def failures(self) -> list[Failure]:
-        """Runs that did not finish."""
+        """Runs that failed."""
         return [failure for result in self.results for failure in result.failures]
 
     def sentences(self) -> list[str]:
-        """Which scheme wins in each regime, as lines."""
+        """Returns lines that name the best schemes of each regime."""
         pairs = zip(self.networks, self.results, strict=True)
         return [line for network, result in pairs for line in (network.title, *words.said(result))]
 
     def markdown(self) -> str:
-        """The page, as Markdown."""
+        """Returns the page as Markdown."""
         return regimes.markdown(self.networks, self.results, self.command)
 
     def save(self, directory: str | os.PathLike[str] | None = None) -> Path:
-        """Writes the page and a manifest, by default where the runs are; returns the page's path."""
+        """Writes the page and a manifest, by default to the folder of the runs. Returns the page's path."""
         folder = self.folder if directory is None else Path(directory)
         return regimes.export(self.networks, self.results, folder, self.command)
 
     def overview(self, *, whole: bool = True) -> Overview:
-        """What was compared; `whole` includes who leads in each regime."""
+        """Returns the number of regimes; with `whole`, also the leading schemes of each."""
         title = f"{len(self.networks)} regimes, runs in {self.folder}"
         if not whole:
             return Overview(title)
@@ -212,21 +212,21 @@ def when(
     dask: str | None = None,
     simulate: Simulate | None = None,
 ) -> When:
-    """Finds which scheme helps when: over hops, flows, rates, load, loss and mobility.
+    """Finds which scheme helps in which regime of hops, flows, rate, load, loss and mobility.
 
-    Interrupted, it resumes.
+    An interrupted call resumes.
 
     Args:
-        schemes: only these; those of the study by default.
+        schemes: schemes to compare; those of the study by default.
         seeds: runs of each scheme in each regime.
-        quick: fewer regimes and seeds, shorter runs.
-        out: finished runs are kept in this folder; `save` writes the page there.
-        jobs: runs at once; all cores by default. Results do not depend on it.
-        dask: address of the scheduler of a Dask cluster, which runs them.
-        simulate: as of `league`.
+        quick: whether to use fewer regimes and seeds, and shorter runs.
+        out: folder of finished runs, to which `save` writes the page.
+        jobs: number of concurrent runs; all cores by default. Results do not depend on it.
+        dask: address of the scheduler of a Dask cluster for the runs.
+        simulate: function that runs one study, as in `league`.
 
     Raises:
-        UserError: if a file cannot be written, or an argument makes no sense.
+        UserError: if a file cannot be written, or an argument is invalid.
         OutputError: if the disk is full.
     """
     _require(schemes, seeds, jobs)
@@ -252,7 +252,7 @@ def _studies(asked: Sequence[leagues.Network], names: Sequence[str], seeds: int 
     studies = [leagues.study(network, names, seeds) for network in asked]
     studies = [each.quick() for each in studies] if quick else studies
     for each in studies:
-        each.plan  # noqa: B018 - whatever is wrong with a network is said before anything is written
+        each.plan  # noqa: B018 - reports an invalid network before anything is written
     return studies
 
 
@@ -270,7 +270,7 @@ def _simulated(
 
 
 def _command(name: str, options: list[str], schemes: Sequence[str] | None, seeds: int | None, *, quick: bool) -> str:
-    """The command that reproduces this."""
+    """Returns the command that reproduces the results."""
     made = ["multihop", name, *options]
     made += ["--schemes", ",".join(schemes)] if schemes is not None else []
     made += ["--seeds", str(seeds)] if seeds is not None else []

@@ -1,4 +1,4 @@
-"""`import_mesh`: a measured mesh as a scenario."""
+"""`import_mesh`: converts a measured mesh to a scenario."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from multihop.simulation.scenario import Scenario, TimeLike, time_text
 
 @dataclass(frozen=True, repr=False)
 class ImportedMesh(Displayed):
-    """A scenario from a mesh: `text` is what `multihop.run` and `multihop.compare` take.
+    """Scenario of an imported mesh; `multihop.run` and `multihop.compare` accept its `text`.
 
     Attributes:
-        file: the mesh.
-        found: the scenario's text, and what was kept and left out.
-        view: the scenario resolved: nodes, links, flows with their paths.
+        file: file of the mesh.
+        found: text of the scenario, and counts of imported and omitted parts.
+        view: resolved scenario: nodes, links, flows with their paths.
     """
 
     file: Path
@@ -34,36 +34,36 @@ class ImportedMesh(Displayed):
 
     @property
     def text(self) -> str:
-        """The scenario (TOML)."""
+        """Text of the scenario (TOML)."""
         return self.found.text
 
     @property
     def summary(self) -> list[str]:
-        """What was kept, what was left out and why, line by line."""
+        """Lines about imported and omitted parts, with reasons."""
         return self.found.summary
 
     @property
     def nodes(self) -> pd.DataFrame:
-        """A row per node and radio: name, place in metres (NaN where unknown) and channel."""
+        """Table of nodes and radios: name, position in metres (NaN if unknown) and channel."""
         return pd.DataFrame(self.view["nodes"]).drop(columns="node")
 
     @property
     def links(self) -> pd.DataFrame:
-        """A row per directed link: `from`, `to`, and the delivery of a frame, as `check` has it."""
+        """Table of directed links: `from`, `to`, and the delivery ratio of a frame, as in `check`."""
         names = [node["name"] for node in self.view["nodes"]]
         rows = [(names[sender], names[receiver], delivery) for sender, receiver, delivery in self.view["links"]]
         return pd.DataFrame(rows, columns=["from", "to", "delivery"])
 
     @property
     def flows(self) -> pd.DataFrame:
-        """A row per flow: name, scheme, application, hops and path."""
+        """Table of flows: name, scheme, application, hops and path."""
         names = [node["name"] for node in self.view["nodes"]]
         columns = ["name", "scheme", "app", "hops", "path"]
         rows = [{**flow, "path": [names[index] for index in flow["path"]]} for flow in self.view["flows"]]
         return pd.DataFrame(rows, columns=columns)
 
     def record(self) -> dict[str, Any]:
-        """What was kept and left out, as plain data (JSON)."""
+        """Returns the imported and omitted parts as plain data (JSON)."""
         found = self.found
         return {
             "nodes": found.nodes,
@@ -77,11 +77,11 @@ class ImportedMesh(Displayed):
         }
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the scenario to a file and returns its path; never over the mesh."""
+        """Writes the scenario to a file, which must not be the mesh's. Returns its path."""
         return write_text(Path(path), self.text, self.file)
 
     def overview(self, *, whole: bool = True) -> Overview:
-        """What was kept and left out; `whole` includes the flows."""
+        """Returns the imported and omitted parts; with `whole`, also the flows."""
         title = f"{self.view['name']}, {self.found.nodes} nodes, {self.found.links} directed links"
         if not whole:
             return Overview(title, sentences=self.summary)
@@ -122,45 +122,45 @@ def import_mesh(
     range: float | None = None,
     name: str | None = None,
 ) -> ImportedMesh:
-    """Turns a measured mesh into a scenario with positions and a link matrix.
+    """Converts a measured mesh to a scenario with positions and a link matrix.
 
     Args:
-        file: the mesh.
-        format: of the file; found out by default.
-        nodes: a second file with nodes and positions.
-        component: `largest`: the largest set that two-way links connect; or `all`.
-        sensing: `inferred`: nodes sense beyond the links in the file; `listed`: they do not.
-        two_hops_sense: nodes with a neighbour in common sense each other, if one has no position.
-        shadowing_seed: seed of the shadowing that inferred pairs have.
-        radios: `one` or `several` per node; by default several where the file names them.
+        file: file of the mesh.
+        format: format of the file; detected by default.
+        nodes: second file with nodes and positions.
+        component: `largest` for the largest set of nodes connected by two-way links, or `all`.
+        sensing: `inferred`: nodes may sense each other without a link in the file; `listed`: only over links.
+        two_hops_sense: whether nodes with a common neighbour sense each other if one has no position.
+        shadowing_seed: seed of the shadowing of inferred pairs.
+        radios: `one` or `several` per node; several by default if the file names radios.
         traffic: `to-gateway`, `random-pairs` or `gateway`.
-        flows: how many; with traffic of a gateway, `clients` says it.
-        gateway: node that traffic goes to; a marked gateway or the best connected by default.
-        clients: of traffic of a gateway: how many clients; 8 by default.
-        gateways: of traffic of a gateway: names; the marked or the best connected by default.
-        gateway_count: of traffic of a gateway: so many best connected gateways.
-        direction: of traffic of a gateway: `downloads` (the default), `uploads` or `both`.
-        mix: of traffic of a gateway: what clients do in turn, as in `["web", "video", "call", "download"]`.
+        flows: number of flows; gateway traffic uses `clients` instead.
+        gateway: destination of the traffic; the marked gateway or best connected node by default.
+        clients: gateway traffic: number of clients; 8 by default.
+        gateways: gateway traffic: names of gateways; the marked or the best connected by default.
+        gateway_count: gateway traffic: number of best connected gateways.
+        direction: gateway traffic: `downloads` (the default), `uploads` or `both`.
+        mix: gateway traffic: applications of clients in turn, as in `["web", "video", "call", "download"]`.
         scheme: congestion control of every flow.
-        standard: PHY; that of the file, else 802.11b, by default.
+        standard: PHY; the file's by default, else 802.11b.
         data_rate: rate of DATA frames, as in `"11 Mb/s"`.
-        duration: of the scenario, in seconds or as text with a unit.
-        warmup: as `duration`.
-        probe_size: size of the frames that deliver as measured.
-        min_delivery: leaves out links that deliver less, either way.
-        assume_delivery: delivery of every link, where the file has none.
-        noise_level: of ORBIT: which noise level, in dBm; the lowest by default.
-        range: of positions without links: how far nodes hear, in metres; 250 by default.
-        name: of the scenario; the file's by default.
+        duration: duration of the scenario, in seconds or as text with a unit.
+        warmup: warm-up of the scenario, as `duration`.
+        probe_size: size of the frames to which the measured delivery ratios apply.
+        min_delivery: delivery ratio below which a link is left out, in either direction.
+        assume_delivery: delivery ratio of links for which the file has none.
+        noise_level: ORBIT: noise level in dBm; the lowest by default.
+        range: reception range in metres for positions without links; 250 by default.
+        name: name of the scenario; the file's by default.
 
     Raises:
-        UserError: if the file cannot be read, its format is not known, or an argument makes no sense for it.
+        UserError: if the file cannot be read, its format is unknown, or an argument is invalid for it.
     """
     return _imported(Path(file), dict(locals()))
 
 
 def _imported(path: Path, given: dict[str, Any]) -> ImportedMesh:
-    """The scenario of a mesh, by the arguments of `import_mesh`."""
+    """Returns the scenario of a mesh from the arguments of `import_mesh`."""
     for what in ("gateways", "mix"):
         if isinstance(given[what], str):
             names = given[what].split(",")
@@ -174,10 +174,10 @@ def _imported(path: Path, given: dict[str, Any]) -> ImportedMesh:
     given |= {"name": given["name"] or path.name.split(".")[0], "two_hops": given["two_hops_sense"]}
     plan = to_scenario.Plan(**{each.name: given[each.name] for each in fields(to_scenario.Plan)})
     found = to_scenario.write(mesh, plan, path.name)
-    # The engine has the last word on what is a scenario: options that make none fail here, not at the first
+    # The engine checks the scenario here, so that invalid options fail at the import and not at the first
     # run.
     try:
         view = Scenario(found.text, "<imported>").check()
     except _core.ScenarioError as error:
-        raise UserError(f"{path}: the scenario of this mesh would be refused: {error}") from error
+        raise UserError(f"{path}: the scenario of this mesh is invalid: {error}") from error
     return ImportedMesh(path, found, view)

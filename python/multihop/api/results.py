@@ -1,4 +1,4 @@
-"""Results as scripts and notebooks have them: with a report, and files."""
+"""Results with report and files, as scripts and notebooks use them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Result(Run):
-    """One run. Tables are DataFrames; the reference of results says each column's unit and meaning."""
+    """Results of one run. Tables are DataFrames, whose columns the reference of results describes."""
 
     def report(self, path: str | Path) -> Path:
-        """Writes a self-contained HTML report and returns its path."""
+        """Writes a self-contained HTML report. Returns its path."""
         return self._alone().report(path)
 
     def save(self, directory: str | Path) -> Path:
-        """Writes the tables (Parquet and CSV), the scenario and a manifest, and returns the directory."""
+        """Writes the tables (Parquet and CSV), the scenario and a manifest. Returns the directory."""
         return self._alone().save(directory)
 
     @property
@@ -42,29 +42,28 @@ class Result(Run):
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Runs):
-    """Runs of one scenario: for each variant, one `Result` per seed, in the same order of seeds."""
+    """Runs of one scenario: one `Result` per variant and seed, with the same seeds for all variants."""
 
-    #: Variant -> results.
+    #: Results of each variant.
     results: Mapping[str, tuple[Result, ...]] = field(repr=False)
 
     def verdict(self) -> list[str]:
-        """Which flows starve, and which scheme is better, in plain words, one sentence per question."""
+        """Returns sentences that say which flows starve and which scheme is better."""
         return sentences(self)
 
     def about_optimum(self) -> list[str]:
-        """What distance and gap to the optimum are, and why a gap is below zero, if one is."""
+        """Returns sentences that define distance and gap to the optimum, and explain a gap below zero."""
         return about_optimum(self)
 
     def report(self, path: str | Path, frames: str | Path | Mapping[str, str | Path] | None = None) -> Path:
-        """Writes a self-contained HTML report and returns its path.
+        """Writes a self-contained HTML report. Returns its path.
 
         Args:
-            path: of the report.
-            frames: a frame log of the first variant, which the report shows; or one for each of several
-                variants, to whose pages it links, files of their names that end in `.html`, as
-                `multihop view` writes them.
+            path: path of the report.
+            frames: frame log of the first variant, which the report shows; or logs of several variants, to
+                whose pages it links. Pages have the names of the logs with the ending `.html`, as `multihop
+                view` writes them.
         """
-        from multihop.framelog.reading import read_log
         from multihop.report import Shown, write
 
         folder = Path(path).parent
@@ -73,11 +72,11 @@ class Comparison(Runs):
         elif isinstance(frames, Mapping):
             pages = {variant: (Path(log), Path(log).with_suffix(".html")) for variant, log in frames.items()}
             shown = {
-                variant: Shown(read_log(log), Path(os.path.relpath(page, folder)).as_posix())
+                variant: Shown(log, Path(os.path.relpath(page, folder)).as_posix())
                 for variant, (log, page) in pages.items()
             }
         else:
-            shown = {self.variants[0]: Shown(read_log(Path(frames)))}
+            shown = {self.variants[0]: Shown(Path(frames))}
         return write(self, Path(path), frames=shown)
 
     @property
@@ -96,17 +95,17 @@ class Comparison(Runs):
         font_size: float | None = None,
         metrics: Sequence[str] | None = None,
     ) -> list[Path]:
-        """Writes the report's figures as files for papers and slides, and returns their paths.
+        """Writes the report's figures as files for papers and slides. Returns their paths.
 
         Args:
-            directory: of the files.
+            directory: folder of the figures.
             kind: `svg`, `pdf` or `png`. PDF embeds its fonts as TrueType.
-            width: with a unit, as in `"3.5in"` or `"89mm"`; a number is inches; 3.5 in by default.
-            font_size: in points; 8 by default.
-            metrics: only what shows these: names of metrics or their first words, as in `["goodput"]`.
+            width: width with a unit, as in `"3.5in"` or `"89mm"`, or in inches; 3.5 in by default.
+            font_size: size of text in points; 8 by default.
+            metrics: metrics to draw, by name or first word, as in `["goodput"]`; all by default.
 
         Raises:
-            UserError: if an argument makes no sense, or the directory cannot be written.
+            UserError: if an argument is invalid, or the directory cannot be written.
         """
         extras.require("report", "figures")
         from multihop.report.charts import paper
@@ -114,10 +113,10 @@ class Comparison(Runs):
         return paper.write(self, Path(directory), paper.Paper.of(kind, width, font_size), metrics)
 
     def save(self, directory: str | Path) -> Path:
-        """Writes the tables (Parquet and CSV), the scenario and a manifest, and returns the directory."""
+        """Writes the tables (Parquet and CSV), the scenario and a manifest. Returns the directory."""
         return save(self, Path(directory))
 
     def overview(self, *, whole: bool = True) -> Overview:
-        """Metrics of each variant; `whole` includes those of the optimum, and the verdict."""
+        """Returns the metrics of each variant; with `whole`, also those of the optimum, and the verdict."""
         shown = super().overview(whole=whole)
         return replace(shown, sentences=self.verdict()) if whole else shown

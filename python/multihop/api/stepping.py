@@ -1,4 +1,4 @@
-"""A run that goes on step by step, and takes packets from outside."""
+"""Simulation in steps, with packets injected from outside."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from multihop.simulation.seeds import seed_number
 
 @dataclass(frozen=True)
 class PacketOutcome:
-    """What became of a packet that was injected."""
+    """Outcome of an injected packet."""
 
-    #: The number that `Run.inject` returned.
+    #: Number of the packet, from `Run.inject`.
     number: int
-    #: When, in seconds of virtual time.
+    #: Time of delivery or loss, in seconds of virtual time.
     time_s: float
-    #: The node at which it was lost; none if it was delivered.
+    #: Node that lost the packet; `None` if it was delivered.
     lost_at: str | None
-    #: Why, as the columns of drops are called; none if it was delivered.
+    #: Cause of the loss, named as the columns of drops; `None` if it was delivered.
     cause: str | None
-    #: It arrived with congestion experienced.
+    #: Whether the packet arrived with the mark Congestion Experienced.
     marked: bool
 
 
 class Run(Displayed):
-    """A run in steps.
+    """A simulation in steps.
 
-    `step` lets virtual time pass; between steps, `result` has the tables so far, and `inject` sends packets
-    over flows whose `app` is `external`. Into which steps a run is divided makes no difference to it.
+    `step` advances virtual time. Between steps, `result` returns the tables so far, and `inject` sends
+    packets over flows whose `app` is `external`. The division into steps does not change the results.
 
     >>> run = multihop.Run("scenarios/chain.toml", seed=1)          # doctest: +SKIP
     >>> while run.step(run.now_s + 1.0) is not None:                # doctest: +SKIP
@@ -45,12 +45,12 @@ class Run(Displayed):
     Args:
         scenario: a path, TOML text, or a dictionary of the same shape.
         seed: replaces the scenario's seed; 0 to 2**64 - 1.
-        set: replaces or adds any keys, as in `run`.
+        set: keys to replace or add, as in `run`.
         **overrides: `duration`, `warmup`, `record_interval`, in seconds or as text with a unit; `scheme` for
             all flows.
 
     Raises:
-        ScenarioError: naming file, line, key, what was found and what would do.
+        ScenarioError: naming file, line, key, the value found and what is needed.
         UserError: if the file cannot be read, or an override is unknown.
     """
 
@@ -72,44 +72,47 @@ class Run(Displayed):
 
     @property
     def now_s(self) -> float:
-        """Seconds of virtual time that have passed; while another thread steps, until a moment ago."""
+        """Virtual time that has passed [s]; slightly old while another thread steps."""
         return self._stepper.now()
 
     @property
     def duration_s(self) -> float:
-        """When the run is over, in seconds of virtual time."""
+        """Virtual time at which the run ends [s]."""
         return self._view["duration"]
 
     def step(self, until_s: float) -> float | None:
-        """Lets everything happen up to this second of virtual time, included.
+        """Advances virtual time to `until_s` [s], including events at that time.
 
-        A second that has passed changes nothing. Returns when the next event is due; none when the run is
-        over. Other threads go on meanwhile. Ctrl-C ends the step, and the next one goes on from there.
+        A time in the past changes nothing. Other threads run meanwhile. Ctrl-C ends the step, and the next
+        step resumes there.
+
+        Returns:
+            Time of the next event [s], or `None` at the end of the run.
 
         Raises:
-            UserError: if this is no number of seconds from 0.
+            UserError: if `until_s` is no number of seconds from 0.
         """
         if not isinstance(until_s, int | float) or math.isnan(until_s) or until_s < 0:
             raise UserError(f"until_s: found {until_s!r}; needs seconds of virtual time, from 0")
         return self._stepper.step(float(until_s))
 
     def inject(self, flow: str, payload: int, *, header: int = 28, ecn: bool = False, stream: int = 0) -> int:
-        """Sends a packet from a flow's source to its destination now; returns its number, from 1.
+        """Sends a packet from a flow's source to its destination now. Returns its number, counted from 1.
 
         Args:
             flow: name of a flow whose `app` is `external`.
             payload: bytes that goodput counts.
             header: bytes of network and transport headers.
-            ecn: its transport understands ECN, so that it is marked where others are dropped.
-            stream: 0 to 65535. Queues that keep flows apart keep streams apart.
+            ecn: whether the transport supports ECN, so that queues mark the packet instead of dropping it.
+            stream: number of the packet's stream, 0 to 65535, which queues with per-flow queueing separate.
 
         Raises:
-            UserError: if there is no such flow, a number is out of range, the packet is larger than an MSDU,
-                or the run is over.
+            UserError: if no such flow exists, a number is out of range, the packet is larger than an MSDU, or
+                the run is over.
         """
         index = self._flows.get(flow)
         if index is None or self._view["flows"][index]["app"] != "external":
-            what = "there is no such flow" if index is None else f"its app is {self._view['flows'][index]['app']}"
+            what = "no such flow exists" if index is None else f"its app is {self._view['flows'][index]['app']}"
             raise UserError(f"flow: found {flow!r}, but {what}; needs the name of a flow whose app is external")
         for name, value, most in (("payload", payload, 65_535), ("header", header, 65_535), ("stream", stream, 65_535)):
             if not isinstance(value, int) or not 0 <= value <= most:
@@ -120,7 +123,7 @@ class Run(Displayed):
             raise UserError(str(error)) from error
 
     def outcomes(self) -> list[PacketOutcome]:
-        """What became of injected packets since the last call, in the order in which it happened."""
+        """Returns the outcomes of injected packets since the last call, in order of time."""
         ended = self._stepper.outcomes()
         return [
             PacketOutcome(number, time_s, lost and lost[0], lost and lost[1], marked)
@@ -128,11 +131,11 @@ class Run(Displayed):
         ]
 
     def result(self) -> Result:
-        """The run so far: tables as they would be if it ended now."""
+        """Returns the results so far: tables as if the run ended now."""
         return Result(self._scenario, self._view, dict(self._overrides), self._stepper.tables())
 
     def overview(self, *, whole: bool = True) -> Overview:
-        """How far the run is; `whole` includes what its flows have so far."""
+        """Returns the progress of the run; with `whole`, also the results of its flows so far."""
         title = f"{self._view['name']}, {self.now_s:g} s of {self.duration_s:g} s have passed"
         if not whole:
             return Overview(title)
@@ -140,6 +143,6 @@ class Run(Displayed):
         return Overview(title, so_far.heads, so_far.rows)
 
     def finish(self) -> Result:
-        """Runs to the end; the result is that of `run`."""
+        """Runs to the end. Returns the same result as `run`."""
         self.step(math.inf)
         return self.result()

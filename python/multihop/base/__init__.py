@@ -1,1 +1,1 @@
-"""What all of the package uses: errors, text of others made visible, files written whole, signals."""
+"""Shared helpers: errors, escaping of untrusted text, atomic file writing, signal handling."""

@@ -1,6 +1,6 @@
-"""How results show themselves: at a prompt (`repr`), in a terminal (Rich), and in a notebook (HTML).
+"""Displays of results: at a prompt (`repr`), in a terminal (Rich), and in a notebook (HTML).
 
-A result says once what there is to show, as an `Overview`, from which all three are made.
+A result describes itself once as an `Overview`, from which the three displays are made.
 """
 
 from __future__ import annotations
@@ -11,23 +11,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from multihop.base.visible import visible
+from multihop.base.escaping import visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-#: Lines of a `repr`, and characters of each.
+#: Most lines of a `repr`, and most characters of each.
 MOST_LINES, MOST_CHARACTERS = 10, 110
 
-#: Rows of a table in a terminal or a notebook.
+#: Most rows of a table in a terminal or a notebook.
 _MOST_ROWS = 30
 
 
 @dataclass(frozen=True)
 class Overview:
-    """A title, a table whose first column has names and whose others have numbers, and sentences.
+    """Content of a display: a title, a table of names and numbers, and sentences.
 
-    `more` counts rows that are left out of the table.
+    Attributes:
+        title: first line.
+        heads: column heads of the table; the first column has names, the others numbers.
+        rows: rows of the table.
+        sentences: lines below the table.
+        more: number of rows that the table omits.
     """
 
     title: str
@@ -37,7 +42,7 @@ class Overview:
     more: int = 0
 
     def text(self, kind: str) -> str:
-        """At most ten lines of plain text, of which the first begins with the kind of result."""
+        """Returns at most ten lines of plain text, which begin with the kind of result."""
         lines = [f"{kind}: {self.title}", *self.sentences]
         room = MOST_LINES - len(lines) - 1
         if self.rows and room > 1:
@@ -48,7 +53,7 @@ class Overview:
         return "\n".join(_cut(line) for line in lines[:MOST_LINES])
 
     def html(self) -> str:
-        """A fragment of HTML."""
+        """Returns an HTML fragment."""
         parts = [f"<b>{_escape(self.title)}</b>"]
         if self.rows:
             head = "".join(f"<th>{_escape(text)}</th>" for text in self.heads)
@@ -62,7 +67,7 @@ class Overview:
         return f"<div>{''.join(parts)}</div>"
 
     def rich(self) -> RenderableType:
-        """What Rich prints."""
+        """Returns a renderable for Rich."""
         from rich.console import Group
         from rich.table import Table
         from rich.text import Text
@@ -84,11 +89,11 @@ class Overview:
 
 
 class Displayed(ABC):
-    """A result that shows itself."""
+    """Base class of results with displays."""
 
     @abstractmethod
     def overview(self, *, whole: bool = True) -> Overview:
-        """What the result shows of itself; `whole` includes what takes time to compute."""
+        """Returns the content of the displays; with `whole`, including values that take time to compute."""
 
     def __repr__(self) -> str:
         return self.overview(whole=False).text(type(self).__name__)
@@ -101,14 +106,14 @@ class Displayed(ABC):
 
 
 class Plain(Displayed, dict[str, Any]):
-    """A dictionary of plain data that shows its keys instead of all it holds."""
+    """Dictionary of plain data that displays its keys and the sizes of its values."""
 
     def __init__(self, content: dict[str, Any], title: str) -> None:
         super().__init__(content)
         self._title = title
 
     def overview(self, *, whole: bool = True) -> Overview:
-        """The title, and what each key holds."""
+        """Returns the title, and the size or text of each value."""
         del whole
         rows = [[repr(key), _held(value)] for key, value in self.items()]
         return Overview(f"{self._title}; a dictionary, all of which dict(...) shows", ["key", "value"], rows)
@@ -124,7 +129,7 @@ def _held(value: object) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    # A cell of several lines would take the lines of other rows.
+    # Line breaks within a cell would break the alignment of rows.
     cells = [[visible(" ".join(cell.split())) for cell in row] for row in rows]
     widths = [max(len(row[index]) for row in cells) for index in range(len(cells[0]))]
     return [

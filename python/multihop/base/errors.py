@@ -1,4 +1,4 @@
-"""Errors that the person at the keyboard can do something about."""
+"""Errors that a user can correct."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from multihop import _core
 
 
 class UserError(ValueError):
-    """What was asked for cannot be done; the message says why and what would do.
+    """Request that cannot be carried out; the message says why and what is needed.
 
     Attributes:
-        setting: as of a `ScenarioError`, the key path that was set, or the name of the option.
+        setting: key path or option that the message is about, as in a `ScenarioError`.
     """
 
     def __init__(self, message: str, *, setting: str | None = None) -> None:
@@ -20,13 +20,13 @@ class UserError(ValueError):
 
 
 class OutputError(UserError):
-    """What was asked for makes sense, but its output cannot be written: the disk is full or broken."""
+    """Output that cannot be written: the disk is full or broken."""
 
 
-class Interrupted(Exception):  # noqa: N818 - not an error: the person at the keyboard wanted it
-    """Work was interrupted; the message says what is kept and how to go on."""
+class Interrupted(Exception):  # noqa: N818 - no error, since the user asked for it
+    """Work stopped by an interrupt; the message names the files that were kept and how to resume."""
 
 
 def instead_of(name: str, known: Iterable[str]) -> str:
-    """The engine's remedy for an unknown name: the nearest as a question, and the known names."""
+    """Returns the remedy for an unknown name: the nearest known name as a question, and all known names."""
     return _core.instead_of(name, list(known))

@@ -1,4 +1,4 @@
-"""What is installed beside the package: each extra adds to a plain install what needs more room."""
+"""Optional dependencies: modules of each extra, and how to install them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 from multihop.base.errors import UserError
 
-#: The extras of pyproject.toml that commands need, and the modules that each brings.
+#: Modules of each extra of pyproject.toml that commands need.
 EXTRAS: dict[str, tuple[str, ...]] = {
     "report": ("matplotlib",),
     "parquet": ("pyarrow",),
@@ -18,25 +18,25 @@ EXTRAS: dict[str, tuple[str, ...]] = {
 
 
 def missing(extra: str) -> tuple[str, ...]:
-    """Modules of an extra that are not installed."""
+    """Returns the modules of an extra that are not installed."""
     return tuple(module for module in EXTRAS[extra] if find_spec(module) is None)
 
 
 def has(extra: str) -> bool:
-    """Whether all of an extra is installed."""
+    """Whether all modules of an extra are installed."""
     return not missing(extra)
 
 
 def install(extra: str) -> str:
-    """The command that installs what is missing of an extra, or all of it.
+    """Returns the command that installs the missing modules of an extra, or all of them if none is missing.
 
-    Names the libraries, as no package index has multihop itself. Works from a clone and from a wheel.
+    The command names libraries, since no package index has multihop. It works from a clone and from a wheel.
     """
     return f"pip install {' '.join(missing(extra) or EXTRAS[extra])}"
 
 
 def require(extra: str, what: str) -> None:
-    """Says once and clearly what has to be installed for `what`.
+    """Checks that the modules of an extra are installed, for the feature `what`.
 
     Raises:
         UserError: if a module of the extra is not installed.

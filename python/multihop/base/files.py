@@ -1,7 +1,6 @@
-"""Files that are written whole: under another name, and then moved into place.
+"""Atomic file writing: a file is written under a temporary name, and then moved into place.
 
-Links are followed: the file that a link leads to is replaced, and the link stays. Devices and pipes are
-written as they are.
+Links are followed: the link stays, and its target is replaced. Devices and pipes are written directly.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from glob import escape
 from pathlib import Path
 
@@ -26,39 +25,39 @@ from multihop.base.errors import OutputError, UserError
 
 _PART = re.compile(r"^\..*\.(?P<host>[^.]*)\.(?P<pid>\d+)\.part$")
 
-#: No file takes so long to write: what is older was left by a process of another machine.
+#: Age after which a temporary file of another machine is a left-over, since no file takes so long to write.
 _LEFT_OVER_AFTER_S = 24 * 3600.0
 
-# The place is right, but the disk is not: another name would not help.
+# Errors of the disk, for which another path would not help.
 _DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}
 
 
-#: Number of this process outside of its namespace of processes; none if it has no namespace of its own.
+#: Process number outside the process namespace; `None` without a namespace of its own.
 _number_outside: int | None = None
 
-#: A longer name of a file is cut in the name of its part, which has more in it than the file's.
+#: Most characters of a file's name within the name of its temporary file.
 _LONGEST_NAME = 40
 
-#: Links that lead from one to the next, as many as Linux follows.
+#: Most symbolic links in a chain, as in Linux.
 _MOST_LINKS = 40
 
-#: Names of files that a message lists.
+#: Most file names in a message.
 _MOST_NAMES = 3
 
-#: Directories that were made to write into, the outer ones first.
+#: Directories that this process created, outer ones first.
 _made: list[Path] = []
 
 
 def in_namespace(number_outside: int) -> None:
-    """Names files in the making by this number, as in namespaces of processes many have the same."""
+    """Names temporary files by this process number, since numbers repeat across process namespaces."""
     global _number_outside
     _number_outside = number_outside
 
 
-#: Files that are whole under their names, in the order in which they were written.
+#: Files that were written completely, in that order.
 _written: list[Path] = []
 
-#: Files in the making, and those of which the making was given up.
+#: Temporary files of this process, finished or abandoned.
 _parts: set[Path] = set()
 
 
@@ -66,49 +65,49 @@ def _say_nothing(_: str) -> None:
     pass
 
 
-#: Says what a command waits for.
+#: Receives messages about what a command waits for.
 _announce: Callable[[str], object] = _say_nothing
 
 
 def announce_waiting(say: Callable[[str], object]) -> None:
-    """Has `say` told what a command waits for, such as the reader of a pipe."""
+    """Sends messages about what a command waits for, such as the reader of a pipe, to `say`."""
     global _announce
     _announce = say
 
 
 def forget_written() -> None:
-    """Begins anew what `what_is_written` and `new_directories` say, as a command begins."""
+    """Clears the lists behind `what_is_written` and `new_directories` at the start of a command."""
     _written.clear()
     _made.clear()
 
 
 def what_is_written() -> str:
-    """What this process has written so far, for a message about its early end."""
-    # What begins with a dot is a mark of ours.
+    """Returns a clause that lists the files written so far, for a message about an early exit."""
+    # Names that begin with a dot are marks of multihop.
     files = [path for path in dict.fromkeys(_written) if not path.name.startswith(".")]
     if not files:
         return "nothing was written"
     names = ", ".join(map(str, files[:_MOST_NAMES]))
     if len(files) == 1:
-        return f"1 file was written, and is whole: {names}; others may be missing"
+        return f"1 complete file was written: {names}; others may be missing"
     rest = f" and {len(files) - _MOST_NAMES} more" if len(files) > _MOST_NAMES else ""
-    return f"{len(files)} files were written, each of them whole: {names}{rest}; others may be missing"
+    return f"{len(files)} complete files were written: {names}{rest}; others may be missing"
 
 
 def remove_parts() -> None:
-    """Removes files in the making of this process, which is about to end."""
+    """Removes the temporary files of this process before it exits."""
     for part in list(_parts):
         with suppress(OSError):
-            part.unlink(missing_ok=True)
+            _remove(part)
 
 
 signals.before_end(remove_parts)
 
 
 def new_directories() -> list[Path]:
-    """Directories that this process made on the way to its outputs; of nested ones the outermost.
+    """Returns the outermost directories that this process created for its outputs.
 
-    A directory beside a file of the same output, such as that of a report's figures, is part of the output.
+    A directory next to a file of the same output, such as that of a report's figures, is part of that output.
     """
     outermost = [path for path in dict.fromkeys(_made) if not any(outer in path.parents for outer in _made)]
     folders = {path.absolute().parent for path in _written}
@@ -116,17 +115,17 @@ def new_directories() -> list[Path]:
 
 
 def remove_empty_directories() -> None:
-    """Removes those directories that this process made and wrote nothing into: a command failed before."""
+    """Removes the empty directories that this process created, after a command failed."""
     while _made:
-        with suppress(OSError):  # one that is not empty stays
+        with suppress(OSError):  # a directory that is not empty stays
             _made.pop().rmdir()
 
 
 def require_writable_directory(directory: Path) -> None:
-    """Makes the directory if needed and proves that a file can be written there.
+    """Creates the directory if needed, and checks that a file can be written there.
 
     Raises:
-        UserError: if not.
+        UserError: if the directory cannot be created or written.
     """
     try:
         _require_no_dangling_link(directory)
@@ -145,20 +144,22 @@ def require_writable_directory(directory: Path) -> None:
 def _require_no_dangling_link(directory: Path) -> None:
     for place in (directory, *directory.parents):
         if place.is_symlink() and not place.exists():
-            there = f"{place}: a link that leads nowhere, to {place.readlink()}"
+            there = f"{place}: a broken link to {place.readlink()}"
             raise UserError(f"{there}; make that directory, or name another place")
 
 
 def require_writable_file(path: Path, source: Path | None = None) -> None:
-    """Proves that a file can be written at `path`, making its directory if needed.
+    """Checks that a file can be written at `path`, and creates its directory if needed.
 
-    `source` is the file that the output is made from, which it must not replace.
+    Args:
+        path: file to write.
+        source: input file, which the output must not replace.
 
     Raises:
-        UserError: if not.
+        UserError: if the file cannot be written.
     """
     if source is not None and same_file(path, source):
-        raise UserError(f"{path}: this is the file that is read, which would be lost; name another place")
+        raise UserError(f"{path}: this is the input file, which would be lost; name another place")
     target = _target(path)
     try:
         mode = target.stat().st_mode if os.path.lexists(target) else 0
@@ -183,7 +184,7 @@ def require_writable_file(path: Path, source: Path | None = None) -> None:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether this is a device, a pipe or an open file of this process, which cannot be read back."""
+    """Whether a path is a device, a pipe or an open file of this process, which cannot be read back."""
     if _descriptor(path) is not None:
         return True
     try:
@@ -194,89 +195,142 @@ def is_stream(path: Path) -> bool:
 
 
 def write_text(path: Path, text: str, source: Path | None = None) -> Path:
-    """Writes a whole file and then moves it into place; never over `source`, which it is made from."""
+    """Writes a text file atomically; never over `source`, the input file."""
     with whole_file(path, source) as part:
         part.write_text(text, encoding="utf-8")
     return path
 
 
 def replace_file(path: Path, write: Callable[[Path], object]) -> None:
-    """Writes a file under another name and then moves it into place.
+    """Calls `write` with a temporary name, and then moves that file into place.
 
     Raises:
         OutputError: if the disk is full or broken.
         UserError: if the place cannot be written.
     """
-    with _written_to(path) as part:
+    with _written_to(path, _place) as part:
         write(part)
 
 
 @contextmanager
 def whole_file(path: Path, source: Path | None = None) -> Iterator[Path]:
-    """The name under which a file is to be written that is then moved to `path`; never over `source`.
+    """Yields a temporary name of a file that is moved to `path` at the end; never over `source`.
 
-    A device or a pipe is written as it is.
+    Devices and pipes are written directly.
 
     Raises:
         OutputError: if the disk is full or broken.
         UserError: if the place cannot be written.
     """
     require_writable_file(path, source)
-    with _written_to(path) as part:
+    with _written_to(path, _place) as part:
         yield part
 
 
 @contextmanager
-def moved_into_place(path: Path, *, is_output: bool = False) -> Iterator[Path]:
-    """As `whole_file`, of a file that is none but ours; what cannot be written is an `OSError`.
+def whole_folder(path: Path, mark: str, source: Path | None = None) -> Iterator[Path]:
+    """Yields a temporary folder to write files to, then moves it to `path`.
 
-    An output is one that `what_is_written` names.
+    Replaces only a folder that has a file named `mark`, and never `source`.
+
+    Raises:
+        OutputError: if the disk is full or broken.
+        UserError: if the place cannot be written.
+    """
+    require_writable_folder(path, mark, source)
+    with _written_to(path, _place_of_folder) as part:
+        yield part
+
+
+def require_writable_folder(path: Path, mark: str, source: Path | None = None) -> None:
+    """Proves that a folder of files can be written at `path`, as `whole_folder` does.
+
+    Raises:
+        UserError: if not.
+    """
+    if source is not None and same_file(path, source):
+        raise UserError(f"{path}: this is the file that is read, which would be lost; name another place")
+    if path.name in {"", ".."}:
+        raise UserError(f"{path}: names no folder of its own; name one in it, such as {path / 'run.frames'}")
+    target = _target(path)
+    try:
+        is_there, is_folder = os.path.lexists(target), target.is_dir()
+        is_other = is_folder and not (target / mark).exists() and any(target.iterdir())
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from error
+    if is_there and not is_folder:
+        raise UserError(f"{path}: is there, and is no folder; a frame log is a folder: name another place")
+    if is_other:
+        raise UserError(f"{path}: is there, and is no frame log; name another place")
+    require_writable_directory(target.parent)
+
+
+@contextmanager
+def moved_into_place(path: Path, *, is_output: bool = False, is_folder: bool = False) -> Iterator[Path]:
+    """Yields a temporary name of a file or folder of multihop's own, then moves it to `path`.
+
+    With `is_output`, the file is listed by `what_is_written`.
     """
     target = _target(path)
     clear_left_overs(target.parent, f".{escape(_in_part(target.name))}.*.part")
     part = part_of(target)
     _parts.add(part)
     moving = False
+    replaced = part.with_name(part.name.replace(f".{_host()}.", f".replaced.{_host()}."))
     try:
+        if is_folder:
+            part.mkdir()
         yield part
-        with suppress(OSError):  # a file that others may not read stays so
+        with suppress(OSError):  # keep the mode of a file that others may not read
             shutil.copymode(target, part)
+        if is_folder and target.is_dir():
+            _parts.add(replaced)
+            target.replace(replaced)
         moving = True
         part.replace(target)
     finally:
-        # An interrupt may come right behind the move.
+        # An interrupt may arrive directly after the move.
         if moving and not os.path.lexists(part):
             _parts.discard(part)
             if is_output:
                 _written.append(path)
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
+        for rest in (part, replaced):
+            with suppress(OSError):
+                _remove(rest)
 
 
 def part_of(path: Path) -> Path:
-    """What a file is called while it is written: the name says by which process of which machine."""
+    """Returns the temporary name of a file, which includes the machine and the process that writes it."""
     return path.with_name(f".{_in_part(path.name)}.{_host()}.{_number_outside or os.getpid()}.part")
 
 
 def is_part(name: str) -> bool:
-    """Whether this is the name of a file in the making."""
+    """Whether a name is that of a temporary file."""
     return _PART.match(name) is not None
 
 
 def clear_left_overs(folder: Path, pattern: str) -> None:
-    """Removes files in the making whose process is gone, as far as that can be known and done."""
+    """Removes temporary files of processes that have ended, as far as that can be determined."""
     for part in folder.glob(pattern):
         with suppress(OSError):
             if _is_left_over(part):
-                part.unlink()
+                _remove(part)
 
 
 def same_file(a: Path, b: Path) -> bool:
-    """Whether two paths are of one file that is there."""
+    """Whether two paths are the same existing file."""
     try:
         return a.samefile(b)
     except (OSError, ValueError):
         return False
+
+
+def _remove(part: Path) -> None:
+    """Removes a file, or a folder with all that is in it; nothing if there is none."""
+    if part.is_dir() and not part.is_symlink():
+        shutil.rmtree(part)
+    else:
+        part.unlink(missing_ok=True)
 
 
 def _is_left_over(part: Path) -> bool:
@@ -284,7 +338,7 @@ def _is_left_over(part: Path) -> bool:
     if match is None:
         return False
     if match["host"] != _host() or _number_outside is not None:
-        # Clocks may be set, and of processes of another machine, or outside, nothing else is known.
+        # For processes of another machine or outside the namespace, only the age of the file is known.
         return time.time() - part.stat().st_mtime > _LEFT_OVER_AFTER_S
     try:
         os.kill(int(match["pid"]), 0)
@@ -298,14 +352,14 @@ def _host() -> str:
 
 
 def _in_part(name: str) -> str:
-    """The name of a file in that of its part, for which a long one leaves no room."""
+    """Returns the file's name as part of its temporary name, shortened and hashed if it is long."""
     if len(name) <= _LONGEST_NAME:
         return name
     return f"{name[:_LONGEST_NAME]}-{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}"
 
 
 def _target(path: Path) -> Path:
-    """What a path leads to by links."""
+    """Returns the path that links lead to."""
     try:
         return Path(os.path.realpath(path)) if path.is_symlink() else path
     except (OSError, ValueError) as error:
@@ -313,7 +367,7 @@ def _target(path: Path) -> Path:
 
 
 def _descriptor(path: Path) -> int | None:
-    """The open file of this process that a path names, as /dev/stdout and /dev/fd/3 do."""
+    """Returns the number of the open file that a path names, such as /dev/stdout or /dev/fd/3."""
     for _ in range(_MOST_LINKS):
         try:
             folder = os.path.realpath(path.parent)
@@ -329,7 +383,7 @@ def _descriptor(path: Path) -> int | None:
 
 @contextmanager
 def _held_open(path: Path) -> Iterator[None]:
-    """Holds a device or a pipe open: who reads a pipe sees no end between two writers."""
+    """Keeps a device or a pipe open, so that the reader of a pipe sees no end of file between two writers."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:
@@ -347,29 +401,34 @@ def _held_open(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _written_to(path: Path) -> Iterator[Path]:
-    """Where a file is written that is to be at `path`, with errors that name it."""
+def _written_to(path: Path, place: Callable[[Path], AbstractContextManager[Path]]) -> Iterator[Path]:
+    """Yields the place to write the content of `path` to. Errors of writing name `path`."""
     part = path
     try:
-        with _place(path) as part:
+        with place(path) as part:
             yield part
     except OSError as error:
-        # Of another file that was written or read meanwhile.
-        if error.filename is not None and Path(os.fsdecode(error.filename)) not in {part, path, _target(path)}:
+        # The error is about another file.
+        named = None if error.filename is None else Path(os.fsdecode(error.filename))
+        if named is not None and named not in {part, path, _target(path)} and named.parent != part:
             raise
         raise _unwritable(path, error) from error
 
 
+def _place_of_folder(path: Path) -> AbstractContextManager[Path]:
+    return moved_into_place(path, is_output=True, is_folder=True)
+
+
 @contextmanager
 def _place(path: Path) -> Iterator[Path]:
-    """Where a file is written that is to be at `path`: beside it, or the device or pipe itself."""
+    """Yields the place to write the content of `path` to: a temporary file, or the device or pipe itself."""
     if not is_stream(path):
         with moved_into_place(path, is_output=True) as part:
             yield part
         return
     descriptor = _descriptor(path)
     if descriptor is not None and stat.S_ISREG(os.fstat(descriptor).st_mode):
-        # Opened by its name, it would be written from its beginning, over what others have written.
+        # Opening the descriptor by its name would overwrite the file from its beginning.
         sys.stdout.flush()
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / "output"
@@ -386,6 +445,6 @@ def _unwritable(path: Path, error: OSError | ValueError) -> UserError:
     if not isinstance(error, OSError):
         return UserError(f"{path}: cannot be written: {error}; name another place")
     if error.errno in _DISK_ERRORS:
-        # Arrow's errors carry a number, but words of their own.
+        # Arrow's errors have the number of the system error, but a different text.
         return OutputError(f"{path}: cannot be written: {os.strerror(error.errno)}")
     return UserError(f"{path}: cannot be written: {error.strerror or error}; name another place")

@@ -1,4 +1,4 @@
-"""Values for JSON, which has no word for what is not a finite number."""
+"""JSON values: NaN and infinities as null."""
 
 import math
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """The same with None for what is not finite, text for keys, and Python's numbers for NumPy's."""
+    """Returns a JSON value with null for NaN and infinities, text keys, and Python numbers for NumPy's."""
     if isinstance(value, Mapping):
         return {str(key): finite(one) for key, one in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Names of files that are made of other names: of schemes, nodes, figures, estimators."""
+"""File names made from names of schemes, nodes, figures and estimators."""
 
 from __future__ import annotations
 
@@ -7,31 +7,30 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
-#: A longer name is cut. With what is put behind it, a name of a file may have 255 bytes.
+#: Bytes after which a name is cut, so that with its ending a file name stays below 255 bytes.
 _MOST_BYTES = 150
 
-#: What is as it is besides letters and digits.
+#: Characters besides letters and digits that file names keep.
 _PLAIN = frozenset(" !#$&'()+,-.;=@[]^_`{}~")
 
-#: Names of devices of Windows, whatever follows the first dot.
+#: Device names of Windows, which are reserved with any ending.
 _DEVICES = frozenset({"CON", "PRN", "AUX", "NUL", *(f"{kind}{n}" for kind in ("COM", "LPT") for n in range(1, 10))})
 
 
 def file_names(names: Iterable[str]) -> dict[str, str]:
-    """A name of a file for each of these names, without an ending. No two are the same, in capitals or not.
+    """Returns a distinct file name without ending for each name, also on file systems that ignore case.
 
-    A name that can be that of a file is its own. In others, what cannot be there is written as in addresses
-    of pages, `%2F` for a slash; long ones are cut. No name has a separator, is hidden, or leads out of its
-    folder.
+    A valid file name stays unchanged. In other names invalid characters are percent-encoded, as in `%2F` for
+    a slash, and long names are cut. No file name has a separator, is hidden, or leads out of its folder.
     """
     made = {name: _escaped(name) for name in names}
-    # File systems may not tell apart capitals, or an accent from a letter that has it.
+    # File systems may ignore case, or treat combined and separate accents as equal.
     times = Counter(_folded(file) for file in made.values())
     return {name: file if times[_folded(file)] == 1 else _cut(name, file) for name, file in made.items()}
 
 
 def file_name(name: str) -> str:
-    """The name of a file for a name that has no other beside it; see `file_names`."""
+    """Returns the file name of a single name; see `file_names`."""
     return file_names([name])[name]
 
 
@@ -58,11 +57,11 @@ def _is_plain(character: str) -> bool:
 
 
 def _acts(character: str, *, is_first: bool, is_last: bool, is_device: bool) -> bool:
-    """Whether a character means something else where it is: a hidden file, an option, a device."""
+    """Whether a character has a special meaning at its place: a hidden file, an option, a device."""
     return (is_first and (is_device or character in ".-~ ")) or (is_last and character in ". ")
 
 
 def _cut(name: str, made: str) -> str:
-    # No escaped name has this sign before another one that is no digit.
+    # No percent-encoded name has this sign before a character that is no digit.
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"{made.encode()[: _MOST_BYTES - 20].decode(errors='ignore')}%-{digest}"

@@ -1,6 +1,6 @@
-"""What SIGINT (Ctrl-C) and SIGTERM do to the command, from its first line to its last.
+"""Handling of SIGINT (Ctrl-C) and SIGTERM throughout a command.
 
-This and what it imports is all that is loaded before the first handlers are there.
+Only this module and its imports are loaded before the first handlers are installed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 
-# As of `typing`, which is not imported before the first handlers are there.
+# Instead of `typing.TYPE_CHECKING`, since `typing` is not imported before the first handlers are installed.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,40 +19,39 @@ if TYPE_CHECKING:
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
-#: What is done before a signal ends the process at once.
+#: Callbacks before a signal ends the process at once.
 _before_end: list[Callable[[], None]] = []
 
-#: Whether it was SIGTERM, by which batch systems say that time is up, that wanted an end.
+#: Whether the signal was SIGTERM, by which batch systems end a job.
 _terminated = False
 
 
 def leave_at_once() -> None:
-    """From now on either signal ends the process, with one line.
+    """Makes either signal end the process, with one line on standard error.
 
-    An exception could come in the middle of an import, where the importing code may print it, or take it for
-    another.
+    Used during imports: an exception could be raised inside an import, whose code may print or replace it.
     """
     _handle(_leave)
 
 
 def interrupt() -> None:
-    """From now on the first signal raises `KeyboardInterrupt`; a second one meanwhile ends the process."""
+    """Makes the first signal raise `KeyboardInterrupt`, and a second one end the process."""
     sys.unraisablehook = _raise_again
     _handle(_raise)
 
 
 def ignore() -> None:
-    """From now on neither signal changes the exit code of what is done already."""
+    """Ignores both signals, so that they do not change the exit code of finished work."""
     _handle(signal.SIG_IGN)
 
 
 def before_end(clean: Callable[[], None]) -> None:
-    """Adds what is done before a signal ends the process at once."""
+    """Adds a callback before a signal ends the process at once."""
     _before_end.append(clean)
 
 
 def end(code: int) -> NoReturn:
-    """Ends the process at once: runs in other threads cannot be stopped halfway."""
+    """Ends the process at once, since simulation threads cannot be stopped midway."""
     try:
         for clean in _before_end:
             clean()
@@ -61,18 +60,18 @@ def end(code: int) -> NoReturn:
 
 
 def exit_code() -> int:
-    """The exit code of a process that a signal ended."""
+    """Returns the exit code of a process ended by a signal."""
     return EXIT_TERMINATED if _terminated else EXIT_INTERRUPTED
 
 
 def ended() -> str:
-    """What the signal did, for a message."""
+    """Returns the word for the signal in a message."""
     return "terminated" if _terminated else "interrupted"
 
 
 def _handle(handler: object) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
-        # Ignored by the parent process, as shells have Ctrl-C ignored by what runs in the background.
+        # Signals ignored by the parent process stay ignored: shells start background jobs so.
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, handler)  # type: ignore[arg-type]
 
@@ -94,12 +93,12 @@ def _raise(number: int, _: object) -> None:
 
 
 def _raise_again(swallowed: object) -> None:
-    """Repeats an interrupt that came in a callback, as of a weak reference, where Python drops exceptions."""
+    """Repeats an interrupt raised in a callback, such as a weak reference's, where Python drops it."""
     if not issubclass(swallowed.exc_type, KeyboardInterrupt):  # type: ignore[attr-defined]
         sys.__unraisablehook__(swallowed)  # type: ignore[arg-type]
         return
     _handle(_raise)
-    # From another thread, so that it comes after this hook.
+    # Another thread raises the signal, so that it arrives after this hook.
     number = signal.SIGTERM if _terminated else signal.SIGINT
     _thread.start_new_thread(_thread.interrupt_main, (number,))
 

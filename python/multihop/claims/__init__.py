@@ -1,7 +1,7 @@
-"""What a paper says against what the runs of a study say, and studies with claims.
+"""Verdicts on a paper's claims from the runs of a study, and studies with claims.
 
 judging     verdicts, from cells that hold or fail
-bars        how many cells of a claim hold, as a bar for each reading and pair
-study       a study, its result, and the verdicts on its claims
-export      both as files
+bars        number of cells that hold, for each reading and pair
+study       study with claims, and its result with verdicts
+export      results and verdicts as files
 """

@@ -1,4 +1,4 @@
-"""How many cells of a claim hold, fail or are undecided: a bar for each reading and each pair compared."""
+"""Number of cells of a claim that hold, fail or are undecided: a bar for each reading and compared pair."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Bar:
 
     @property
     def words(self) -> str:
-        """The same as text."""
+        """Counts as text."""
         return ", ".join(f"{count} {state}" for state, count in zip(State, self.counts, strict=True) if count)
 
     def parts(self, width: int) -> list[tuple[State, int]]:
-        """How many of `width` symbols each state has: one a cell if they fit, otherwise in proportion.
+        """Returns how many of `width` symbols each state has: one per cell if they fit, else in proportion.
 
-        A state that any cell has is given one at least.
+        A state with any cell has at least one symbol.
         """
         total = sum(self.counts)
         if total <= width:
@@ -41,11 +41,11 @@ class Bar:
 
 @dataclass(frozen=True)
 class Row:
-    """The bars of a reading.
+    """Bars of a reading.
 
     Attributes:
-        readings: that came out so; none of a claim that has one only.
-        bars: one for each pair that the claim compares.
+        readings: readings with these bars; empty for a claim with a single reading.
+        bars: one bar for each pair that the claim compares.
     """
 
     readings: tuple[str, ...]
@@ -53,13 +53,13 @@ class Row:
 
 
 def pairs(judgement: Judgement) -> list[str]:
-    """What a claim compares, in its order; a single one without a name if that is one thing."""
+    """Returns the pairs that a claim compares, in its order; a single empty name without several."""
     found = list(dict.fromkeys(cell.pair for cell in judgement.cells))
     return found if len(found) > 1 else [""]
 
 
 def rows(judgement: Judgement) -> list[Row]:
-    """The bars of a claim, a row for each reading; readings that came out alike share one."""
+    """Returns the bars of a claim, a row for each reading; readings with equal bars share one."""
     compared = pairs(judgement)
     cells: dict[str, list[Cell]] = {}
     for cell in judgement.cells:
@@ -73,7 +73,7 @@ def rows(judgement: Judgement) -> list[Row]:
 
 
 def whole(judgement: Judgement) -> Bar:
-    """All cells of a claim."""
+    """Returns the bar of all cells of a claim."""
     return _bar(judgement.cells)
 
 

@@ -1,4 +1,4 @@
-"""What a study found as files: tidy tables, estimates, paired differences, verdicts."""
+"""Results of a study as files: tidy tables, estimates, paired differences, verdicts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from multihop.study.tables import definitions, differences, estimates
 
 _TABLE_NAMES = (*TABLES, "metrics", "estimates", "differences")
 
-#: What an export may write.
+#: Names of the files of an export.
 EXPORT_NAMES = (
     "manifest.json",
     "verdicts.json",
@@ -27,13 +27,13 @@ EXPORT_NAMES = (
 
 
 def export(result: StudyResult, directory: Path) -> list[Path]:
-    """Writes every table as Parquet and CSV, `verdicts.json`, and a manifest; returns the paths.
+    """Writes every table as Parquet and CSV, `verdicts.json`, and a manifest. Returns the paths.
 
-    Tables have a column per factor and the seed in front, then their own; `estimates` has a row per point and
-    metric, `differences` a row per pair of the compared factor's values, both in SI units.
+    Tables begin with a column per factor and the seed. `estimates` has a row per point and metric,
+    `differences` a row per pair of the compared factor's values, both in SI units.
 
     Raises:
-        UserError: if the directory cannot be written, or holds files of these names that are not results.
+        UserError: if the directory cannot be written, or has files of these names that are not results.
         OutputError: if the disk is full or broken.
     """
     tables = {} if result.study.spec.model is not None else {name: result.table(name) for name in TABLES}
@@ -49,7 +49,7 @@ def export(result: StudyResult, directory: Path) -> list[Path]:
         verdicts = [verdict_record(judgement) for judgement in result.judgements]
         paths.append(write_text(directory / "verdicts.json", _json(verdicts)))
         paths.append(write_text(directory / "manifest.json", _json(about)))
-        # A table of an earlier export that has no rows any more would be taken for one of this.
+        # A table of an earlier export without rows in this one would be taken for a current one.
         for name in EXPORT_NAMES:
             if directory / name not in paths:
                 (directory / name).unlink(missing_ok=True)
@@ -57,7 +57,7 @@ def export(result: StudyResult, directory: Path) -> list[Path]:
 
 
 def manifest(result: StudyResult, tables: Sequence[str]) -> dict[str, Any]:
-    """What was run, by what, how to run it again, and its tables; nothing depends on the machine."""
+    """Returns the runs, build, command and tables of a study; nothing depends on the machine."""
     spec, plan = result.study.spec, result.study.plan
     return {
         "format": 1,
@@ -74,14 +74,14 @@ def manifest(result: StudyResult, tables: Sequence[str]) -> dict[str, Any]:
             }
             for index, point in enumerate(plan.points)
         ],
-        # What a run died of may name files of the machine that it ran on.
+        # Messages of failures may contain file names of the machine.
         "failures": [{"point": dict(f.point), "seed": f.seed} for f in result.failures],
         "tables": {name: table_file(name) for name in tables},
     }
 
 
 def verdict_record(judgement: Judgement) -> dict[str, Any]:
-    """A verdict as plain data (JSON)."""
+    """Returns a verdict as plain data (JSON)."""
     claim = judgement.claim
     return {
         "id": claim.id,

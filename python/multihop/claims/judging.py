@@ -1,8 +1,8 @@
-"""Holds what a paper says against what the runs of a study say.
+"""Verdicts: tests the claims of a paper against the runs of a study.
 
-Every claim falls apart into cells, one for each number or comparison that it makes. A cell *holds*, *fails*,
-or is *undecided* where the seeds leave it open, as one seed always does. The verdict on a claim says how many
-of them hold: `grade` has the rule, which is the same for all of a claim and for one reading of it.
+Every claim is divided into cells, one for each number or comparison. A cell *holds*, *fails*, or is
+*undecided* if the seeds do not decide, as with a single seed. The verdict depends on the number of cells that
+hold: `grade` has the rule, which applies to a claim and to one reading of it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from multihop.study.spec import Claim, Label, Whose, tolerance
 
 
 class State(StrEnum):
-    """Of a cell."""
+    """State of a cell."""
 
     HOLDS = "holds"
     FAILS = "fails"
@@ -31,7 +31,7 @@ class State(StrEnum):
 
 
 class Verdict(StrEnum):
-    """Of a claim, the best first."""
+    """Verdict on a claim, the best first."""
 
     REPRODUCED = "reproduced"
     MOSTLY_HOLDS = "mostly holds"
@@ -43,23 +43,23 @@ class Verdict(StrEnum):
 
     @property
     def symbol(self) -> str:
-        """One letter that says the same without a colour: the fuller, the more holds."""
+        """Symbol of the verdict for displays without colour: the fuller, the more cells hold."""
         return "●◕◑◔○?-"[list(Verdict).index(self)]
 
 
-#: Of a claim's cells at least this share has to be decided, or nothing is said of the whole.
+#: Least share of decided cells of a claim, below which the claim is undecided.
 DECIDED_SHARE = 1 / 2
 
-#: Three cells hold for each one that fails, or the other way round: then the claim *mostly* holds or fails.
+#: Share of decided cells from which a claim *mostly* holds; one minus this for *mostly* fails.
 MOST = 3 / 4
 
 
-#: Of a claim that does not hold, and does not say whose the difference is.
+#: Cause of a claim that does not hold and gives none.
 NOT_ATTRIBUTED = "not attributed"
 
 _WHOSE: dict[Whose, str] = {"paper": "paper's", "platform": "platform's", "reading": "reading's", "ours": "ours"}
 
-#: All that a difference can be put down to.
+#: All causes of differences.
 WHOSE = (*_WHOSE.values(), NOT_ATTRIBUTED)
 
 
@@ -68,15 +68,15 @@ class Cell:
     """One number or comparison of a claim.
 
     Attributes:
-        what: which points it is about.
-        measured: what the runs say, with interval and unit.
-        expected: what the claim says.
-        printed: the paper's number in the metric's unit, if it gives one.
-        possible: the most that the channel can carry there, in the metric's unit, where the claim asks for
-            it.
-        reading: of the paper, if its claim has several.
-        pair: in an order, the two that are compared.
-        point: index of the point that a printed number or a bound is about.
+        what: points of the cell.
+        measured: value of the runs, with interval and unit.
+        expected: value of the claim.
+        state: whether the claim holds here.
+        printed: the paper's number in the metric's unit, if there is one.
+        possible: upper bound of the channel in the metric's unit, if the claim asks for it.
+        reading: reading of the paper, if the claim has several.
+        pair: pair that an order compares.
+        point: index of the point of a printed number or a bound.
     """
 
     what: str
@@ -92,7 +92,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A claim's verdict and what it rests on; `readings` has the verdict of each reading of the paper."""
+    """Verdict on a claim with its cells; `readings` has the verdict on each reading of the paper."""
 
     claim: Claim
     verdict: Verdict
@@ -101,10 +101,10 @@ class Judgement:
 
     @property
     def summary(self) -> str:
-        """How many cells hold, and what does not."""
+        """Number of cells that hold, are undecided, or have no value."""
         decided = [cell for cell in self.cells if cell.state is not State.MISSING]
         if not decided:
-            return "nothing to judge by: no run has a value"
+            return "no data: no run has a value"
         held = sum(cell.state is State.HOLDS for cell in decided)
         unsure = sum(cell.state is State.UNDECIDED for cell in decided)
         absent = len(self.cells) - len(decided)
@@ -115,19 +115,19 @@ class Judgement:
 
     @property
     def whose(self) -> str:
-        """What the difference is attributed to; empty without one, and where the runs do not tell."""
+        """Cause of the difference; empty if the claim holds or the runs do not decide."""
         if self.verdict in {Verdict.REPRODUCED, Verdict.UNDECIDED, Verdict.UNKNOWN}:
             return ""
         return _WHOSE[self.claim.whose] if self.claim.whose is not None else NOT_ATTRIBUTED
 
     @property
     def impossible(self) -> list[Cell]:
-        """Cells whose printed number is more than the channel can carry."""
+        """Cells whose printed number exceeds the channel's upper bound."""
         return [c for c in self.cells if c.printed is not None and c.possible is not None and c.printed > c.possible]
 
 
 def judge(result: StudyRuns, claim: Claim) -> Judgement:
-    """The verdict on a claim."""
+    """Returns the verdict on a claim."""
     if claim.per is None:
         cells = _cells(result, claim, result.select(claim.at), "")
         return Judgement(claim, grade(cells), cells)
@@ -138,12 +138,12 @@ def judge(result: StudyRuns, claim: Claim) -> Judgement:
             cells = _cells(result, claim, chosen, f"{claim.per} {label}")
             readings.append((label, grade(cells)))
             every += [replace(cell, reading=str(label)) for cell in cells]
-    # One reading that reproduces does not make up for those that do not: all count.
+    # All readings count: one that reproduces does not outweigh the others.
     return Judgement(claim, grade(every), every, readings)
 
 
 def grade(cells: Sequence[Cell]) -> Verdict:
-    """The verdict that cells make together: first whether enough is decided, then how much of that holds."""
+    """Returns the verdict on cells: first whether enough are decided, then how many of these hold."""
     states = [cell.state for cell in cells]
     held, failed = states.count(State.HOLDS), states.count(State.FAILS)
     if states.count(State.MISSING) == len(states):
@@ -171,7 +171,7 @@ def _cells(result: StudyRuns, claim: Claim, points: Sequence[int], prefix: str) 
 
 
 def _value_cells(result: StudyRuns, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:
-    """The whole interval is within the tolerance of the printed number; undecided if only a part of it is."""
+    """Yields a cell per printed number, which holds if the whole interval is within tolerance."""
     metric = result.metric(claim.metric)
     over = claim.over or ""
     printed_at = dict(zip(result.study.spec.factors[over].names, claim.values or [], strict=False))
@@ -195,7 +195,7 @@ def _value_cells(result: StudyRuns, claim: Claim, points: Sequence[int], prefix:
 
 
 def _trend_cells(result: StudyRuns, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:
-    """Step by step along the factor, and at last from one end to the other."""
+    """Yields a cell for each step along the factor, and one from its first to its last value."""
     over = claim.over or ""
     lines: dict[object, list[int]] = {}
     moving = advancing_with(result.study.spec, over)
@@ -208,8 +208,8 @@ def _trend_cells(result: StudyRuns, claim: Claim, points: Sequence[int], prefix:
         steps = list(pairwise(line)) if len(line) > 2 else []
         for a, b in [*steps, (line[0], line[-1])]:
             labels = f"{over} {result.points[a].labels[over]} to {result.points[b].labels[over]}"
-            beside = _what(result, a, prefix, leave_out=(*moving, *_fixed(claim)))
-            what = ", ".join(part for part in (beside, labels) if part)
+            context = _what(result, a, prefix, leave_out=(*moving, *_fixed(claim)))
+            what = ", ".join(part for part in (context, labels) if part)
             yield _trend_cell(result, claim, a, b, what)
 
 
@@ -233,7 +233,7 @@ def _trend_cell(result: StudyRuns, claim: Claim, a: int, b: int, what: str) -> C
 
 
 def _order_cells(result: StudyRuns, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:
-    """Each value of the order against each of the next rank, at every point of the other factors."""
+    """Yields a cell for each value of a rank against each of the next rank, at every other point."""
     by = claim.by or ""
     metric = result.metric(claim.metric)
     lines: dict[object, dict[Label, int]] = {}
@@ -249,9 +249,9 @@ def _order_cells(result: StudyRuns, claim: Claim, points: Sequence[int], prefix:
                         continue
                     relation = "at least" if claim.ties else "more than"
                     times = f"{claim.times:g} times " if claim.times != 1.0 else ""
-                    beside = _what(result, line[a], prefix, leave_out=(*moving, *_fixed(claim)))
+                    context = _what(result, line[a], prefix, leave_out=(*moving, *_fixed(claim)))
                     pair = f"{a} against {b}"
-                    what = ", ".join(part for part in (beside, pair) if part)
+                    what = ", ".join(part for part in (context, pair) if part)
                     expected = f"{a} {relation} {times}{b}"
                     difference = result.difference(line[a], line[b], claim.metric, claim.times)
                     if difference is None:
@@ -266,7 +266,7 @@ def _order_cells(result: StudyRuns, claim: Claim, points: Sequence[int], prefix:
 
 
 def _bound_cells(result: StudyRuns, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:
-    """The mean keeps the bound; undecided if its interval straddles it."""
+    """Yields a cell per point, which holds if the whole interval is within the bound."""
     metric = result.metric(claim.metric)
     low = claim.at_least if claim.at_least is not None else float("-inf")
     high = claim.at_most if claim.at_most is not None else float("inf")
@@ -289,7 +289,7 @@ def _bound_cells(result: StudyRuns, claim: Claim, points: Sequence[int], prefix:
 
 
 def _sign(result: StudyRuns, difference: PairedDifference) -> int:
-    """Of a difference whose interval leaves out zero; of a closed form, which is exact, its own."""
+    """Sign of a difference whose interval excludes zero, else 0; a closed form is exact."""
     if _is_single(result, difference):
         return 0
     if difference.low is None or difference.high is None:
@@ -298,7 +298,7 @@ def _sign(result: StudyRuns, difference: PairedDifference) -> int:
 
 
 def _is_single(result: StudyRuns, difference: PairedDifference) -> bool:
-    """Whether this is of one seed, which shows no significance."""
+    """Whether a difference is of one seed, which shows no significance."""
     return difference.low is None and result.study.spec.model is None
 
 
@@ -309,7 +309,7 @@ def _half_of_difference(result: StudyRuns, difference: PairedDifference) -> floa
 
 
 def _half_width(result: StudyRuns, found: Estimate) -> float:
-    """How far off the mean may be: no one knows with one seed, and a closed form is exact."""
+    """Half-width of the interval: infinite with one seed, zero for a closed form, which is exact."""
     if found.half_width is not None:
         return found.half_width
     return 0.0 if result.study.spec.model is not None else float("inf")
@@ -332,7 +332,7 @@ def _what(result: StudyRuns, index: int, prefix: str, leave_out: Sequence[str] =
 
 
 def _fixed(claim: Claim) -> list[str]:
-    """Factors that have one value for the whole claim, which its words say already."""
+    """Returns the factors with one value for the whole claim, which cells need not name."""
     return [factor for factor, labels in claim.at.items() if len(as_list(labels)) == 1]
 
 
@@ -350,7 +350,7 @@ def _shown_difference(difference: PairedDifference, metric: Metric) -> str:
     if difference.low is None or difference.high is None:
         return f"{mean:+.3g}{_unit(metric)}"
     half = metric.shown((difference.high - difference.low) / 2)
-    # Two figures, but never as a power of ten.
+    # Two significant digits, without an exponent.
     shown = f"{half:.2g}" if half < 100 else f"{half:.0f}"
     return f"{mean:+.3g} ± {shown}{_unit(metric)}"
 

@@ -1,4 +1,4 @@
-"""A study, what it found, and the verdicts on its claims."""
+"""Study with claims, and its result with verdicts."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from multihop.study.study import RunnableStudy
 
 
 class StudyResult(StudyRuns):
-    """The finished runs of a study, and what they say of its claims."""
+    """Finished runs of a study, and the verdicts on its claims."""
 
     @cached_property
     def judgements(self) -> list[Judgement]:
-        """A verdict for every claim."""
+        """Verdict on every claim."""
         return [judge(self, claim) for claim in self.study.spec.claims]
 
 
 class Study(RunnableStudy[StudyResult]):
-    """What a study file says, checked, with its scenario.
+    """Study as its file defines it, checked, with its scenario.
 
     Built from a file (`Study.load`) or from the same keys as arguments:
 
         Study(name="hops", scenario="chain.toml", factors={"topology.hops": {...}}, seeds=20)
 
-    A factor may also be given as plain values, `factors={"scheme": ["tcp-newreno", "recn"]}`, and under the
-    path of its key: `factors={"topology.hops": range(1, 5)}` makes the factor `topology-hops`. Tables and
-    files use names.
+    A factor may also be given as plain values, `factors={"scheme": ["tcp-newreno", "recn"]}`, and under its
+    key path: `factors={"topology.hops": range(1, 5)}` defines the factor `topology-hops`. Tables and files
+    use names.
 
     Raises:
-        UserError: naming the key, what was found and what would do.
+        UserError: naming the key, the value found and what is needed.
     """
 
     def _found(

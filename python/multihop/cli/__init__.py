@@ -1,11 +1,17 @@
-"""The command line.
+"""Command line of multihop.
 
-Exit codes: 0 done; 1 a run failed, or what it found cannot be written; 2 what was asked for cannot be done
-(one message on standard error says why); 70 a bug of ours; 130 interrupted; 141 the reader of the output went
-away; 143 terminated.
+Exit codes:
 
-Folders that are missing on the way to an output are made, and the command names each new one. A command that
-fails leaves no empty folder.
+- 0: success.
+- 1: a run failed, or its results cannot be written.
+- 2: the request is invalid; one message on standard error says why.
+- 70: internal error, a bug in multihop.
+- 130: interrupted.
+- 141: the reader of the output closed the pipe.
+- 143: terminated.
+
+Missing parent folders of an output are created, and the command names each new one. A command that fails
+removes the folders that it created and left empty.
 """
 
 from __future__ import annotations
@@ -27,7 +33,7 @@ EXIT_BROKEN_PIPE = 141
 
 
 def main() -> NoReturn:
-    """Runs the command that was typed and exits."""
+    """Runs the command line of this process and exits with its exit code."""
     signals.leave_at_once()
     has_output = _prepare_streams()
     try:
@@ -36,8 +42,8 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         code = _interrupted()
     if code in {signals.EXIT_INTERRUPTED, signals.EXIT_TERMINATED}:
-        # Runs in other threads cannot be stopped halfway; leaving without waiting for them is safe, as
-        # whatever is written is written under another name first.
+        # Simulation threads cannot be stopped midway. Exiting without them is safe, since every output file
+        # is written under a temporary name first.
         sys.stdout.flush()
         sys.stderr.flush()
         signals.end(code)
@@ -46,7 +52,9 @@ def main() -> NoReturn:
 
 def _code(has_output: bool) -> int:
     try:
-        code = _run() if has_output else _fail("standard output is closed; results have nowhere to go", EXIT_FAILED)
+        code = (
+            _run() if has_output else _fail("standard output is closed; needs an open output for results", EXIT_FAILED)
+        )
         sys.stdout.flush()
     except BrokenPipeError:
         _discard_output()
@@ -57,14 +65,14 @@ def _code(has_output: bool) -> int:
     return code
 
 
-#: Streams in whose place others stand. A stream that nothing refers to closes its descriptor.
+#: Original standard streams that were replaced. A stream without references would close its descriptor.
 _replaced: list[io.TextIOWrapper] = []
 
 
 def _prepare_streams() -> bool:
-    """Makes the standard streams usable, and says whether standard output was open."""
+    """Makes the standard streams usable. Returns whether standard output was open."""
     has_output = sys.stdout is not None
-    # A closed descriptor would be given to the next file that is opened, which messages would then end up in.
+    # The next file that is opened would take a closed descriptor, and messages would go into that file.
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)
@@ -73,7 +81,7 @@ def _prepare_streams() -> bool:
     sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - stays open until the end
     sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - stays open until the end
     for stream in (sys.stdout, sys.stderr):
-        # A result with a question mark in it is better than none.
+        # Characters that the terminal's encoding lacks are printed as question marks.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -84,7 +92,7 @@ def _prepare_streams() -> bool:
 
 
 class _Output(io.TextIOWrapper):
-    """Standard output, which is named in the errors of writing to it."""
+    """Standard output whose write errors name it."""
 
     def write(self, text: str) -> int:
         with _named():
@@ -105,7 +113,7 @@ def _named() -> Iterator[None]:
 
 
 def _discard_output() -> None:
-    """Sends what is still buffered to the null device, or the interpreter would complain at exit."""
+    """Redirects buffered output to the null device, so that the interpreter reports no error at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
@@ -114,7 +122,7 @@ def _cannot_write(error: OSError) -> str:
 
 
 def _run() -> int:
-    """Runs the command; one that fails leaves no directory that it made and wrote nothing into."""
+    """Runs the command. If it fails, removes the directories that it created and left empty."""
     from multihop.base.files import announce_waiting, forget_written, remove_empty_directories
     from multihop.cli.console import note
 
@@ -147,10 +155,9 @@ def _command() -> int:
             _fail(further, EXIT_USER_ERROR)
         return first
     except typer.TyperException as error:
-        return _fail(f"{_usage(error, arguments)} (multihop --help lists what there is)", EXIT_USER_ERROR)
+        return _fail(f"{_usage(error, arguments)} (multihop --help lists commands and options)", EXIT_USER_ERROR)
     except SystemExit as leaving:
-        # Typer leaves by itself with 1 where the reader of its output went away, otherwise after shell
-        # completion.
+        # Typer exits with code 1 after a broken pipe, and with another code after shell completion.
         return EXIT_BROKEN_PIPE if leaving.code == 1 else int(leaving.code or 0)
     except typer.Abort:
         return _interrupted()
@@ -159,11 +166,11 @@ def _command() -> int:
     except InternalError as error:
         return _fail(_internal(str(error)), EXIT_INTERNAL)
     except MemoryError:
-        return _fail("there is not enough memory for this; use fewer seeds or a longer record_interval", EXIT_FAILED)
+        return _fail("not enough memory for this run; use fewer seeds or a longer record_interval", EXIT_FAILED)
     except (OSError, KeyboardInterrupt):
         raise
     except Exception as error:
-        # Python 3.11 wraps what a signal raises while a class is made.
+        # Python 3.11 wraps a KeyboardInterrupt that is raised while a class body is executed.
         if isinstance(error.__cause__, KeyboardInterrupt):
             raise error.__cause__ from None
         if os.environ.get("MULTIHOP_TRACEBACK"):
@@ -173,11 +180,11 @@ def _command() -> int:
 
 
 def _usage(error: Exception, arguments: list[str]) -> str:
-    """What is wrong with the arguments; of a value, also what it was."""
+    """Returns the error message for invalid arguments, with the value found where an option has one."""
     message = str(getattr(error, "format_message", error.__str__)()).rstrip(".")
     if "unexpected extra argument" in message and "--schemes" in arguments:
         return f"{message}; schemes have commas between, as in --schemes tcp-newreno,recn"
-    # An argument that has no dashes cannot be distinguished from other words.
+    # The value of an argument without dashes cannot be identified among the words of the command line.
     options = [name for name in getattr(getattr(error, "param", None), "opts", []) if name.startswith("-")]
     for option in options:
         for word, following in zip(arguments, [*arguments[1:], ""], strict=True):
@@ -188,7 +195,7 @@ def _usage(error: Exception, arguments: list[str]) -> str:
 
 
 def _with_dashes(message: str, arguments: list[str]) -> str:
-    """A message that begins with the name of an argument, as one about the option that was typed."""
+    """Returns the message with the option's name in place of the parameter's, if that option was given."""
     name, colon, rest = message.partition(": ")
     option = f"--{name.replace('_', '-')}"
     typed = any(word == option or word.startswith(f"{option}=") for word in arguments)
@@ -196,7 +203,7 @@ def _with_dashes(message: str, arguments: list[str]) -> str:
 
 
 def _fail(message: str, code: int) -> int:
-    # If standard error is full or gone as well, the exit code is all that is left to tell.
+    # If standard error is full or closed too, only the exit code reports the failure.
     from multihop.cli import console
 
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The commands, put together."""
+"""Command line application: the list of commands, each imported on use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from multihop.results.provenance import build
 if TYPE_CHECKING:
     from typer._click import Command, Context
 
-#: Each command: where it is, and the first sentence of what it says of itself.
+#: Module and function of each command, and the first sentence of its docstring.
 _COMMANDS = {
     "run": ("runs:run", "Simulate a scenario and report goodput, delay and losses of each flow."),
     "compare": (
@@ -33,18 +33,18 @@ _COMMANDS = {
     ),
     "replay": (
         "emulate:replay",
-        "Run again what programs did in an emulation, without them: the same run to the bit.",
+        "Repeat a recorded emulation from its journal, without its programs; results are equal to the bit.",
     ),
-    "explain": ("explain:explain", "Say what holds flows back, and try what would help."),
+    "explain": ("explain:explain", "Explain why flows starve or are slow, and test remedies by simulation."),
     "reproduce": (
         "reproduce:reproduce",
         "Reproduce the figures and tables of a paper, and check its claims against them.",
     ),
     "league": ("league:league", "Run every scheme on one common set of networks, and rank them on each."),
-    "when": ("when:when", "Report which scheme helps when: over hops, flows, rates, load, loss and mobility."),
+    "when": ("when:when", "Report which scheme helps in which regime of hops, flows, rate, load, loss and mobility."),
     "bound": (
         "bounds:bound",
-        "Compute what the channel of a scenario carries at most, and about, without running it.",
+        "Compute upper bounds and an estimate of a scenario's goodput from its channel, without running it.",
     ),
     "optimum": (
         "optimum:optimum",
@@ -56,10 +56,10 @@ _COMMANDS = {
     ),
     "view": (
         "view:view",
-        "Show every transmission of a frame log, of the logs of results, or of a capture, in one page.",
+        "Show every transmission of a frame log, a results folder or a capture on one HTML page.",
     ),
     "import": ("imports:import_mesh", "Turn a measured mesh into a scenario with positions and a link matrix."),
-    "check": ("inspect:check", "Read a scenario and show what would be run, without running it."),
+    "check": ("inspect:check", "Check a scenario and show its nodes, links, flows and paths, without running it."),
     "list": (
         "inspect:list_names",
         "List schemes, keys, PHYs, media, mobility, routing, apps, estimators, models, papers, columns.",
@@ -85,14 +85,14 @@ _STYLE: dict[str, Any] = {
 
 
 class Deferred(TyperCommand):
-    """A command that is imported when it is used: importing all of them takes most of a second."""
+    """Command whose module is imported on use: importing all commands takes most of a second."""
 
     def __init__(self, name: str, place: str, summary: str) -> None:
         super().__init__(name, help=summary)
         self._place = place
 
     def load(self) -> Command:
-        """The command itself, or group of commands."""
+        """Imports the module and returns its command or group of commands."""
         module, _, name = self._place.partition(":")
         with _importing():
             found = getattr(import_module(f"multihop.cli.{module}"), name)
@@ -112,16 +112,16 @@ class Deferred(TyperCommand):
         info_name: str | None,
         args: list[str],
         parent: Context | None = None,
-        **extra: Any,  # noqa: ANN401 - what Typer hands on
+        **extra: Any,  # noqa: ANN401 - arguments of Typer
     ) -> Context:
-        """The context of the command itself, by which Typer goes on."""
+        """Checks the words of the command line and returns the context of the imported command."""
         _require_words(args)
         return self.load().make_context(info_name, args, parent, **extra)
 
 
 @contextmanager
 def _importing() -> Iterator[None]:
-    """Without looking for garbage: what imports make stays, and is not looked at later either."""
+    """Disables garbage collection during imports, and excludes imported objects from later collections."""
     gc.disable()
     try:
         yield
@@ -131,10 +131,10 @@ def _importing() -> Iterator[None]:
 
 
 def _prepared(callback: Callable[..., Any] | None) -> Callable[..., Any]:
-    """What a command does once its arguments are read."""
+    """Wraps a command's function: checks its arguments, handles signals, and names new folders."""
 
-    def call(**arguments: Any) -> Any:  # noqa: ANN401 - whatever the command takes
-        # What nearly every command needs is imported while a signal still ends the process at once.
+    def call(**arguments: Any) -> Any:  # noqa: ANN401 - arguments of any command
+        # Modules that nearly every command needs are imported while a signal still ends the process at once.
         with _importing():
             from multihop import api  # noqa: F401
 
@@ -148,10 +148,7 @@ def _prepared(callback: Callable[..., Any] | None) -> Callable[..., Any]:
 
 
 def _note_new_directories(arguments: Mapping[str, Any]) -> None:
-    """Names each folder that was made on the way to an output, unless an option names that very folder.
-
-    All outputs have one rule: missing folders are made, and the command says so.
-    """
+    """Names each folder that was created for an output, unless an option names that folder itself."""
     from multihop.base.files import new_directories
     from multihop.cli import console
 
@@ -163,7 +160,7 @@ def _note_new_directories(arguments: Mapping[str, Any]) -> None:
 
 
 def _require_words(words: Sequence[str]) -> None:
-    """Refuses empty values: the path of an empty text would be the current folder."""
+    """Refuses empty values, since an empty path would mean the current folder."""
     own = words[: words.index("--")] if "--" in words else words
     for before, word in zip(["", *own], own, strict=False):
         if word.startswith("--") and word.endswith("=") and word.count("=") == 1:
@@ -174,21 +171,21 @@ def _require_words(words: Sequence[str]) -> None:
 
 
 def _require_usable(arguments: Mapping[str, Any]) -> None:
-    """Refuses numbers and texts that no option has a use for, and that the engine could not be given."""
+    """Refuses numbers that are not finite or exceed 64 bits, and text that is not UTF-8."""
     for name, value in arguments.items():
         option = f"--{name.replace('_', '-')}"
         if isinstance(value, float) and not math.isfinite(value):
             raise UserError(f"{option}: found {value}; needs a finite number")
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
             raise UserError(f"{option}: found {value}; needs a whole number below 2^64")
-        # Words of a program, which has no option, may be any bytes.
+        # The words of an emulated program may be any bytes.
         for text in [value] if isinstance(value, str) else value if isinstance(value, list) and name != "words" else []:
             if isinstance(text, str) and not text.isascii() and text != text.encode(errors="replace").decode():
                 raise UserError(f"{option}: found {text!r}, which has bytes that are no UTF-8; needs text")
 
 
 class _Commands(TyperGroup):
-    def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - those of any group
+    def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - attributes of any Typer group
         commands = {name: Deferred(name, *about) for name, about in _COMMANDS.items()}
         super().__init__(**{**attributes, "commands": commands})
 

@@ -1,4 +1,4 @@
-"""`bound`: what the channel can carry at all."""
+"""`bound`: upper bounds and an estimate of goodput."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def bound(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """Compute what the channel of a scenario carries at most, and about, without running it."""
+    """Compute upper bounds and an estimate of a scenario's goodput from its channel, without running it."""
     from multihop import api
     from multihop.optima.capacity import LEVELS, not_counted
 
@@ -37,7 +37,7 @@ def bound(
     for sentence in not_counted(found.capacity, found.view):
         console.say(sentence)
     if found.of_start:
-        console.say("nodes move: these are bounds for the network at the start, not for the run")
+        console.say("nodes move: these bounds apply to the network at the start, not to the whole run")
 
 
 def _print_totals(found: Bound) -> None:
@@ -69,5 +69,5 @@ def _print_flows(found: Bound) -> None:
 
 
 def kbps(value: float) -> str:
-    """A rate in kb/s."""
+    """Formats a rate in kb/s."""
     return f"{value / 1e3:.1f}"

@@ -1,6 +1,6 @@
-"""Values that a shell offers for options: what there is, as `multihop list` has it.
+"""Shell completion of option values, from the same catalogue as `multihop list`.
 
-The user waits after Tab: what is not needed for the names that are asked for is not imported.
+Completion imports only the modules that the requested names need, since the user waits after Tab.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 from multihop.simulation.scenario import registered
 
-#: What the documentation calls by one name, and the catalogue by several or by another.
+#: Names of the documentation for catalogue entries that have another name or are several.
 ALIASES = {"routing": ("routing_protocols", "metrics", "link_failures"), "columns": ("tables",)}
 
 
@@ -22,38 +22,38 @@ def _that_begin(names: Iterable[str], incomplete: str) -> list[str]:
 
 
 def of(*values: str) -> Callable[[str], list[str]]:
-    """Completion of an option that takes one of these."""
+    """Returns the completion of an option with these values."""
     return lambda incomplete: _that_begin(values, incomplete)
 
 
 def scheme(incomplete: str) -> list[str]:
-    """Of a scheme."""
+    """Returns schemes that begin with the typed text."""
     return _that_begin(_of("schemes"), incomplete)
 
 
 def schemes(incomplete: str) -> list[str]:
-    """Of schemes with commas between: of the last one; those that are there already are not offered."""
+    """Completes the last of several comma-separated schemes, without those already given."""
     before, comma, last = incomplete.rpartition(",")
     there = before.split(",")
     return [f"{before}{comma}{name}" for name in _that_begin(_of("schemes"), last) if name not in there]
 
 
 def kind(incomplete: str) -> list[str]:
-    """Of what `multihop list` can list."""
+    """Returns the kinds that `multihop list` accepts."""
     from multihop import api
 
     return _that_begin([*api.catalogue(), "keys", *ALIASES], incomplete)
 
 
 def key(incomplete: str) -> list[str]:
-    """Of the path of a scenario's key."""
+    """Returns paths of scenario keys that begin with the typed text."""
     from multihop.simulation.keys import every
 
     return _that_begin(dict.fromkeys(each.path for each in every()), incomplete)
 
 
 def paper(incomplete: str) -> list[str]:
-    """Of a paper; once its name and a slash are there, of its items."""
+    """Returns papers that begin with the typed text; after a paper and a slash, the items of that paper."""
     from multihop.papers import papers
 
     name, slash, _ = incomplete.partition("/")
@@ -64,12 +64,12 @@ def paper(incomplete: str) -> list[str]:
 
 
 def format(incomplete: str) -> list[str]:
-    """Of a format of meshes."""
+    """Returns mesh formats that begin with the typed text."""
     from multihop import importers
 
     return _that_begin(["auto", *importers.FORMATS], incomplete)
 
 
 def phy(incomplete: str) -> list[str]:
-    """Of a standard."""
+    """Returns PHY standards that begin with the typed text."""
     return _that_begin(_of("phys"), incomplete)

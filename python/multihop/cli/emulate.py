@@ -34,23 +34,23 @@ from multihop.results.folders import require_results_directory
 from multihop.results.provenance import engine
 from multihop.simulation.scenario import load
 
-#: Packets were later than allowed, or lost unseen: what the run found does not count.
+#: Exit code of an invalid emulation: its packets were later than allowed, or were lost undetected.
 EXIT_INVALID = 3
 
-#: No more programs that have not done their work are named one by one.
+#: Most programs whose failures are named one by one.
 _MOST_REMARKS = 10
 
-#: Of pairs of neighbours, no more are printed: those that got most.
+#: Most pairs of neighbours that are printed, those with the most bytes.
 _MOST_PAIRS = 20
 
-#: Signals that want an end, and what they do, for a message.
+#: Signals that end an emulation, with the words for a message.
 _SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 
 CommandArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[-- COMMAND...]",
-        help="A command at the first node; the emulation ends with it.",
+        help="A command to run at the first node; the emulation ends with it.",
         show_default=False,
     ),
 ]
@@ -59,56 +59,56 @@ AtOption = Annotated[
     typer.Option(
         "--at",
         metavar="NODE:COMMAND",
-        help="A command at a node, or at several, as in 'n1,n2:iperf3 -s'; may be given repeatedly.",
+        help="A command to run at one or more nodes, as in 'n1,n2:iperf3 -s'; may be given repeatedly.",
         show_default=False,
     ),
 ]
 ScriptOption = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Programs at nodes, and when they start (TOML); the emulation ends with them."),
+    typer.Option(metavar="FILE", help="Programs at nodes and their start times (TOML); the emulation ends with them."),
 ]
 ShellOption = Annotated[str | None, typer.Option(metavar="NODE", help="A shell at a node; the emulation ends with it.")]
-ModeOption = Annotated[
-    str, typer.Option(help="What routes: the run (ip), or programs, over frames of one hop (ethernet).")
-]
+ModeOption = Annotated[str, typer.Option(help="ip: the run routes; ethernet: programs route, over frames of one hop.")]
 SchemeOption = Annotated[
     str | None,
-    typer.Option(help="Scheme whose routers see the packets; udp has none.", autocompletion=completion.scheme),
+    typer.Option(
+        help="Scheme whose router policies process the packets; udp has none.", autocompletion=completion.scheme
+    ),
 ]
-WarmupOption = Annotated[str, typer.Option(help="What is not counted, from the start.")]
+WarmupOption = Annotated[str, typer.Option(help="Time at the start that results exclude.")]
 TrafficOption = Annotated[bool, typer.Option("--traffic", help="Simulate the flows of the scenario as well.")]
 ShimOption = Annotated[
-    bool, typer.Option("--shim", help="The ends of --scheme stand below the TCP of the kernel, and regulate it.")
+    bool, typer.Option("--shim", help="Regulate the kernel's TCP by sender and receiver of --scheme, placed below it.")
 ]
 UplinkOption = Annotated[
     str | None,
     typer.Option(
         metavar="NODE",
-        help="This node leads to the networks of the host, and is the others' gateway; needs slirp4netns.",
+        help="This node connects to the host's networks and is the gateway of the others; needs slirp4netns.",
         show_default=False,
     ),
 ]
 SlowOption = Annotated[float, typer.Option(help="Real seconds for each virtual one.")]
 MaxLagOption = Annotated[
-    str, typer.Option(help=f"The p99 of packets' lag beyond which the result is invalid, exit code {EXIT_INVALID}.")
+    str, typer.Option(help=f"Limit of the lag's p99; above it the result is invalid, exit code {EXIT_INVALID}.")
 ]
 SysctlOption = Annotated[
     list[str] | None,
     typer.Option(
         "--sysctl",
         metavar="NAME=VALUE",
-        help="A setting of every node's kernel, as in net.ipv4.tcp_ecn=1; may be given repeatedly.",
+        help="A kernel setting of every node, as in net.ipv4.tcp_ecn=1; may be given repeatedly.",
         show_default=False,
     ),
 ]
 RecordOption = Annotated[
-    Path | None, typer.Option(metavar="FILE.journal", help="Write what was injected when; multihop replay runs it.")
+    Path | None, typer.Option(metavar="FILE.journal", help="Record the injected packets; multihop replay repeats them.")
 ]
 StatusOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write a line of JSON each second: lag, goodput, queues.")
 ]
 LiveOption = Annotated[
-    bool, typer.Option("--live", help="Show lag, goodput and queues while it runs, instead of what programs print.")
+    bool, typer.Option("--live", help="Show lag, goodput and queues during the run, instead of the programs' output.")
 ]
 
 
@@ -142,9 +142,9 @@ def emulate(
 ) -> None:
     """Run real programs over the simulated air, in real time: each node is a network namespace of Linux."""
     if live and shell is not None:
-        raise UserError("--live: a shell needs the terminal; give --status FILE")
+        raise UserError("--live: a shell needs the terminal; use --status FILE")
     if sum([bool(words), shell is not None, script is not None]) > 1:
-        raise UserError("the emulation ends with a command, with --shell, or with --script; give one of them only")
+        raise UserError("the emulation ends with a command, with --shell, or with --script; needs only one of them")
     times = {"duration": duration, "warmup": warmup, "record_interval": record_interval}
     replaced = overriding({**times, "scheme": scheme, "set": read(set)}, seed, traffic=traffic)
     settings = Settings(
@@ -163,11 +163,11 @@ def emulate(
     if as_json and not live:
         streams = {"stdout": sys.stderr}
     with _stopping() as stopped, Session(settings) as session, Watch(status, table=live) as watch:
-        beside = [_start(session, node, program, **streams) for nodes, program in commands for node in nodes]
+        background = [_start(session, node, program, **streams) for nodes, program in commands for node in nodes]
         waited = _foreground(session, words, shell, **streams)
         programs = Script(steps, session)
-        _wait(session, programs.go_on if steps else lambda: _go_on(waited or beside), stopped, watch)
-        measured = [*programs.measured(), *(Measured(step, program.poll()) for step, program in (*waited, *beside))]
+        _wait(session, programs.go_on if steps else lambda: _go_on(waited or background), stopped, watch)
+        measured = [*programs.measured(), *(Measured(step, program.poll()) for step, program in (*waited, *background))]
         ended = session.finish()
     failures = [*ended.failures, *watch.failures]
     written = [path for path in (record, pcap, status) if path is not None]
@@ -184,14 +184,14 @@ def emulate(
 
 
 def replay(
-    journal: Annotated[Path, typer.Argument(metavar="FILE.journal", help="What --record wrote.", show_default=False)],
+    journal: Annotated[Path, typer.Argument(metavar="FILE.journal", help="Journal of --record.", show_default=False)],
     pcap: runs.PcapOption = None,
     out: runs.OutOption = None,
     report: runs.ReportOption = None,
     as_json: runs.JsonOption = False,
     quiet: runs.QuietOption = False,
 ) -> None:
-    """Run again what programs did in an emulation, without them: the same run to the bit."""
+    """Repeat a recorded emulation from its journal, without its programs; results are equal to the bit."""
     if pcap is not None:
         require_writable_file(pcap, journal)
     if out is not None:
@@ -208,16 +208,16 @@ def replay(
         console.say(f"fingerprint {found}" + (", as in the journal" if fingerprint == found else ""))
         _print_run(comparison)
     if fingerprint is None:
-        console.note(f"{journal}: its writer was killed; this is the run until then", quiet=quiet)
+        console.note(f"{journal}: incomplete, its writer was killed; the run ends there", quiet=quiet)
     elif fingerprint != found:
         writer, own = replayed.made_by, engine()
-        other = "" if writer == own else f"; it was written by engine {writer}, this is {own}"
+        other = "" if writer == own else f"; engine {writer} wrote it, this is {own}"
         console.note(f"multihop: {journal}: found fingerprint {found}, and {fingerprint} in the journal{other}")
         raise typer.Exit(1)
 
 
 def _isolate(*, with_uplink: bool) -> NoReturn:
-    """The same command line again, in place of this process, where namespaces are its own."""
+    """Replaces this process by the same command line in namespaces of its own."""
     sys.stdout.flush()
     hold_signals()
     words = [sys.executable, "-m", "multihop", *sys.argv[1:]]
@@ -230,9 +230,9 @@ def _start(
     words: Sequence[str],
     *,
     background: bool = True,
-    **streams: Any,  # noqa: ANN401 - as Popen has them
+    **streams: Any,  # noqa: ANN401 - streams of Popen
 ) -> tuple[Step, Popen[bytes]]:
-    """A program at a node, which the emulation waits for if it is not in the background."""
+    """Starts a program at a node; the emulation ends with programs that are not in the background."""
     return Step(node, node, list(words), 0.0, background), session.start(session.node(node), words, **streams)
 
 
@@ -240,9 +240,9 @@ def _foreground(
     session: Session,
     words: Sequence[str] | None,
     shell: str | None,
-    **streams: Any,  # noqa: ANN401 - as Popen has them
+    **streams: Any,  # noqa: ANN401 - streams of Popen
 ) -> list[tuple[Step, Popen[bytes]]]:
-    """What the emulation ends with, whatever runs at nodes besides: the command, or the shell."""
+    """Starts the command or shell that ends the emulation, and returns it."""
     if shell is not None:
         return [_start(session, shell, [os.environ.get("SHELL", "/bin/sh")], background=False)]
     if words:
@@ -251,12 +251,12 @@ def _foreground(
 
 
 def _go_on(waited: Sequence[tuple[Step, Popen[bytes]]]) -> bool:
-    """Does any of these run, or are there none?"""
+    """Whether any of these programs runs, or there are none."""
     return not waited or any(program.poll() is None for _, program in waited)
 
 
 def _wait(session: Session, goes_on: Callable[[], bool], stopped: list[int], watch: Watch) -> None:
-    """Until the first of: programs have ended, the scenario is over, or a signal came."""
+    """Waits until the programs have ended, the scenario is over, or a signal arrives."""
     while not session.is_over and not stopped and goes_on():
         watch.look(session)
         time.sleep(0.02)
@@ -264,31 +264,31 @@ def _wait(session: Session, goes_on: Callable[[], bool], stopped: list[int], wat
 
 @contextmanager
 def _stopping() -> Iterator[list[int]]:
-    """Collects the signals that want an end; what was found until then is a result."""
-    came: list[int] = []
+    """Collects the signals that end the emulation; its results up to that time are still written."""
+    received: list[int] = []
 
     def note(number: int, _: FrameType | None) -> None:
-        came.append(number)
+        received.append(number)
 
     for number in _SIGNALS:
         signal.signal(number, note)
     take_signals()
-    yield came
+    yield received
     signals.ignore()
 
 
-def _leave(number: int, kept: Sequence[Path]) -> NoReturn:
-    """Leaves as a signal wants, and says what there is."""
-    what = f"kept: {', '.join(map(str, kept))}" if kept else "these are results until then"
+def _leave(number: int, written: Sequence[Path]) -> NoReturn:
+    """Exits with the code of a signal, and names the files that were written."""
+    what = f"kept: {', '.join(map(str, written))}" if written else "these are the results until then"
     console.note(f"multihop: {_SIGNALS[signal.Signals(number)]}; {what}")
-    # Of an exit in Typer's way it would be said that nothing was written.
+    # An exit through Typer would report that nothing was written.
     sys.exit(128 + number)
 
 
 def _judge(ended: Emulated, measured: Sequence[Measured], *, are_alone: bool, has_failed: bool, quiet: bool) -> None:
-    """Names the programs that have not done their work; the exit code.
+    """Reports the programs that failed, and exits with the code of the emulation.
 
-    What runs at nodes may be servers, whose end is that of the emulation; where nothing else runs it is said.
+    Background programs may be servers that run until the end. Each is named only if no other program runs.
     """
     virtual_s = ended.live["virtual_s"]
     for one in measured if are_alone else []:
@@ -334,20 +334,20 @@ def _show(ended: Emulated, measured: Sequence[Measured], *, as_json: bool) -> No
 
 
 def _print_run(comparison: Comparison) -> None:
-    """What `run` prints, if there are flows."""
+    """Prints the tables of `run`, if the run has flows."""
     if len(comparison.flows):
         screen.print_run(comparison)
         flows = comparison.view["flows"]
         answering = [flow["name"] for flow in flows if flow.get("acknowledges", False)]
         if answering:
             console.say(
-                f"not in fairness and delays, as they sent less than {ANSWERING_SHARE:.0%} of what the other direction "
-                f"did: {', '.join(answering)}"
+                f"not in fairness and delays, since they sent less than {ANSWERING_SHARE:.0%} of the bytes of the "
+                f"other direction: {', '.join(answering)}"
             )
         return
     console.say(
-        "no flows: no payload was sent from end to end, or programs routed (--mode ethernet), whose frames are of no "
-        "flow; what nodes and links carried is in the tables of --out"
+        "no flows: no payload was sent end to end, or programs routed (--mode ethernet), whose frames belong to no "
+        "flow; the tables of --out list what nodes and links carried"
     )
 
 
@@ -359,7 +359,7 @@ def _program(row: Mapping[str, Any]) -> list[str]:
 
 
 def _write(comparison: Comparison, out: Path | None, report: Path | None, *, quiet: bool) -> list[Path]:
-    """Writes tables and report; where they are."""
+    """Writes tables and report, and returns their paths."""
     if out is not None:
         console.note(f"tables: {comparison.save(out)}", quiet=quiet)
     if report is not None:
@@ -370,7 +370,7 @@ def _write(comparison: Comparison, out: Path | None, report: Path | None, *, qui
 def _where_to(
     settings: Settings, files: Sequence[Path | None], out: Path | None, report: Path | None, *, quiet: bool
 ) -> Path | None:
-    """Checks that everything can be written, and removes what a killed emulation left; the report's place."""
+    """Checks that outputs can be written, deletes files of killed emulations, and returns the report path."""
     for file in files:
         if file is not None and not file.is_char_device() and not file.is_fifo():
             require_writable_file(file, settings.scenario.file)
@@ -381,7 +381,7 @@ def _where_to(
         require_writable_file(report, settings.scenario.file)
     elif out is not None:
         report = runs.report_in(out, quiet=quiet or not is_isolated())
-    # Whose file it is can be seen outside alone, where all processes are.
+    # Only outside the namespaces are all processes visible, which shows whether a file's writer still runs.
     for folder in () if is_isolated() else (out, report and report.parent):
         if folder is not None:
             clear_left_overs(folder, ".*.part")

@@ -47,7 +47,7 @@ def explain(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Say what holds flows back, and try what would help."""
+    """Explain why flows starve or are slow, and test remedies by simulation."""
     from multihop.explaining import explain as explained
 
     said: list[str] = []
@@ -69,20 +69,16 @@ def explain(
 
 def _print(found: Explanation, results: Path, *, no_try: bool) -> None:
     """A first screen, then of each group of flows with one cause the worst served, hop by hop."""
-    from multihop.comparison.service import FINE, Status
-    from multihop.results.words import several
-
+    if found.others:
+        console.paragraph(f"Explains {found.variant}; --variant explains {' or '.join(found.others)}.")
+    if found.added_seeds:
+        console.paragraph(f"Over {len(found.seeds)} seeds, {found.added_seeds} more than in the results.")
     for line in found.first_screen():
         console.paragraph(line)
     if no_try and found.explained:
         console.say("What helps: not tried; without --no-try, remedies are run.")
-    if found.others:
-        console.paragraph(f"This is of {found.variant}; --variant explains another: {', '.join(found.others)}.")
-    fine = [
-        account.name for account in found.flows if account.status == Status.FINE and account.flow not in found.explained
-    ]
-    if fine and found.explained:
-        console.paragraph(f"{several(fine)} {'is' if len(fine) == 1 else 'are'} fine: {FINE}.")
+    if found.explained and found.fine_flows:
+        console.paragraph(found.fine(found.fine_flows))
     grouped = [flow for group in found.by_cause for flow in group.flows]
     shown = [(group.flows[0], len(group.flows)) for group in found.by_cause]
     shown += [(flow, 1) for flow in found.explained if flow not in grouped]

@@ -1,4 +1,4 @@
-"""Options that ask for figures as files."""
+"""Options that write figures as files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FontSizeOption = Annotated[
 MetricsOption = Annotated[
     str | None,
     typer.Option(
-        help="Figures of these alone, with commas between: goodput, delay, fairness, rtt, loss, retransmission, "
+        help="Only figures of these metrics, comma-separated: goodput, delay, fairness, rtt, loss, retransmission, "
         "window, airtime, or names of metrics such as delay_p95_s.",
         show_default=False,
     ),
@@ -39,7 +39,7 @@ MetricsOption = Annotated[
 
 @dataclass(frozen=True)
 class Figures:
-    """What figures are asked for, and where they go."""
+    """Options of figures, and the folder to write them to."""
 
     folder: Path
     kind: str
@@ -48,29 +48,29 @@ class Figures:
     metrics: list[str] | None
 
     def write(self, comparison: Comparison, *, quiet: bool) -> None:
-        """Writes them, and says where."""
+        """Writes the figures and prints their paths."""
         written = comparison.figures(
             self.folder, self.kind, width=self.width, font_size=self.font_size, metrics=self.metrics
         )
         if written:
             console.note(f"figures: {self.folder} ({', '.join(path.name for path in written)})", quiet=quiet)
         else:
-            console.note("no figure: these runs have nothing of --metrics to draw")
+            console.note("no figure: these runs have no data for --metrics")
 
 
 def asked(
     kind: str | None, width: str | None, font_size: float | None, metrics: str | None, out: Path | None
 ) -> Figures | None:
-    """What the options ask for; none without `--figures`.
+    """Returns the figures that the options request, or `None` without `--figures`.
 
     Raises:
-        UserError: naming the option, what was found and what would do.
+        UserError: naming the option, the value found and the values accepted.
     """
     given = {"--width": width, "--font-size": font_size, "--metrics": metrics}
     if kind is None:
         lonely = next((option for option, value in given.items() if value is not None), None)
         if lonely is not None:
-            raise UserError(f"{lonely}: says how figures are written; add --figures pdf")
+            raise UserError(f"{lonely}: found without --figures; needs --figures pdf, svg or png")
         return None
     if out is None:
         raise UserError("--figures: figures go to the directory of the results; add --out DIR")

@@ -17,7 +17,7 @@ from multihop.importers.radios import RADIOS
 if TYPE_CHECKING:
     from multihop.api.meshes import ImportedMesh
 
-MeshArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The mesh.", show_default=False)]
+MeshArgument = Annotated[Path, typer.Argument(metavar="FILE", help="File of the mesh.", show_default=False)]
 OutOption = Annotated[Path | None, typer.Option(help="Write the scenario to this file; standard output by default.")]
 FormatOption = Annotated[
     str, typer.Option(help=f"auto, {', '.join(importers.FORMATS)}.", autocompletion=completion.format)
@@ -26,14 +26,14 @@ NodesOption = Annotated[Path | None, typer.Option(help="A second file with nodes
 ComponentOption = Annotated[
     str,
     typer.Option(
-        help="largest: the largest set that two-way links connect; or all.",
+        help="largest: only the largest set of nodes connected by two-way links; all: every node.",
         autocompletion=completion.of("largest", "all"),
     ),
 ]
 SensingOption = Annotated[
     str,
     typer.Option(
-        help="inferred: nodes sense beyond the links in the file; listed: they do not.",
+        help="inferred: nodes may sense each other without a link in the file; listed: only over its links.",
         autocompletion=completion.of("inferred", "listed"),
     ),
 ]
@@ -41,17 +41,17 @@ TwoHopsOption = Annotated[
     bool,
     typer.Option(
         "--two-hops-sense/--no-two-hops-sense",
-        help="Nodes of which one has no position sense each other if they have a neighbour in common.",
+        help="Nodes with a common neighbour sense each other if one of them has no position.",
     ),
 ]
 ShadowingSeedOption = Annotated[
-    int, typer.Option(help="Seed of the shadowing that inferred pairs have; what differs between seeds is unknown.")
+    int, typer.Option(help="Seed of the shadowing of inferred pairs, whose true values the file does not tell.")
 ]
 RadiosOption = Annotated[
     str | None,
     typer.Option(
-        help="one: nodes have one radio, and the best of parallel links; several: as the file distinguishes them. "
-        "By default several where the file names them.",
+        help="one: one radio per node, with the best of parallel links; several: the radios that the file "
+        "distinguishes. Default: several if the file names radios.",
         autocompletion=completion.of(*RADIOS),
     ),
 ]
@@ -59,16 +59,16 @@ TrafficOption = Annotated[
     str,
     typer.Option(help="to-gateway, random-pairs or gateway.", autocompletion=completion.of(*to_scenario.TRAFFIC)),
 ]
-FlowsOption = Annotated[int, typer.Option(help="How many flows; with --traffic gateway, --clients says it.")]
+FlowsOption = Annotated[int, typer.Option(help="Number of flows; with --traffic gateway use --clients instead.")]
 GatewayOption = Annotated[
-    str | None, typer.Option(help="Node that traffic goes to; a marked gateway or the best connected by default.")
+    str | None, typer.Option(help="Destination of the traffic; the marked gateway or best connected node by default.")
 ]
-ClientsOption = Annotated[int | None, typer.Option(help="--traffic gateway: how many clients; 8 by default.")]
+ClientsOption = Annotated[int | None, typer.Option(help="--traffic gateway: number of clients; 8 by default.")]
 GatewaysOption = Annotated[
     str | None,
-    typer.Option(help="--traffic gateway: names, as in a,b; the marked or the best connected by default."),
+    typer.Option(help="--traffic gateway: gateways, as in a,b; the marked or the best connected by default."),
 ]
-GatewayCountOption = Annotated[int | None, typer.Option(help="--traffic gateway: so many best connected gateways.")]
+GatewayCountOption = Annotated[int | None, typer.Option(help="--traffic gateway: number of best connected gateways.")]
 DirectionOption = Annotated[
     str | None,
     typer.Option(
@@ -78,31 +78,33 @@ DirectionOption = Annotated[
 ]
 MixOption = Annotated[
     str | None,
-    typer.Option(help="--traffic gateway: what clients do in turn, as in web,video,call,download."),
+    typer.Option(help="--traffic gateway: applications of clients in turn, as in web,video,call,download."),
 ]
 SchemeOption = Annotated[str, typer.Option(help="Congestion control of every flow.", autocompletion=completion.scheme)]
 StandardOption = Annotated[
     str | None,
     typer.Option(
-        help="PHY: see multihop list; that of the file, else 802.11b, by default.", autocompletion=completion.phy
+        help="PHY, one of multihop list phys; the file's by default, else 802.11b.", autocompletion=completion.phy
     ),
 ]
 DataRateOption = Annotated[str | None, typer.Option(help='Rate of DATA frames, as in "11 Mb/s".')]
 DurationOption = Annotated[str, typer.Option(help="Duration of the scenario.")]
 WarmupOption = Annotated[str, typer.Option(help="Warm-up of the scenario.")]
-ProbeSizeOption = Annotated[str, typer.Option(help="Size of the frames that deliver as measured.")]
-MinDeliveryOption = Annotated[float, typer.Option(help="Leave out links that deliver less, either way.")]
-AssumeDeliveryOption = Annotated[float | None, typer.Option(help="Delivery of every link, where the file has none.")]
-NoiseLevelOption = Annotated[
-    float | None, typer.Option(help="ORBIT: which noise level, in dBm; the lowest by default.")
+ProbeSizeOption = Annotated[str, typer.Option(help="Size of the frames to which the measured delivery ratios apply.")]
+MinDeliveryOption = Annotated[
+    float, typer.Option(help="Leave out links with a lower delivery ratio in either direction.")
 ]
+AssumeDeliveryOption = Annotated[
+    float | None, typer.Option(help="Delivery ratio of links for which the file has none.")
+]
+NoiseLevelOption = Annotated[float | None, typer.Option(help="ORBIT: noise level in dBm; the lowest by default.")]
 RangeOption = Annotated[
     float | None,
-    typer.Option("--range", help="Positions without links: how far nodes hear, in metres; 250 by default."),
+    typer.Option("--range", help="Reception range in metres for a file of positions without links; 250 by default."),
 ]
 NameOption = Annotated[str | None, typer.Option(help="Name of the scenario; the file's by default.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print what was kept and left out as JSON.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No summary.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the imported and omitted parts as JSON.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary.")]
 
 
 def import_mesh(
@@ -176,13 +178,13 @@ def import_mesh(
 
 
 def _show(imported: ImportedMesh, out: Path | None, *, as_json: bool, quiet: bool) -> None:
-    """The scenario to its file or standard output, with what was kept and left out."""
+    """Writes the scenario to its file or standard output, and prints what was imported and omitted."""
     if out is not None:
         imported.save(out)
     elif not as_json and sys.stdout.isatty():
         console.say(imported.text.rstrip())
     elif not as_json:
-        # TOML is UTF-8 by definition, whatever the terminal speaks.
+        # TOML is UTF-8 by definition, whatever the encoding of the terminal.
         sys.stdout.flush()
         sys.stdout.buffer.write(imported.text.encode())
     if as_json:
@@ -195,5 +197,5 @@ def _show(imported: ImportedMesh, out: Path | None, *, as_json: bool, quiet: boo
 
 
 def _names(text: str | None) -> tuple[str, ...]:
-    """What commas separate."""
+    """Returns comma-separated names."""
     return tuple(name.strip() for name in (text or "").split(",") if name.strip())

@@ -15,11 +15,11 @@ from multihop.cli.runs import QuietOption
 
 def init(
     directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Where they go: DIR/scenarios and DIR/studies.", show_default=False)
+        Path, typer.Argument(metavar="DIR", help="Target folder of DIR/scenarios and DIR/studies.", show_default=False)
     ],
     quiet: QuietOption = False,
 ) -> None:
-    """Write scenarios and studies to start from into a directory. No file that is there is replaced."""
+    """Write scenarios and studies to start from into a directory. Existing files are not replaced."""
     for path in examples.write(directory):
         console.say(str(path))
     first = shlex.join(["multihop", "run", str(directory / "scenarios" / "chain.toml")])

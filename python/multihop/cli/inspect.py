@@ -1,4 +1,4 @@
-"""`check`, `list`, `schema`, `doctor`: what is there, and is it in order."""
+"""`check`, `list`, `schema`, `dissector` and `doctor`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def check(
     set: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read a scenario and show what would be run, without running it."""
+    """Check a scenario and show its nodes, links, flows and paths, without running it."""
     from multihop import api
     from multihop.comparison import phases
 
@@ -76,8 +76,8 @@ def check(
         if "group" in flow and not flow["path"]:
             when = " at the start" if moving else ""
             console.note(
-                f"remark: {flow['name']}: no frame of the flow reaches {flow['destination']}{when}, and no node "
-                "forwards multicast packets: all of them are lost there"
+                f"remark: {flow['name']}: no frame of the flow reaches {flow['destination']}{when}, and nodes do not "
+                "forward multicast packets: all of its packets are lost there"
             )
     if phases.in_phase(view):
         for sentence in phases.warnings(view, load(scenario).capacity({"set": read(set)})):
@@ -91,13 +91,13 @@ def _without_path(flow: _core.FlowView) -> str:
 def list_names(
     kind: Annotated[
         str | None,
-        typer.Argument(metavar="[KIND]", help="Only these, as in: list schemes.", autocompletion=completion.kind),
+        typer.Argument(metavar="[KIND]", help="Only this kind, as in: list schemes.", autocompletion=completion.kind),
     ] = None,
     word: Annotated[
         str | None,
         typer.Argument(
             metavar="[PREFIX]",
-            help="Only what begins with this, as in: list keys mac.aggregation; or else has it in its description.",
+            help="Only names that begin with this, as in: list keys mac.aggregation; or descriptions that contain it.",
             autocompletion=completion.key,
         ),
     ] = None,
@@ -105,7 +105,7 @@ def list_names(
 ) -> None:
     """List schemes, keys, PHYs, media, mobility, routing, apps, estimators, models, papers, columns.
 
-    Of all kinds, unless one is given; keys of scenarios are listed if asked for: multihop list keys [PREFIX].
+    Lists all kinds unless one is given; scenario keys are listed only by `multihop list keys [PREFIX]`.
     """
     from multihop import api
     from multihop.simulation import keys
@@ -149,7 +149,7 @@ def schema(
         str,
         typer.Argument(
             metavar="[KIND]",
-            help="Of which files: scenario or study.",
+            help="Kind of file: scenario or study.",
             autocompletion=completion.of("scenario", "study"),
         ),
     ] = "scenario",
@@ -200,7 +200,7 @@ def doctor(as_json: JsonOption = False) -> None:
 
 
 def _version(name: str) -> str:
-    """Of something that an extra brings."""
+    """Returns the installed version of a package, or that it is not installed."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -208,7 +208,7 @@ def _version(name: str) -> str:
 
 
 def field_place(field: dict[str, Any]) -> str:
-    """Where a field of a header is: its bytes, and of a part of a byte its bits."""
+    """Returns the place of a header field: its bytes, and its bits if it is part of a byte."""
     last = field["to"] - 1
     octets = f"{field['from']}" if last == field["from"] else f"{field['from']}-{last}"
     if "bit" not in field:
@@ -218,7 +218,7 @@ def field_place(field: dict[str, Any]) -> str:
 
 
 def _keys(entry: dict[str, Any]) -> dict[str, str]:
-    """Keys that a thing takes in a scenario, or fields of a header, each with its first sentence."""
+    """Returns the first sentence of each parameter of a catalogue entry, or of each field of a header."""
     if "fields" in entry:
         return {f"{field_place(field)} {field['name']}": field["summary"] for field in entry["fields"]}
     parameters = entry.get("parameters", {}).get("properties", {})
@@ -228,7 +228,7 @@ def _keys(entry: dict[str, Any]) -> dict[str, str]:
 
 
 def _summary(about: dict[str, Any]) -> str:
-    """The first sentence on a key, and its default: that of the schema, or a sentence of its own."""
+    """Returns the first sentence about a parameter and its default, from schema or description."""
     first, *others = _sentences(about.get("description", ""))
     default = next((text for text in others if text.startswith("Default")), None)
     if default is None and (value := about.get("default")) is not None:
@@ -237,15 +237,15 @@ def _summary(about: dict[str, Any]) -> str:
 
 
 def _sentences(text: str) -> list[str]:
-    """Sentences; a full stop ends one if a capital follows, unlike that of "Eq. 19"."""
+    """Splits text into sentences at full stops before a capital, so not within "Eq. 19"."""
     return re.split(r"\. (?=[A-Z])", " ".join(text.split()))
 
 
 def _try(test: Callable[[], None]) -> str | None:
-    """What is wrong, or `None`."""
+    """Returns the error of a test, or `None` if it passed."""
     try:
         test()
-    except Exception as error:  # noqa: BLE001 - a doctor reports whatever it finds
+    except Exception as error:  # noqa: BLE001 - doctor reports any failure
         return f"{type(error).__name__}: {error}"
     return None
 

@@ -1,4 +1,4 @@
-"""`league`: every scheme on one common set of networks."""
+"""`league`: every scheme on a common set of networks."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ def league(
     mesh: Annotated[
         Path | None,
         typer.Option(
-            help="Your mesh as one more network: a scenario (TOML), as it is, or a file that multihop import reads, "
-            "with the league's radios and traffic; without it there is no community mesh.",
+            help="Your mesh as one more network: a scenario (TOML), taken unchanged, or a file that multihop import "
+            "reads, with the league's radios and traffic. Default: no mesh.",
             show_default=False,
         ),
     ] = None,
     compared: Annotated[
         str | None,
         typer.Option(
-            "--schemes", help="Only these, as in recn,ewccp; all by default.", autocompletion=completion.schemes
+            "--schemes", help="Only these schemes, as in recn,ewccp; all by default.", autocompletion=completion.schemes
         ),
     ] = None,
     seeds: Annotated[int | None, typer.Option(help="Runs of each scheme on each network.")] = None,
     quick: QuickOption = False,
-    out: Annotated[Path, typer.Option(help="Runs, tables, page and report go here.")] = Path("results/league"),
+    out: Annotated[Path, typer.Option(help="Folder of runs, tables, page and report.")] = Path("results/league"),
     jobs: JobsOption = None,
     dask: DaskOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Run every scheme on one common set of networks, and rank them on each. Interrupted, it resumes."""
+    """Run every scheme on one common set of networks, and rank them on each. An interrupted run resumes."""
     from multihop.api.leagues import league as made
     from multihop.leagues import page, table
 
@@ -57,7 +57,7 @@ def league(
     )
     if command := found.networks[-1].made_by:
         console.note(
-            f"{found.networks[-1].title}: radios and traffic are those of the league, as this command makes them: "
+            f"{found.networks[-1].title}: radios and traffic are those of the league, as in this command: "
             f"{command}\n  to rank schemes on another scenario of this mesh: multihop league --mesh SCENARIO.toml",
             quiet=quiet or as_json,
         )
@@ -87,13 +87,13 @@ def _report(found: League, out: Path, *, quiet: bool) -> None:
 
 
 def listed(names: str | None) -> list[str] | None:
-    """Names with commas between; `None` if none were given."""
+    """Returns comma-separated names, or `None` if none were given."""
     return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
 
 
 def exit_if_any_failed(failures: Sequence[Failure]) -> None:
-    """Says which runs failed, ten of them at most, and how to see that again."""
+    """Prints the first ten failed runs with the commands that repeat them, and exits with 1 if any failed."""
     for failure in failures[:10]:
-        console.note(f"failed: {failure.point} seed {failure.seed}: {failure.error}\n  see it again: {failure.command}")
+        console.note(f"failed: {failure.point} seed {failure.seed}: {failure.error}\n  repeat it: {failure.command}")
     if failures:
         raise typer.Exit(1)

@@ -11,22 +11,22 @@ import typer
 
 from multihop import measurement
 from multihop.base.errors import UserError
-from multihop.base.files import require_writable_file, whole_file
+from multihop.base.files import require_writable_folder, whole_folder
 from multihop.cli import completion, console
 from multihop.cli.runs import JsonOption
 from multihop.measurement import Measurement, Sniffer
 from multihop.results.words import share, three_digits
-from multihop.simulation.logs import interval
+from multihop.simulation.logs import FRAMES_MARK, interval
 
-#: Rows of a table, and reasons, that are printed: of one screen, and of all that `--all` has.
+#: Rows, reasons, sniffers and compared sniffers that one screen shows; `--all` shows all.
 _SCREEN, _SCREEN_REASONS, _SCREEN_SNIFFERS, _SCREEN_SIDES = 5, 3, 20, 4
-#: Links of which a screen has aggregates and bit rates, the most frequent rates first, and how many others it
-#: has then.
+#: Numbers of a screen for a capture with aggregates: links with aggregation, their most frequent bit rates,
+#: and links in the table of capacities.
 _SCREEN_AGGREGATES, _SCREEN_RATES, _SCREEN_BESIDE = 2, 2, 3
 _ALL = 1_000_000
-#: Columns of a line with a reason.
+#: Width in characters of a line with a reason.
 _REASON_WIDTH = 100
-#: Bit rates in a line of their column.
+#: Bit rates on a line of a table cell.
 _RATES_IN_LINE = 3
 
 CapturesArgument = Annotated[
@@ -37,52 +37,50 @@ CapturesArgument = Annotated[
         show_default=False,
     ),
 ]
-BinOption = Annotated[str, typer.Option(help="Width of the bins of time.")]
+BinOption = Annotated[str, typer.Option(help="Width of time bins.")]
 StampsOption = Annotated[
     str | None,
     typer.Option(
-        help="What stamps mark: begin, mpdu or end of a frame; found out by default.",
+        help="Instant that time stamps mark: begin, mpdu or end of a frame; detected by default.",
         autocompletion=completion.of("begin", "mpdu", "end"),
     ),
 ]
 StationOption = Annotated[
-    str | None, typer.Option(help="Address of the station whose estimators are run; that of the radio by default.")
+    str | None, typer.Option(help="Address of the station that estimators take as their own; the radio's by default.")
 ]
 EstimatorsOption = Annotated[
     Path | None,
-    typer.Option(help="A file with [[measure]] tables, as in scenarios: the estimators, and their options."),
+    typer.Option(help="A file with [[measure]] tables, as in scenarios: the estimators and their options."),
 ]
 NamesOption = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE", help="Names of stations: a line for each, its address and its name.", show_default=False
-    ),
+    typer.Option(metavar="FILE", help="Names of stations: one per line, its address and its name.", show_default=False),
 ]
 OutOption = Annotated[Path | None, typer.Option(help="Write the tables (Parquet and CSV) into this folder.")]
 FramesOption = Annotated[
     Path | None,
     typer.Option(
         "--frames",
-        metavar="FILE.frames",
-        help="Write every transmission that one interface saw to this file, for `multihop view`.",
+        metavar="LOG.frames",
+        help="Write every transmission that one interface received to this folder, for `multihop view`.",
         show_default=False,
     ),
 ]
 InterfaceOption = Annotated[
-    int | None, typer.Option(help="Of --frames: the interface, by its number; by default the one that saw most.")
+    int | None, typer.Option(help="--frames: number of the interface; the one with the most frames by default.")
 ]
 ChannelOption = Annotated[
     int | None,
     typer.Option(
         metavar="MHZ",
-        help="Of --frames: the channel of a radio that changed its channel; by default the one on which it saw most.",
+        help="--frames: channel, if the radio changed its channel; the one with the most frames by default.",
     ),
 ]
 BetweenOption = Annotated[
-    str | None, typer.Option(help='Of --frames: only this interval after the first frame, as in "10 s, 12 s".')
+    str | None, typer.Option(help='--frames: only this interval after the first frame, as in "10 s, 12 s".')
 ]
 AllOption = Annotated[
-    bool, typer.Option("--all", help="Print every station, link, interface and reason; otherwise one screen.")
+    bool, typer.Option("--all", help="Print every station, link, interface and reason, not only one screen.")
 ]
 
 
@@ -103,15 +101,15 @@ def measure(
 ) -> None:
     """Report airtime by station, link capacities and capture quality of monitor-mode captures."""
     if out is not None and len(captures) > 1:
-        raise UserError("--out: found with several captures; measure one at a time, or leave it out")
+        raise UserError("--out: found with several captures; needs one capture, or leave it out")
     if frames is not None and len(captures) > 1:
-        raise UserError("--frames: found with several captures; a frame log is of one")
+        raise UserError("--frames: found with several captures; needs one capture")
     if frames is not None:
-        require_writable_file(frames, captures[0])
+        require_writable_folder(frames, FRAMES_MARK, captures[0])
     elif interface is not None or channel is not None or between is not None:
-        raise UserError("--interface, --channel and --between say what a frame log is of; add --frames FILE.frames")
+        raise UserError("--interface, --channel and --between select the frames of a log; add --frames LOG.frames")
     window = None if between is None else interval(between)
-    seen = []
+    measurements = []
     for capture in captures:
         found = measurement.measure(
             capture,
@@ -121,41 +119,43 @@ def measure(
             estimators=estimators,
             names=names,
         )
-        seen.append(found)
+        measurements.append(found)
     if frames is not None:
         _write_frames(captures[0], frames, (interface, channel), window, stamps, quiet=as_json)
-    if len(seen) == 1 and not as_json:
-        _require_frames(seen)
-    several = sum(len(found.sniffers) for found in seen) > 1
+    if len(measurements) == 1 and not as_json:
+        _require_frames(measurements)
+    several = sum(len(found.sniffers) for found in measurements) > 1
     if not as_json and several and not everything:
-        _print_sniffers(seen)
+        _print_sniffers(measurements)
     elif not as_json:
-        for found in seen:
+        for found in measurements:
             for sniffer in found.sniffers:
                 _print(found, sniffer, found.path if len(captures) > 1 else None, everything=everything)
     if as_json:
-        records = [found.record() for found in seen]
+        records = [found.record() for found in measurements]
         console.print_json(records if len(records) > 1 else records[0])
     elif several:
-        _print_side_by_side(seen, everything=everything)
-    _require_frames(seen)
+        _print_side_by_side(measurements, everything=everything)
+    _require_frames(measurements)
     if out is not None:
         from multihop.report.measurement_files import save
 
-        for path in save(seen[0], out):
+        for path in save(measurements[0], out):
             console.note(f"written: {path}", quiet=as_json)
-    broken = [f"{found.path}: {found.broken}" for found in seen if found.broken is not None]
+    broken = [f"{found.path}: {found.broken}" for found in measurements if found.broken is not None]
     if broken:
-        raise UserError("; ".join(broken) + "; what was read before it is above")
+        raise UserError("; ".join(broken) + "; what was read before that is above")
 
 
-def _require_frames(seen: list[Measurement]) -> None:
+def _require_frames(measurements: list[Measurement]) -> None:
     """Raises a `UserError` for captures in which no frame could be read."""
     nothing = []
-    for found in seen:
+    for found in measurements:
         counts = [sniffer.quality for sniffer in found.sniffers]
         if all(quality["records"] == quality["unreadable"] for quality in counts):
-            why = next((reason for sniffer in found.sniffers for reason in sniffer.reasons), "there is not one record")
+            why = next(
+                (reason for sniffer in found.sniffers for reason in sniffer.reasons), "the capture has no records"
+            )
             nothing.append(f"{found.path}: nothing could be measured: {why}")
     if nothing:
         raise UserError("; ".join(nothing))
@@ -170,10 +170,10 @@ def _write_frames(
     *,
     quiet: bool,
 ) -> None:
-    """The frame log of a capture, of an interface and a channel."""
+    """Writes the frame log of one interface and channel of a capture."""
     from multihop.framelog.captured import write_capture_log
 
-    with whole_file(out, capture) as part:
+    with whole_folder(out, FRAMES_MARK, capture) as part:
         interface, channel = sniffer
         made = write_capture_log(capture, part, interface=interface, channel=channel, between=between, stamps=stamps)
     which = f" of {made.name}" if made.interfaces > 1 else ""
@@ -181,12 +181,12 @@ def _write_frames(
     console.note(f"frame log: {out}, {made.transmissions} transmissions{which}", quiet=quiet)
 
 
-def _print_sniffers(seen: list[Measurement]) -> None:
-    """A line for each interface of each capture."""
-    all_of_them = [(found, sniffer) for found in seen for sniffer in found.sniffers]
+def _print_sniffers(measurements: list[Measurement]) -> None:
+    """Prints a line for each interface of each capture."""
+    all_of_them = [(found, sniffer) for found in measurements for sniffer in found.sniffers]
     rows = [
         [
-            f"{number}: {found.path.name}, {sniffer.title}" if len(seen) > 1 else f"{number}: {sniffer.title}",
+            f"{number}: {found.path.name}, {sniffer.title}" if len(measurements) > 1 else f"{number}: {sniffer.title}",
             str(sniffer.quality["records"]),
             f"{sniffer.length_s:.3f}",
             str(len(found.of(found.stations, sniffer))),
@@ -197,7 +197,7 @@ def _print_sniffers(seen: list[Measurement]) -> None:
     ]
     console.out().print(console.table(["sniffer", "records", "length [s]", "stations", "busy", "quality"], rows))
     _tell_more(len(all_of_them), _SCREEN_SNIFFERS, "sniffers")
-    console.say("each by itself: --all")
+    console.say("each sniffer in full: --all")
     console.say()
 
 
@@ -225,7 +225,7 @@ def _print(found: Measurement, sniffer: Sniffer, capture: Path | None, *, everyt
 
 
 def _reasons(sniffer: Sniffer, most: int) -> list[str]:
-    """The worst, and always what makes numbers of time doubtful."""
+    """Returns the most serious reasons, and always that of impossible time stamps."""
     shown = sniffer.reasons[:most]
     shown += [reason for reason in sniffer.reasons[most:] if "impossible time stamps" in reason]
     rest = len(sniffer.reasons) - len(shown)
@@ -291,7 +291,7 @@ def _print_links(found: Measurement, sniffer: Sniffer, most: int) -> None:
 
 
 def _print_rates(found: Measurement, sniffer: Sniffer, *, everything: bool) -> None:
-    """Aggregates, tries and bit rates of links."""
+    """Prints aggregate sizes, tries, airtime and bit rates of links."""
     table = found.of(found.links, sniffer).sort_values("bytes", ascending=False)
     if table.empty:
         return
@@ -308,16 +308,16 @@ def _print_rates(found: Measurement, sniffer: Sniffer, *, everything: bool) -> N
     console.say()
 
 
-def _print_side_by_side(seen: list[Measurement], *, everything: bool) -> None:
-    """Links as each sniffer saw them, for those that more than one saw."""
-    table = measurement.side_by_side(seen)
+def _print_side_by_side(measurements: list[Measurement], *, everything: bool) -> None:
+    """Prints capacities of the links that more than one sniffer received."""
+    table = measurement.side_by_side(measurements)
     if table.empty:
         return
     most = _ALL if everything else 2 * _SCREEN
     sniffers = list(dict.fromkeys(table.columns.get_level_values(0)))
-    # A screen has room for few, by their numbers in the list above.
+    # A screen has room for few sniffers, named by their numbers in the list above.
     shown = sniffers if everything else sniffers[:_SCREEN_SIDES]
-    heads = shown if everything else _numbers(seen, shown)
+    heads = shown if everything else _numbers(measurements, shown)
     left = f", the first {len(shown)} of {len(sniffers)}" if len(shown) < len(sniffers) else ""
     console.say(f"capacity / available [Mb/s] of each link, as each sniffer saw it{left}")
     columns = []
@@ -332,13 +332,13 @@ def _print_side_by_side(seen: list[Measurement], *, everything: bool) -> None:
     _tell_more(len(rows), most, "links")
 
 
-def _numbers(seen: list[Measurement], names: list[str]) -> list[str]:
-    """What sniffers are called where they were listed by number: those of `side_by_side`, in its order."""
-    called = {}
-    pairs = [(found, sniffer) for found in seen for sniffer in found.sniffers]
+def _numbers(measurements: list[Measurement], names: list[str]) -> list[str]:
+    """Returns the numbers under which sniffers were listed, in the order of `side_by_side`."""
+    numbers = {}
+    pairs = [(found, sniffer) for found in measurements for sniffer in found.sniffers]
     for number, (found, sniffer) in enumerate(pairs, 1):
-        called[measurement.sniffer_name(seen, found, sniffer)] = f"{number}"
-    return [called[name] for name in names]
+        numbers[measurement.sniffer_name(measurements, found, sniffer)] = f"{number}"
+    return [numbers[name] for name in names]
 
 
 def _print_estimates(found: Measurement, sniffer: Sniffer, *, everything: bool) -> None:
@@ -346,7 +346,7 @@ def _print_estimates(found: Measurement, sniffer: Sniffer, *, everything: bool) 
 
     rows = []
     estimates = found.of(found.estimates_over_time, sniffer)
-    # A capacity is in the tables; what is left of it is what was asked for.
+    # The screen omits capacities where an estimate of the available rate exists; the tables have both.
     available = set(estimates[estimates["quantity"] == "available_bps"]["estimator"])
     for row in estimates.to_dict("records"):
         if not everything and row["quantity"] == "capacity_bps" and row["estimator"] in available:
@@ -361,13 +361,12 @@ def _print_estimates(found: Measurement, sniffer: Sniffer, *, everything: bool) 
 
 
 def _link(found: Measurement, row: dict[Hashable, Any]) -> str:
-    """The ends of a link by their names; those without one by their addresses."""
-    given = found.names.given
-    return " > ".join(given.get(str(row[end]).lower(), str(row[end])) for end in ("sender", "receiver"))
+    """Names of a link's ends, or their addresses."""
+    return " > ".join(found.names.short(str(row[end])) for end in ("sender", "receiver"))
 
 
 def _in_lines(entries: list[str]) -> str:
-    """Entries, a few in each line of a cell, so that none is broken at the edge of a screen."""
+    """Joins entries with line breaks so that a narrow screen breaks none of them."""
     lines = (", ".join(entries[first : first + _RATES_IN_LINE]) for first in range(0, len(entries), _RATES_IN_LINE))
     return ",\n".join(lines)
 
@@ -378,7 +377,7 @@ def _tell_more(rows: int, most: int, what: str) -> None:
 
 
 def _airtime(airtime_s: float, length_s: float) -> str:
-    """The share of time; there is none without a frame, so that no time at all is one that is not known."""
+    """Share of airtime, or "unknown" without airtime: a station that sent a frame used some."""
     return share(airtime_s / length_s) if airtime_s > 0 else "unknown"
 
 
@@ -389,7 +388,7 @@ def _mbps(value: float) -> str:
 
 
 def _interval(row: dict[Hashable, Any], what: str) -> str:
-    """A value with the ends of its interval; one of few exchanges has three digits, and no interval."""
+    """A value in Mb/s with its confidence interval; with few exchanges, three digits and no interval."""
     value, low, high = (row[f"{what}{end}_bps"] for end in ("", "_low", "_high"))
     if row["answered"] < measurement.ENOUGH:
         return "" if value != value else three_digits(value / 1e6)

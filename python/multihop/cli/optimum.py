@@ -15,7 +15,7 @@ from multihop.cli.settings import SetOption, read
 from multihop.optima.capacity import not_counted
 from multihop.optima.optimum import CONSTRAINTS, Constraints, Optimum
 
-#: Links of a constraint that a table shows.
+#: Most links of a constraint that a table shows.
 _MOST_LINKS = 8
 
 
@@ -33,7 +33,7 @@ def optimum(
     level: Annotated[
         str,
         typer.Option(
-            help="What is charged: hard, carrier-sense or idle-channel.",
+            help="Model of the airtime charged: hard, carrier-sense or idle-channel.",
             autocompletion=completion.of("hard", "carrier-sense", "idle-channel"),
         ),
     ] = "idle-channel",
@@ -44,7 +44,7 @@ def optimum(
         list[str] | None,
         typer.Option(
             metavar="FLOW=W",
-            help="What a flow's utility is multiplied by; may be given repeatedly.",
+            help="Weight of a flow's utility; may be given repeatedly.",
             show_default=False,
         ),
     ] = None,
@@ -76,11 +76,11 @@ def optimum(
     for sentence in not_counted(found.capacity, found.view):
         console.say(sentence)
     if not found.shares.complete:
-        console.say("there are more cliques than were taken: the optimum may be lower")
+        console.say("more cliques exist than were used: the true optimum may be lower")
     if found.without_path:
-        console.say(f"without a path, and so left out: {', '.join(found.without_path)}")
+        console.say(f"left out, since no path exists: {', '.join(found.without_path)}")
     if found.not_comparable is not None:
-        console.say(f"runs cannot be held against this: {found.not_comparable}")
+        console.say(f"runs cannot be compared with this optimum: {found.not_comparable}")
 
 
 def _weights(options: list[str] | None) -> dict[str, float]:
@@ -112,7 +112,7 @@ def _print_optimum(found: Optimum) -> None:
 
 
 def _print_binding(found: Optimum) -> None:
-    """Constraints that bind, leaving out those whose price is nothing beside others."""
+    """Prints the binding constraints, without those whose price is negligible."""
     table = found.constraints
     shown = table[~(table["price"] <= 1e-6 * table["price"].max())] if len(table) else table
     own = {link for links in found.flows["bottleneck"] for link in links}
@@ -121,7 +121,7 @@ def _print_binding(found: Optimum) -> None:
     ]
     console.out().print(console.table(["links that share all the time", "price of it"], rows))
     if len(shown) < len(table):
-        console.say(f"{len(table) - len(shown)} more bind as well, at no price of their own")
+        console.say(f"{len(table) - len(shown)} more constraints bind, with negligible prices")
     console.say()
 
 

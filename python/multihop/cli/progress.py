@@ -1,4 +1,4 @@
-"""A progress bar on standard error with the time left and the speed; silent where that is no terminal."""
+"""Progress bars on standard error with time left and speed; silent where standard error is no terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from multihop.study.execution import Progress
 
 
 class RunProgress:
-    """Counts finished runs. A context manager; `done` may be called from any thread."""
+    """Progress of runs. A context manager; `done` may be called from any thread."""
 
     def __init__(self, runs: int, *, quiet: bool) -> None:
         self._lock = threading.Lock()
@@ -50,14 +50,14 @@ class RunProgress:
             self._bar.stop()
 
     def done(self, result: Result) -> None:
-        """One run has finished."""
+        """Counts a finished run."""
         with self._lock:
             self._finished += 1
             self._events += int(result.output["summary"]["events"])
             self._simulated_s += result.view["duration"]
 
     def tick(self, share: float) -> None:
-        """So much of the virtual time of all runs has passed."""
+        """Shows the share of all runs' virtual time that has been simulated."""
         with self._lock:
             if self._bar is not None and share > 0:
                 left = (time.monotonic() - self._began) * (1 - share) / share
@@ -65,7 +65,7 @@ class RunProgress:
                 self._bar.update(self._task, completed=share, note=note)
 
     def summary(self) -> str:
-        """What was done, in one line, with simulated seconds and events per second of waiting."""
+        """Returns a line with the number of runs, simulated seconds and events per second of real time."""
         elapsed = max(time.monotonic() - self._began, 1e-9)
         made, found = self._finished, self._runs - self._finished
         speed = f", {self._simulated_s / elapsed:,.0f} simulated s/s, {self._events / elapsed / 1e6:.2f} M events/s"
@@ -74,7 +74,7 @@ class RunProgress:
 
 
 class StudyBar:
-    """Progress of a study: runs finished of all, with what is left. A context manager."""
+    """Progress of a study: finished runs of all, and time left. A context manager."""
 
     def __init__(self, name: str, *, quiet: bool) -> None:
         self._name = name
@@ -94,7 +94,7 @@ class StudyBar:
             self._bar.stop()
 
     def update(self, progress: Progress) -> None:
-        """The study has come so far."""
+        """Shows the progress."""
         self._last = progress
         if self._bar is not None:
             done = progress.found + progress.finished + progress.failed
@@ -103,11 +103,11 @@ class StudyBar:
             self._bar.update(self._task, completed=done, total=progress.total, note=f"{left}{failed}")
 
     def kept(self) -> int:
-        """Runs that are in the store."""
+        """Number of runs in the store."""
         return self._last.found + self._last.finished
 
     def summary(self) -> str:
-        """What was done, in one line."""
+        """Returns a line with the numbers of runs and the speed."""
         p, elapsed = self._last, max(time.monotonic() - self._began, 1e-9)
         speed = f", {p.simulated_s / elapsed:,.0f} simulated s/s" if p.finished else ""
         failed = f", {p.failed} failed" if p.failed else ""

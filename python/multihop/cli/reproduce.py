@@ -1,4 +1,4 @@
-"""`reproduce`: the figures and tables of a paper, and whether its claims hold."""
+"""`reproduce`: figures, tables and verdicts of a paper's claims."""
 
 from __future__ import annotations
 
@@ -24,24 +24,23 @@ def reproduce(
         str | None,
         typer.Argument(
             metavar="[PAPER[/ITEM]|all]",
-            help="As in recn, or recn/table3; all papers by default.",
+            help="A paper or an item, as in recn or recn/table3; all papers by default.",
             autocompletion=completion.paper,
         ),
     ] = None,
     quick: QuickOption = False,
-    seeds: Annotated[
-        int | None, typer.Option(min=1, help="At most so many of each study's seeds; later ones add to them.")
-    ] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Most seeds of each study; more can be added later.")] = None,
     mesh: Annotated[
         Path | None,
-        typer.Option(help="Your mesh, which multihop import reads, as one more of wifi/mesh.", show_default=False),
+        typer.Option(help="Your mesh as one more of wifi/mesh: a file that multihop import reads.", show_default=False),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Runs, tables and reports go here.")] = Path("results/reproduce"),
+    out: Annotated[Path, typer.Option(help="Folder of runs, tables and reports.")] = Path("results/reproduce"),
     jobs: JobsOption = None,
     dask: DaskOption = None,
     cells: CellsOption = False,
     summary: Annotated[
-        bool, typer.Option("--summary", help="Claims at a glance: how much of each holds, and whose the difference is.")
+        bool,
+        typer.Option("--summary", help="Print one line per claim: the share that holds, and causes of differences."),
     ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -77,7 +76,7 @@ def reproduce(
                 console.say(title)
                 print_judgements(judgements, cells=cells)
             is_whole = len(items) == len(paper.items)
-            # Pages are of what everybody can repeat.
+            # The verdicts of pages must be repeatable by everybody, so without a reader's mesh.
             if is_whole and mesh is None and not failures:
                 write_verdicts(out / paper.name, results)
             _report(paper, results, out / paper.name, is_whole=is_whole, quiet=quiet or as_json)
@@ -86,7 +85,7 @@ def reproduce(
     elif summary:
         print_key()
     for failure in failures:
-        console.note(f"failed: seed {failure.seed}: {failure.error}\n  see it again: {failure.command}")
+        console.note(f"failed: seed {failure.seed}: {failure.error}\n  repeat it: {failure.command}")
     if failures:
         raise typer.Exit(1)
 
@@ -114,7 +113,7 @@ def _run(
 ) -> StudyResult:
     asked = asked.quick() if quick else asked
     asked = asked.with_seeds(seeds) if seeds is not None else asked
-    # Figures of one paper share runs: one store for all.
+    # Figures of one paper share runs, so they share a store.
     return simulate(asked, folder / item, folder / "store", jobs=jobs, dask=dask, quiet=quiet)
 
 

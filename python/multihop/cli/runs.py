@@ -15,13 +15,18 @@ import typer
 
 from multihop.base import extras
 from multihop.base.errors import Interrupted, UserError
-from multihop.base.files import is_stream, require_writable_directory, require_writable_file, what_is_written
+from multihop.base.files import (
+    require_writable_directory,
+    require_writable_file,
+    require_writable_folder,
+    what_is_written,
+)
 from multihop.base.names import file_names
 from multihop.cli import completion, console
 from multihop.cli.figures import Figures, FiguresOption, FontSizeOption, MetricsOption, WidthOption, asked
 from multihop.cli.screen import as_json_value, print_comparison, print_run
 from multihop.cli.settings import SetOption, read
-from multihop.simulation.logs import NO_LOGS, Logs, Selection, selection
+from multihop.simulation.logs import FRAMES_MARK, NO_LOGS, Logs, Selection, selection
 from multihop.simulation.scenario import Scenario, load
 from multihop.simulation.seeds import MAX_SEEDS, seed_list, seed_number
 
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
     from multihop.api.results import Comparison
     from multihop.simulation.store import Store
 
-#: Where finished runs are kept, in the folder of the results.
+#: Name of the folder of finished runs, inside the folder of results.
 STORE = "store"
 
 ScenarioArgument = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario (TOML).", show_default=False)]
@@ -47,7 +52,7 @@ PcapOption = Annotated[
     typer.Option(
         "--pcap",
         metavar="FILE.pcapng",
-        help="Write what each node's radio saw to this file: 802.11 with radiotap, one interface per node.",
+        help="Write the frames at each node's radio to this file: 802.11 with radiotap, one interface per node.",
         show_default=False,
     ),
 ]
@@ -55,40 +60,40 @@ FramesOption = Annotated[
     Path | None,
     typer.Option(
         "--frames",
-        metavar="FILE.frames",
-        help="Write every transmission to this frame log, which `multihop view` shows.",
+        metavar="LOG.frames",
+        help="Write every transmission to this frame log, a folder, for `multihop view`.",
         show_default=False,
     ),
 ]
 NodesOption = Annotated[
     str | None,
-    typer.Option("--nodes", help="Of logs: only what these nodes send or receive, with commas between."),
+    typer.Option("--nodes", help="Logs: only frames that these nodes send or receive, comma-separated."),
 ]
 FlowsOption = Annotated[
     str | None,
     typer.Option(
-        "--flows", help="Of logs: only frames with packets of these flows and what answers them, with commas between."
+        "--flows", help="Logs: only frames with packets of these flows, and their responses, comma-separated."
     ),
 ]
 BetweenOption = Annotated[
     str | None,
-    typer.Option("--between", help='Of logs: only what is in this interval, as in "10 s, 12 s".'),
+    typer.Option("--between", help='Logs: only frames in this interval, as in "10 s, 12 s".'),
 ]
 VaryOption = Annotated[
     str | None,
     typer.Option(
-        help="Flows that have the scheme: names with commas between, * for any text, all for every flow. By default "
-        "flows without congestion control (udp) keep their scheme where one with it is given."
+        help="Flows that take the scheme: comma-separated names, * for any text, all for every flow. By default flows "
+        "without congestion control (udp) keep their scheme if a given scheme has congestion control."
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no remarks.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress bar and no remarks.")]
 
 
 def run(
     scenario: ScenarioArgument,
     seed: SeedOption = None,
-    seeds: Annotated[int, typer.Option(help="How many seeds, counted up from the first.")] = 1,
+    seeds: Annotated[int, typer.Option(help="Number of seeds, counted up from the first.")] = 1,
     scheme: Annotated[
         str | None, typer.Option(help="Replaces the scheme of the flows.", autocompletion=completion.scheme)
     ] = None,
@@ -115,16 +120,16 @@ def run(
     """Simulate a scenario and report goodput, delay and losses of each flow."""
     for option, file in (("--pcap", pcap), ("--frames", frames)):
         if file is not None and seeds > 1:
-            raise UserError(f"{option}: one file is of one run, found --seeds {seeds}; leave --seeds out")
+            raise UserError(f"{option}: found --seeds {seeds}, and one file holds one run; leave --seeds out")
     logs = Logs(pcap, frames, selection(nodes, between, flows))
     if logs.selection and not logs:
         raise UserError(
-            "--nodes, --flows and --between say what a log is of; add --frames FILE.frames or --pcap FILE.pcapng"
+            "--nodes, --flows and --between select the frames of a log; add --frames LOG.frames or --pcap FILE.pcapng"
         )
     name = scheme or "scenario"
     replaced = {"duration": duration, "warmup": warmup, "record_interval": record_interval, "set": read(set)}
     if vary is not None and scheme is None:
-        raise UserError("--vary: names the flows that --scheme replaces; add --scheme")
+        raise UserError("--vary: found without --scheme, which it restricts to flows; add --scheme")
     from multihop.api import scheme_variants
 
     source = load(scenario)
@@ -142,12 +147,12 @@ def compare(
     schemes: Annotated[
         list[str],
         typer.Option(
-            help="Schemes to compare, with commas between.", show_default=False, autocompletion=completion.schemes
+            help="Schemes to compare, comma-separated.", show_default=False, autocompletion=completion.schemes
         ),
     ],
     vary: VaryOption = None,
     seed: SeedOption = None,
-    seeds: Annotated[int, typer.Option(help="How many seeds, counted up from the first.")] = 10,
+    seeds: Annotated[int, typer.Option(help="Number of seeds, counted up from the first.")] = 10,
     duration: DurationOption = None,
     warmup: WarmupOption = None,
     record_interval: StepOption = None,
@@ -157,7 +162,7 @@ def compare(
     report: ReportOption = None,
     frames: Annotated[
         int | None,
-        typer.Option(help="Run this seed once more with each scheme, and write frame logs to the directory of --out."),
+        typer.Option(help="Run this seed once more with each scheme, and write frame logs to the folder of --out."),
     ] = None,
     figures: FiguresOption = None,
     width: WidthOption = None,
@@ -204,10 +209,10 @@ def compare(
 
 
 def _scheme_names(schemes: list[str]) -> list[str]:
-    """The names that `--schemes` gives.
+    """Returns the names given by `--schemes`.
 
     Raises:
-        UserError: if it gives none, or one twice.
+        UserError: if no name is given, or one twice.
     """
     if len(schemes) > 1:
         raise UserError(f"--schemes: found {len(schemes)} times; give it once: --schemes {','.join(schemes)}")
@@ -216,36 +221,35 @@ def _scheme_names(schemes: list[str]) -> list[str]:
         raise UserError("--schemes: none given; name at least one, as in --schemes tcp-newreno,recn")
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated:
-        raise UserError(f"--schemes: {repeated} is there more than once")
+        raise UserError(f"--schemes: {repeated} is given more than once; give it once")
     return names
 
 
 def _note_logs(logs: Logs, *, quiet: bool) -> None:
-    """What a run was logged to."""
+    """Names the log files of a run."""
     if logs.pcap is not None:
         console.note(f"capture: {logs.pcap}", quiet=quiet)
     if logs.frames is not None:
-        see = "" if is_stream(logs.frames) else f"; to see it: multihop view {logs.frames}"
-        console.note(f"frame log: {logs.frames}{see}", quiet=quiet)
+        console.note(f"frame log: {logs.frames}; to see it: multihop view {logs.frames}", quiet=quiet)
         _note_empty(logs.frames, logs.selection)
 
 
 def _note_empty(log: Path, part: Selection) -> None:
-    """Says so where nothing of a run is in a frame log of a part of it."""
-    from multihop.framelog.reading import checked
+    """Reports a frame log of selected frames that has none."""
+    from multihop.framelog.reading import read
 
-    if not part or is_stream(log):
+    if not part:
         return
-    found = checked(log)
-    if found.transmissions == 0:
+    found = read(log)
+    if found.tables["transmissions"].empty:
         until = f"{found.head['duration_ns'] / 1e9:g} s"
-        console.note(f"{log}: nothing of --nodes, --flows and --between is in it; the run is of {until}")
+        console.note(f"{log}: no frame matches --nodes, --flows and --between; the run lasts {until}")
 
 
 def _frame_logs(
     scenario: Scenario, variants: list[tuple[str, dict[str, Any]]], seed: int, folder: Path
 ) -> dict[str, Path]:
-    """Runs a seed of each variant for its frame log alone; writes its page unless that is too large."""
+    """Runs one seed of each variant for its frame log, and writes a page of it unless that is too large."""
     from multihop.api import run_variants
     from multihop.cli.view import write_page
 
@@ -278,7 +282,7 @@ def _simulate(
     drawn: Figures | None = None,
     quiet: bool,
 ) -> Comparison:
-    """Checks everything that can be checked, runs, writes what was asked for."""
+    """Checks all arguments, runs the variants, and writes tables, logs, report and figures."""
     from multihop.api import run_variants
     from multihop.cli.progress import RunProgress
     from multihop.results.folders import RESULT_NAMES, require_results_directory
@@ -300,7 +304,7 @@ def _simulate(
     if report is not None:
         require_writable_file(report, scenario.file)
     _require_own_files(logs, scenario, report, out)
-    # A log is of a run that is made, not of one that was kept.
+    # A log needs a run that is simulated now, not one from the store.
     store = Store(out / STORE) if out is not None and not logs else None
     if store is not None:
         store.check()
@@ -337,7 +341,7 @@ def _simulate(
 
 
 def report_in(out: Path, *, quiet: bool) -> Path | None:
-    """Where the report of results goes; none, with a note, in a plain install, which cannot draw one."""
+    """Path of the report, or `None` with a note if the packages for reports are not installed."""
     if not extras.has("report"):
         lacking = ", ".join(extras.missing("report"))
         console.note(f"no report: {lacking} is not installed; {extras.install('report')}", quiet=quiet)
@@ -347,7 +351,7 @@ def report_in(out: Path, *, quiet: bool) -> Path | None:
 
 @contextmanager
 def runs_are_kept(where: Path, store: Store | None = None) -> Iterator[None]:
-    """Says so on Ctrl-C, where otherwise it would be said that nothing was written."""
+    """On Ctrl-C, reports the finished runs in the store instead of "nothing was written"."""
     try:
         yield
     except KeyboardInterrupt as error:
@@ -355,14 +359,14 @@ def runs_are_kept(where: Path, store: Store | None = None) -> Iterator[None]:
 
 
 def what_is_kept(where: Path, runs: int) -> str:
-    """Where finished runs are, how many if that is known, and the command that goes on."""
+    """Sentence with the folder of finished runs, their number if known, and the command that resumes."""
     count = "" if not runs else "1 finished run is" if runs == 1 else f"{runs} finished runs are"
     return f"{count or 'finished runs are'} kept in {where}; to go on: {shlex.join(['multihop', *sys.argv[1:]])}"
 
 
 @contextmanager
 def _nothing_is_kept(*, logged: bool) -> Iterator[None]:
-    """Says on Ctrl-C how it would have been otherwise."""
+    """On Ctrl-C, reports the written files and how to keep finished runs."""
     try:
         yield
     except KeyboardInterrupt as error:
@@ -371,7 +375,7 @@ def _nothing_is_kept(*, logged: bool) -> Iterator[None]:
 
 
 def _report_replaced(comparison: Comparison, out: Path, *, quiet: bool) -> None:
-    """Says whose results are replaced, where they were of another scenario."""
+    """Names the scenario whose results are replaced, if it is another one."""
     from multihop.comparison.saving import other_results
 
     before = other_results(comparison, out)
@@ -380,38 +384,39 @@ def _report_replaced(comparison: Comparison, out: Path, *, quiet: bool) -> None:
 
 
 def report_damaged(store: Store, consequence: str, *, quiet: bool) -> None:
-    """Says what of the store was damaged, ten places at most."""
+    """Reports at most ten damaged places of the store."""
     for place in store.damaged[:10]:
         console.note(f"damaged: {place}", quiet=quiet)
     if store.damaged:
         count = len(store.damaged)
         what = "1 damaged place of runs was" if count == 1 else f"{count} damaged places of runs were"
-        console.note(f"{what} left as found and passed over, {consequence}", quiet=quiet)
+        console.note(f"{what} skipped and left unchanged, {consequence}", quiet=quiet)
 
 
 def _require_own_files(logs: Logs, scenario: Scenario, report: Path | None, out: Path | None) -> None:
-    """Each log can be written, and nothing else goes to the same file."""
+    """Checks that each log can be written, and that no other output goes to the same file."""
     for option, file in (("--pcap", logs.pcap), ("--frames", logs.frames)):
         if file is not None:
             _require_own_file(option, file, report, out)
-            require_writable_file(file, scenario.file)
+    if logs.pcap is not None:
+        require_writable_file(logs.pcap, scenario.file)
+    if logs.frames is not None:
+        require_writable_folder(logs.frames, FRAMES_MARK, scenario.file)
     if logs.pcap is not None and logs.frames is not None and _are_one(logs.pcap, logs.frames):
-        raise UserError(f"--frames: found {logs.frames}, where the capture goes; name another file")
-    if report is not None and logs.frames is not None and is_stream(logs.frames):
-        raise UserError(f"--frames: found {logs.frames}, from which the report cannot read it back; name a file")
+        raise UserError(f"--frames: found {logs.frames}, which --pcap writes as well; name another file")
 
 
 def _require_own_file(option: str, file: Path, report: Path | None, out: Path | None) -> None:
     from multihop.results.folders import RESULT_NAMES
 
     if report is not None and _are_one(file, report):
-        raise UserError(f"{option}: found {file}, where the report goes; name another file")
+        raise UserError(f"{option}: found {file}, which --report writes as well; name another file")
     if out is not None and file.name in RESULT_NAMES and _is_in(file, out):
         raise UserError(f"{option}: found {file}, which --out writes as well; name another file")
 
 
 def _are_one(a: Path, b: Path) -> bool:
-    # What goes to the null device is lost whatever else does.
+    # Several outputs may go to the null device.
     return a.resolve() == b.resolve() != Path(os.devnull)
 
 

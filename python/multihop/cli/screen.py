@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from multihop.api.results import Comparison
     from multihop.results.columns import Metric
 
+#: Lines of a first screen.
+_MOST_LINES = 12
+
 #: A comparison prints no more flows than these.
 _MOST_FLOWS = 12
 
@@ -47,32 +50,34 @@ def print_comparison(comparison: Comparison) -> None:
 
 def _print_first(comparison: Comparison, sure: str, *, why: bool) -> None:
     """What a reader looks for first, in at most twelve sentences."""
-    from multihop.comparison.verdict import first_screen
+    from multihop.comparison.verdict import first_screen, shortened
     from multihop.explanation.explain import causes_of
     from multihop.results.words import counted
 
     view = comparison.view
     schemes = f"{', '.join(comparison.variants)}; " if len(comparison.variants) > 1 else ""
     flows, seeds = counted(len(view["flows"]), "flow"), counted(len(comparison.seeds), "seed")
-    console.paragraph(f"{view['name']}: {schemes}{flows}, {seeds}{sure}.")
-    if comparison.varied is not None:
-        console.paragraph(comparison.varied)
+    head = [f"{view['name']}: {schemes}{flows}, {seeds}{sure}."]
+    head += [comparison.varied] if comparison.varied is not None else []
     *said, last = first_screen(comparison)
-    for sentence in (*said, *(causes_of(comparison) if why else []), last):
+    whole = [*said, *(causes_of(comparison) if why else []), last]
+    room = _MOST_LINES - sum(len(console.lines(sentence)) for sentence in head)
+    for sentence in (*head, *shortened(whole, room, lambda sentence: len(console.lines(sentence)))):
         console.paragraph(sentence)
     console.say()
 
 
 def _print_flows(comparison: Comparison) -> None:
-    """Per flow: the mean over seeds."""
+    """Per flow: means over seeds, and the share of the packets of all seeds that were lost."""
     from multihop.results.words import fixed
 
     flows = comparison.flows
     # Where nodes move, hops are those at the start, which may differ between seeds.
     moving = any(node["moves"] for results in comparison.results.values() for node in results[0].view["nodes"])
-    columns = ["hops", "goodput_bps", "delay_p50_s", "delay_p95_s", "loss_ratio", "retransmission_ratio"]
+    columns = ["hops", "goodput_bps", "delay_p50_s", "delay_p95_s", "retransmission_ratio"]
     keys = ["flow", "name", "scheme"]
     means = flows.groupby(keys, sort=False)[columns].mean().reset_index()
+    lost = comparison.loss_ratios(comparison.variants[0])
     rows = [
         [
             str(row["name"]),
@@ -81,7 +86,7 @@ def _print_flows(comparison: Comparison) -> None:
             fixed(row["goodput_bps"] / 1e6, 3),
             _milliseconds(row["delay_p50_s"]),
             _milliseconds(row["delay_p95_s"]),
-            fixed(row["loss_ratio"] * 100, 2),
+            fixed(lost[row["flow"]] * 100, 2),
             fixed(row["retransmission_ratio"] * 100, 2),
         ]
         for row in means.to_dict("records")
@@ -101,12 +106,12 @@ def _print_flows(comparison: Comparison) -> None:
 
 
 def _print_rates(comparison: Comparison) -> None:
-    """Per flow and scheme: goodput and losses, means over seeds; of many flows, those that got least."""
+    """Per flow and scheme: mean goodput, and losses of all seeds; of many flows, those that got least."""
     from multihop.results.words import fixed
 
     flows = comparison.view["flows"]
     rates = {variant: comparison.rates(variant).mean(axis=0) for variant in comparison.variants}
-    lost = {variant: comparison.by_flow(variant, "loss_ratio") for variant in comparison.variants}
+    lost = {variant: comparison.loss_ratios(variant) for variant in comparison.variants}
     by_rate = sorted(range(len(flows)), key=lambda flow: max(of[flow] for of in rates.values()))
     rows = [
         [
@@ -124,13 +129,18 @@ def _print_rates(comparison: Comparison) -> None:
 
 def _print_metrics(comparison: Comparison, metrics: Sequence[Metric]) -> None:
     """Per variant and metric: mean and 95 % interval."""
-    from multihop.results.words import SCREEN_DIGITS, with_interval
+    from multihop.results.words import SCREEN_DIGITS, fixed, with_interval
 
-    rows = [
-        [m.heading, *(with_interval(comparison.estimate(v, m.name), m, SCREEN_DIGITS) for v in comparison.variants)]
-        for m in metrics
-    ]
     seeds = len(comparison.seeds)
+    rows = []
+    for m in metrics:
+        if m.name == "loss_ratio" and seeds > 1:
+            # As in the sentences and flow by flow: a seed with few packets weighs little.
+            lost = (comparison.loss_ratios(v)[-1] for v in comparison.variants)
+            rows.append([f"{m.title}, all seeds together [{m.unit}]", *(fixed(100 * each, 2) for each in lost)])
+        else:
+            of = (comparison.estimate(v, m.name) for v in comparison.variants)
+            rows.append([m.heading, *(with_interval(each, m, SCREEN_DIGITS) for each in of)])
     over = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, so no interval"
     console.out().print(console.table([over, *comparison.variants], rows))
     console.say()

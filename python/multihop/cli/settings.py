@@ -20,15 +20,15 @@ SetOption = Annotated[
     ),
 ]
 
-# A path up to the first equals sign that is not within quotes.
+# A key path, which ends at the first equals sign outside quotes.
 _SETTING = re.compile(r'((?:[^="]|"(?:[^"\\]|\\.)*")*)=(.*)', re.DOTALL)
 
 
 def read(options: list[str] | None) -> dict[str, Any]:
-    """Key paths with their values: TOML values, or else text as it stands.
+    """Returns values by key path: TOML values, or the text itself if it is no TOML.
 
     Raises:
-        UserError: if one has no equals sign, or the same key is given twice.
+        UserError: if an option has no equals sign, or a key is given twice.
     """
     made: dict[str, Any] = {}
     for option in options or []:
@@ -43,7 +43,7 @@ def read(options: list[str] | None) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:  # noqa: ANN401 - any TOML value
-    # The shell takes quotes away: what is no TOML is text.
+    # The shell removes quotes, so text that is no TOML is taken as a string.
     try:
         document = tomllib.loads(f"value = {text}")
     except (tomllib.TOMLDecodeError, RecursionError, ValueError):

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from multihop.simulation.store import Failure
 
 StudyArgument = Annotated[
-    Path, typer.Argument(metavar="STUDY", help="A study (TOML), or the folder of one that was run.", show_default=False)
+    Path, typer.Argument(metavar="STUDY", help="A study (TOML), or the folder of its results.", show_default=False)
 ]
 OutOption = Annotated[
-    Path | None, typer.Option(help="The study's folder; results/NAME by default, or the given folder.")
+    Path | None, typer.Option(help="Folder of the study; results/NAME by default, or the given folder.")
 ]
-StoreOption = Annotated[Path | None, typer.Option(help="Keep finished runs here, for studies that share runs.")]
-QuickOption = Annotated[bool, typer.Option("--quick", help="As the study's [quick] says: fewer seeds, shorter runs.")]
-CellsOption = Annotated[bool, typer.Option("--cells", help="Print every number that a verdict rests on.")]
+StoreOption = Annotated[Path | None, typer.Option(help="Folder of finished runs, for studies that share runs.")]
+QuickOption = Annotated[bool, typer.Option("--quick", help="Fewer seeds and shorter runs, by the study's [quick].")]
+CellsOption = Annotated[bool, typer.Option("--cells", help="Print every number behind a verdict.")]
 DaskOption = Annotated[str | None, typer.Option(help="Run on the Dask cluster whose scheduler is at this address.")]
 
 app = typer.Typer(
@@ -48,12 +48,12 @@ def run(
     quick: QuickOption = False,
     jobs: JobsOption = None,
     dask: DaskOption = None,
-    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Begin no further run once one has failed.")] = False,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Start no further run after a failure.")] = False,
     cells: CellsOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Run what is missing of a study, then report metrics and claims. Interrupted, it resumes."""
+    """Run the missing runs of a study, then report metrics and claims. An interrupted study resumes."""
     asked, folder = load(study, out, quick=quick)
     result = simulate(asked, folder, store, jobs=jobs, dask=dask, fail_fast=fail_fast, quiet=quiet or as_json)
     with runs_are_kept(store or folder):
@@ -78,11 +78,11 @@ def status(
     quick: QuickOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Report how much of a study is done, and what has failed."""
+    """Report how many runs of a study are finished, missing and failed."""
     asked, folder = load(study, out, quick=quick)
     result = asked.result(folder, store=store)
     plan = asked.plan
-    # Points that are the same run, such as two readings that agree on a number, are one run.
+    # Points that resolve to the same run, such as two readings with equal numbers, count once.
     wanted = {plan.run_id(p, s) for p in range(len(plan.points)) for s in plan.seeds} if plan.views else set()
     record: dict[str, Any] = {
         "study": asked.spec.name,
@@ -102,7 +102,7 @@ def status(
     console.say(f"{record['study']}: {record['points']} points, {counts}")
     console.say(f"{folder}: {record['bytes'] / 1e6:.2f} MB of runs")
     if record["other_runs_in_store"]:
-        others = "other runs are kept there: of other settings, or of another build of multihop"
+        others = "other runs are in the store: of other settings, or of another build of multihop"
         console.say(f"{record['other_runs_in_store']} {others}")
     if result.failures:
         _tell_failures(result.failures)
@@ -114,10 +114,10 @@ def report(
     out: OutOption = None,
     store: StoreOption = None,
     quick: QuickOption = False,
-    to: Annotated[Path | None, typer.Option(help="Write the page here; its charts as SVG beside it.")] = None,
+    to: Annotated[Path | None, typer.Option(help="Write the page to this file; charts go next to it as SVG.")] = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Write the report of what is there: one HTML file, and each chart as SVG."""
+    """Write the report of the finished runs: one HTML file, and each chart as SVG."""
     from multihop.report.study import write_study
 
     extras.require("report", "study report")
@@ -133,12 +133,10 @@ def export(
     out: OutOption = None,
     store: StoreOption = None,
     quick: QuickOption = False,
-    to: Annotated[
-        Path | None, typer.Option(help="Write the tables to this folder; the study's own by default.")
-    ] = None,
+    to: Annotated[Path | None, typer.Option(help="Write the tables to this folder; the study's by default.")] = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Write the tidy tables of what is there (Parquet and CSV), with estimates and paired differences."""
+    """Write the tidy tables of the finished runs (Parquet and CSV), with estimates and paired differences."""
     from multihop.claims.export import export as export_tables
 
     asked, folder = load(study, out, quick=quick)
@@ -148,7 +146,7 @@ def export(
 
 
 def load(study: Path, out: Path | None, *, quick: bool) -> tuple[Study, Path]:
-    """A study and its folder."""
+    """Returns a study and its folder."""
     from multihop.claims.study import Study
 
     asked = Study.load(study)
@@ -166,7 +164,7 @@ def simulate(
     fail_fast: bool = False,
     quiet: bool = False,
 ) -> StudyResult:
-    """Runs what is missing, with a progress bar."""
+    """Runs the missing runs of a study with a progress bar."""
     from multihop.cli.progress import StudyBar
     from multihop.study.cluster import executor_at
 
@@ -179,7 +177,7 @@ def simulate(
                 folder, store=store, executor=executor, jobs=jobs, fail_fast=fail_fast, on_progress=bar.update
             )
         except KeyboardInterrupt as error:
-            # Before the first runs were counted there may be more of them than none.
+            # Before the first count of runs, the number of finished runs is unknown.
             raise Interrupted(what_is_kept(store or folder, bar.kept())) from error
         console.note(bar.summary(), quiet=quiet)
     report_damaged(result.store, "and these runs were repeated", quiet=quiet)
@@ -187,9 +185,9 @@ def simulate(
 
 
 def print_judgements(judgements: Sequence[Judgement], *, cells: bool = False) -> None:
-    """Prints the table of verdicts, and why where a claim is not reproduced.
+    """Prints the table of verdicts, and the reasons for claims that are not reproduced.
 
-    With `cells`, it prints every claim with all its numbers.
+    With `cells`, prints every claim with all its numbers.
     """
     from multihop.claims.judging import Verdict
 
@@ -267,7 +265,7 @@ def _print_metrics(result: StudyResult) -> None:
 def _tell_failures(failures: list[Failure]) -> None:
     for failure in failures[:10]:
         where = ", ".join(f"{factor}={label}" for factor, label in failure.point.items())
-        console.note(f"failed: {where} seed {failure.seed}: {failure.error}\n  see it again: {failure.command}")
+        console.note(f"failed: {where} seed {failure.seed}: {failure.error}\n  repeat it: {failure.command}")
     if len(failures) > 10:
         console.note(f"... and {len(failures) - 10} more failures")
 
@@ -275,5 +273,5 @@ def _tell_failures(failures: list[Failure]) -> None:
 def _with_runs(result: StudyResult, *, quiet: bool) -> StudyResult:
     report_damaged(result.store, "and these runs are missing: multihop study run repeats them", quiet=quiet)
     if result.study.spec.model is None and not any(result.seeds.values()):
-        raise UserError(f"{result.store.directory}: no finished runs of this study; make them with multihop study run")
+        raise UserError(f"{result.store.directory}: no finished runs of this study; run them with multihop study run")
     return result

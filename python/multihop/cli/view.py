@@ -1,4 +1,4 @@
-"""`view`: every transmission, in a page that needs nothing else."""
+"""`view`: every transmission of a frame log on one self-contained page."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from multihop.cli import console
 from multihop.simulation.logs import interval
 
 if TYPE_CHECKING:
-    from multihop.framelog.reading import Checked
+    from multihop.framelog.reading import FrameLog, Packed
 
-#: A page holds no more transmissions than these: it opens in some seconds, and pans smoothly.
+#: Most transmissions of a page, with which it opens within seconds and pans smoothly.
 _MOST = 5_000_000
 
 
@@ -26,15 +26,16 @@ def view(
         Path,
         typer.Argument(
             metavar="LOG|RESULTS|CAPTURE",
-            help="A frame log, a folder of results that has some, or a monitor-mode capture.",
+            help="A frame log, a folder of results with frame logs, or a monitor-mode capture.",
             show_default=False,
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option(help="Write the page to this file; beside the log by default.", show_default=False)
+        Path | None, typer.Option(help="Write the page to this file; next to the log by default.", show_default=False)
     ] = None,
     between: Annotated[
-        str | None, typer.Option("--between", help='Only what begins in this interval, as in "10 s, 12 s".')
+        str | None,
+        typer.Option("--between", help='Only transmissions that begin in this interval, as in "10 s, 12 s".'),
     ] = None,
     perfetto: Annotated[
         Path | None,
@@ -47,15 +48,15 @@ def view(
     ] = None,
     interface: Annotated[
         int | None,
-        typer.Option(help="Of a capture: the interface to show, by its number; by default the one that saw most."),
+        typer.Option(help="Interface of a capture, by its number; the one with the most frames by default."),
     ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Show every transmission of a frame log, of the logs of results, or of a capture, in one page."""
+    """Show every transmission of a frame log, a results folder or a capture on one HTML page."""
     if not source.exists():
         raise UserError(f"{source}: no such file; name a frame log, a folder of results, or a capture")
     window = None if between is None else interval(between)
-    if not source.is_dir() and not _is_log(source):
+    if source.is_file() and not _is_log(source):
         page = out or _page_beside(source, f"{source.name}.html")
         require_writable_file(perfetto or page, source)
         with tempfile.TemporaryDirectory() as folder:
@@ -63,7 +64,7 @@ def view(
             _show([log], page, perfetto, None, open_=open_)
         return
     if interface is not None:
-        raise UserError(f"--interface: {source} is no capture; leave it out")
+        raise UserError(f"--interface: {source} is not a capture; leave the option out")
     _show(_logs(source), out, perfetto, window, open_=open_)
 
 
@@ -74,7 +75,7 @@ def _show(
         _perfetto(logs, perfetto, window)
         return
     if out is not None and len(logs) > 1:
-        raise UserError(f"--out: there are {len(logs)} frame logs, and one file is of one; name one of them: {logs[0]}")
+        raise UserError(f"--out: found {len(logs)} frame logs for one file; name one of the logs: {logs[0]}")
     for log in logs:
         page = out or _page_beside(log, f"{log.stem}.html", f"{log.name}.html")
         write_page(log, page, window)
@@ -84,25 +85,25 @@ def _show(
 
 
 def _page_beside(source: Path, *names: str) -> Path:
-    """The first of these files that is not there, or is a page of a frame log and nothing else.
+    """Returns the first of these files that does not exist, or is itself the page of a frame log.
 
     Raises:
-        UserError: if all of them are something else.
+        UserError: if all of them are other files.
     """
     from multihop.report.viewer import is_page
 
     files = [source.with_name(name) for name in names]
     found = next((file for file in files if not file.exists() or is_page(file)), None)
     if found is None:
-        raise UserError(f"{files[-1]}: is there, and is no page of a frame log; name another file: --out FILE.html")
+        raise UserError(f"{files[-1]}: exists, and is not the page of a frame log; name another file: --out FILE.html")
     return found
 
 
 def _is_log(source: Path) -> bool:
-    """Whether it begins as a frame log, or cannot be read, which reading it as a log will report."""
-    from multihop.framelog.reading import begins_as_log
+    """Whether a path is a frame log, or is unreadable, which the log reader reports."""
+    from multihop.framelog.reading import is_log
 
-    return begins_as_log(source)
+    return is_log(source)
 
 
 def _of_capture(source: Path, log: Path, interface: int | None, window: tuple[int, int] | None) -> Path:
@@ -112,55 +113,63 @@ def _of_capture(source: Path, log: Path, interface: int | None, window: tuple[in
     if made.interfaces > 1:
         console.note(f"{source}: {made.name}, interface {made.interface} of {made.interfaces}; others: --interface")
     if made.channel_mhz is not None:
-        console.note(f"{source}: the radio changed its channel; shown is {made.channel_mhz} MHz")
+        console.note(f"{source}: the radio changed its channel; the page shows {made.channel_mhz} MHz")
     if made.broken is not None:
-        console.note(f"{source}: {made.broken}; what was read before it is shown")
+        console.note(f"{source}: {made.broken}; the page shows what was read before that")
     return log
 
 
 def write_page(log: Path, file: Path, window: tuple[int, int] | None = None) -> None:
-    """Writes the page of a frame log, or of an interval of it in nanoseconds.
+    """Writes the page of a frame log, or of an interval of it.
+
+    Args:
+        log: frame log.
+        file: HTML file to write.
+        window: begin and end of the interval [ns].
 
     Raises:
         UserError: if the log cannot be read or has too many transmissions for a page, or the page cannot be
             written.
     """
-    from multihop.framelog.reading import checked, cut, read_log
+    from multihop.framelog.reading import packed
     from multihop.report.viewer import page
 
     require_writable_file(file, log)
-    found = checked(log, window, _MOST)
-    _note_gaps(log, found, window)
-    write_text(file, page(cut(read_log(log), window), found.head["name"], window))
+    found = packed(log, window, _MOST)
+    _note_gaps(log, found, found.transmissions, window)
+    write_text(file, page(found.data, found.head["name"], window))
 
 
-def _note_gaps(log: Path, found: Checked, window: tuple[int, int] | None) -> None:
-    """Says what is missing of a log."""
+def _note_gaps(log: Path, found: Packed | FrameLog, transmissions: int, window: tuple[int, int] | None) -> None:
+    """Prints which parts of a log are missing."""
     from multihop.framelog.reading import said_of_gap
 
     if found.cut_short:
         console.note(said_of_gap(log, found.cut_short))
-    if found.transmissions == 0 and window is not None:
-        console.note(f"{log}: no transmission begins in --between; it is of {found.head['duration_ns'] / 1e9:g} s")
+    if transmissions == 0 and window is not None:
+        console.note(
+            f"{log}: no transmission begins in --between; the log covers {found.head['duration_ns'] / 1e9:g} s"
+        )
 
 
 def _perfetto(logs: list[Path], out: Path, window: tuple[int, int] | None) -> None:
     from multihop.framelog.perfetto import write_perfetto
-    from multihop.framelog.reading import checked, read
+    from multihop.framelog.reading import read
 
     if len(logs) > 1:
-        raise UserError(f"--perfetto: there are {len(logs)} frame logs; name one of them: {logs[0]}")
+        raise UserError(f"--perfetto: found {len(logs)} frame logs; name one of them: {logs[0]}")
     require_writable_file(out, logs[0])
-    _note_gaps(logs[0], checked(logs[0], window), window)
+    log = read(logs[0], window)
+    _note_gaps(logs[0], log, len(log.tables["transmissions"]), window)
     with whole_file(out, logs[0]) as part:
-        write_perfetto(read(logs[0], window), part)
-    console.say(f"trace: {out}; to see it: https://ui.perfetto.dev")
+        write_perfetto(log, part)
+    console.say(f"trace: {out}; open it at https://ui.perfetto.dev")
 
 
 def _logs(source: Path) -> list[Path]:
-    if not source.is_dir():
+    if not source.is_dir() or _is_log(source):
         return [source]
     found = sorted([*source.glob("*.frames"), *source.glob("frames/*.frames")])
     if not found:
-        raise UserError(f"{source}: no frame log is there; write one: multihop run SCENARIO --frames FILE.frames")
+        raise UserError(f"{source}: contains no frame log; write one: multihop run SCENARIO --frames LOG.frames")
     return found

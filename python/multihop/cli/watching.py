@@ -1,4 +1,4 @@
-"""An emulation while it runs: lines of JSON for programs, a table for people."""
+"""Status of a running emulation: lines of JSON for programs, a table for people."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from multihop.cli import console
 from multihop.emulation.session import Session
 
 _EVERY_S = 1.0
-#: Pairs of nodes in the table, those with the highest goodput.
+#: Most pairs of nodes in the table, those with the highest goodput.
 _MOST_ROWS = 20
 
 
 class Watch:
-    """Looks at an emulation each second. A context manager; what it was not asked for it does not write.
+    """Writes the status of an emulation each second, as lines of JSON, a table or both. A context manager.
 
     Lines that cannot be written do not end the emulation.
     """
@@ -29,7 +29,7 @@ class Watch:
     def __init__(self, lines: Path | None, *, table: bool) -> None:
         self._lines_to = lines
         self._lines: IO[str] | None = None
-        #: Sentences on what could not be written.
+        #: Messages about lines that could not be written.
         self.failures: list[str] = []
         self._live = Live(console=console.Terminal(stderr=True), auto_refresh=False, transient=True) if table else None
         self._next = time.monotonic() + _EVERY_S
@@ -48,7 +48,7 @@ class Watch:
         self._close()
 
     def look(self, session: Session) -> None:
-        """Writes how far it has come, if it is time to."""
+        """Writes the status if a second has passed since the last one."""
         if time.monotonic() < self._next or (self._lines is None and self._live is None):
             return
         self._next += _EVERY_S
@@ -60,20 +60,20 @@ class Watch:
                 self._lines.write(json.dumps(status) + "\n")
                 self._lines.flush()
             except OSError as error:
-                self.failures.append(f"{self._lines_to}: cannot be written: {error.strerror}; it ends there")
+                self.failures.append(f"{self._lines_to}: cannot be written: {error.strerror}; the file ends there")
                 self._close()
         if self._live is not None:
             self._live.update(table_of(status), refresh=True)
 
     def _close(self) -> None:
         if self._lines is not None:
-            with suppress(OSError):  # what is left of a line that could not be written
+            with suppress(OSError):  # an incomplete line that cannot be flushed
                 self._lines.close()
             self._lines = None
 
 
 def goodputs(before: dict[str, Any], now: dict[str, Any]) -> dict[str, float]:
-    """Bits per second of each pair of nodes between two looks, by real time; without those that had none."""
+    """Goodput of each pair of nodes in bit/s of real time between two statuses, where it is not zero."""
     passed = now["real_s"] - before["real_s"]
     if passed <= 0:
         return {}
@@ -82,7 +82,7 @@ def goodputs(before: dict[str, Any], now: dict[str, Any]) -> dict[str, float]:
 
 
 def table_of(status: dict[str, Any]) -> Table:
-    """Goodput by pair of nodes; lag, losses and the longest queues in the title."""
+    """Returns a table of goodput by pair of nodes, with lag, losses and the longest queues in its title."""
     lost = sum(status["lost"].values()) + sum(status["refused"].values()) + status["device_full"] + status["overflowed"]
     queues = sorted(status["queues"].items(), key=lambda queue: -queue[1])[:4]
     title = (

@@ -1,4 +1,4 @@
-"""`when`: which scheme helps in which regime."""
+"""`when`: the schemes that help in each regime."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ def when(
         str | None,
         typer.Option(
             "--schemes",
-            help="Only these, as in recn,tcp-cubic; those of the study by default.",
+            help="Only these schemes, as in recn,tcp-cubic; those of the study by default.",
             autocompletion=completion.schemes,
         ),
     ] = None,
     seeds: Annotated[int | None, typer.Option(help="Runs of each scheme in each regime.")] = None,
     quick: QuickOption = False,
-    out: Annotated[Path, typer.Option(help="Runs and page go here.")] = Path("results/when"),
+    out: Annotated[Path, typer.Option(help="Folder of runs and page.")] = Path("results/when"),
     jobs: JobsOption = None,
     dask: DaskOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Report which scheme helps when: over hops, flows, rates, load, loss and mobility.
+    """Report which scheme helps in which regime of hops, flows, rate, load, loss and mobility.
 
-    Interrupted, it resumes.
+    An interrupted run resumes.
     """
     from multihop.api.leagues import when as made
 

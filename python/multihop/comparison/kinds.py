@@ -1,16 +1,17 @@
-"""Kinds of flows, of which delay is said one by one: a download's delay says nothing of a call beside it."""
+"""Kinds of flows, by which flows are counted.
+
+A download's delay says nothing of a call beside it, and most calls being late hides that all videos are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
+import re
+from collections.abc import Collection, Sequence
 
 from multihop import _core
-from multihop.comparison.run import Run
-from multihop.results.frames import quantile
+from multihop.results.words import listed
 
-#: What flows of an application are called together; of those not named here, transfers.
+#: What flows of an application are called together; those not named here are transfers.
 _KINDS = {"cbr": "calls", "poisson": "calls", "video": "videos", "external": "flows from outside"}
 
 
@@ -19,23 +20,46 @@ def kinds(flows: Sequence[_core.FlowView]) -> dict[str, list[int]]:
 
     A kind of one flow has the flow's name.
     """
+    return {_label(flows, word, of): of for word, of in _by_word(flows).items()}
+
+
+def whom(flows: Sequence[_core.FlowView], which: Sequence[int], most: int) -> str:
+    """These flows by name or, where they are more than `most`, counted by kind: all 10 calls."""
+    return listed([flows[index]["name"] for index in which] if len(which) <= most else counted(flows, which))
+
+
+def counted(flows: Sequence[_core.FlowView], which: Collection[int]) -> list[str]:
+    """Numbers of these flows by kind, each of how many."""
+    by_word = _by_word(flows)
+    said = []
+    for word, of in by_word.items():
+        number = len(set(which) & set(of))
+        if number and len(of) == 1:
+            said.append(flows[of[0]]["name"])
+        elif number:
+            what = "flows" if len(by_word) == 1 else word
+            said.append(f"all {number} {what}" if number == len(of) else f"{number} of {len(of)} {what}")
+    return said
+
+
+def _by_word(flows: Sequence[_core.FlowView]) -> dict[str, list[int]]:
+    """Indices of flows by the word for several of their kind."""
     found: dict[str, list[int]] = {}
     for index, flow in enumerate(flows):
         if not flow.get("acknowledges", False):
             found.setdefault(_KINDS.get(flow["app"], "transfers"), []).append(index)
-    return {flows[of[0]]["name"] if len(of) == 1 else f"{len(of)} {kind}": of for kind, of in found.items()}
+    words = [_own_word([flows[index]["name"] for index in of]) or word for word, of in found.items()]
+    return dict(zip(words, found.values(), strict=True)) if len(set(words)) == len(words) else found
 
 
-def delays(runs: Sequence[Run], flows: Sequence[int], share: float) -> np.ndarray:
-    """Delay in seconds that this share of the packets of flows does not exceed, by run; NaN without any."""
-    return np.array([_delay(run, flows, share) for run in runs])
+def _own_word(names: Sequence[str]) -> str:
+    """What names have before their numbers, in the plural, as downloads; empty unless all have the same."""
+    stems = {re.sub(r"[\W\d_]+$", "", name) for name in names}
+    stem = next(iter(stems)) if len(stems) == 1 and len(names) > 1 else ""
+    if not stem.isalpha() or len(stem) < 3 or stem.lower() in {"flow", "flows"}:
+        return ""
+    return stem if stem.endswith("s") else f"{stem[:-1]}ies" if re.search("[^aeiou]y$", stem) else f"{stem}s"
 
 
-def _delay(run: Run, flows: Sequence[int], share: float) -> float:
-    name = f"delay_p{round(100 * share)}_s"
-    if len(flows) == 1:
-        return float(run.flows[name].iloc[flows[0]])
-    table = run.delays[run.delays["flow"].isin(flows)]
-    if table.empty:
-        return float("nan")
-    return quantile(table["delay_s"].to_numpy(dtype=float), table["packets"].to_numpy(dtype=float), share)
+def _label(flows: Sequence[_core.FlowView], word: str, which: Sequence[int]) -> str:
+    return flows[which[0]]["name"] if len(which) == 1 else f"{len(which)} {word}"

@@ -173,14 +173,14 @@ class Runs(Displayed):
         """
         if variant not in self.results:
             swapped = "; the variant is the first argument, the metric the second" if metric in self.results else ""
-            raise UserError(f"variant: found {variant!r}; there are: {', '.join(self.variants)}{swapped}")
+            raise UserError(f"variant: found {variant!r}; needs one of {', '.join(self.variants)}{swapped}")
         results = self.results[variant]
         if metric in {about.name for about in OPTIMUM_METRICS}:
             rates, best = self.rates(variant), self.optima[variant]
             return best.distance(rates) if metric == "optimum_distance" else best.gap(rates)
         if isinstance(results[0].summary.get(metric, ""), str):
             known = [name for name, value in results[0].summary.items() if not isinstance(value, str)]
-            raise UserError(f"metric: found {metric!r}; there are: {', '.join(known)}")
+            raise UserError(f"metric: found {metric!r}; needs one of {', '.join(known)}")
         return np.array([float(result.summary[metric]) for result in results])
 
     def rates(self, variant: str) -> np.ndarray:
@@ -192,6 +192,20 @@ class Runs(Displayed):
         values = pd.concat([result.flows[column].reset_index(drop=True) for result in self.results[variant]], axis=1)
         means: np.ndarray = values.mean(axis=1).to_numpy(dtype=float)
         return means
+
+    def loss_ratios(self, variant: str) -> np.ndarray:
+        """Share of packets lost over all seeds, by flow, and last of all flows; NaN without packets.
+
+        A flow that sends ten packets under one seed and a million under the next has that of the million.
+        """
+        counts = np.array(
+            [result.flows[["packets_lost", "packets_delivered"]].to_numpy() for result in self.results[variant]],
+            dtype=float,
+        ).sum(axis=0)
+        lost, arrived = np.vstack([counts, counts.sum(axis=0)]).T
+        with np.errstate(invalid="ignore"):
+            ratios: np.ndarray = lost / (lost + arrived)
+        return ratios
 
     def estimate(self, variant: str, metric: str) -> Estimate | None:
         """Mean and 95 % interval over seeds, within the metric's range; `None` if no seed has a value."""

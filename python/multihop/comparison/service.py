@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
+import pandas as pd
 
 from multihop import _core
 from multihop.comparison.run import Run
@@ -36,6 +37,8 @@ class Yardstick(StrEnum):
     FAIR = "the fair share"
     #: Without an optimum to hold runs against.
     ALIKE = "the mean of the flows that want the same"
+    #: The optimum of a flow that is alone in its network.
+    PATH = "what its path can carry"
     #: Of a flow that is alone in what it wants.
     OFFERED = "what it offers"
     #: Of a flow that is alone, and takes what it gets.
@@ -50,7 +53,13 @@ _PACED = {"cbr", "poisson"}
 _FRAMES = ("on_time", "late", "lost", "skipped")
 
 #: Columns of the table of flows that a service is made of.
-_COLUMNS = ("delay_p95_s", "packets_lost", "packets_delivered", *(f"video_frames_{how}" for how in _FRAMES))
+_COLUMNS = (
+    "goodput_bps",
+    "delay_p95_s",
+    "packets_lost",
+    "packets_delivered",
+    *(f"video_frames_{how}" for how in _FRAMES),
+)
 
 
 class Status(StrEnum):
@@ -62,10 +71,6 @@ class Status(StrEnum):
     LATE = "late"
     LOSSY = "lossy"
     FINE = "fine"
-
-
-#: What a flow that is fine has.
-FINE = f"at least {100 * SLOW:g} % of the fair share, and calls and videos in time"
 
 
 @dataclass(frozen=True)
@@ -100,6 +105,11 @@ class Service:
     def loses_most(self) -> bool:
         """Whether losses, rather than delay, keep a call or a video from what it needs."""
         return self.status == Status.LOSSY or (self.status == Status.LATE and self.lost_ratio > 0.5 * self.missed_ratio)
+
+    @property
+    def is_video(self) -> bool:
+        """Whether the flow sends frames with a deadline."""
+        return not np.isnan(self.missed_ratio)
 
     @property
     def misses_frames(self) -> bool:
@@ -164,46 +174,83 @@ class Service:
             case Status.SLOW:
                 return f"{percent(self.share)} of {self.yardstick}"
             case Status.LATE if self.misses_frames:
-                return f"{percent(self.missed_ratio)} of its frames late or lost"
+                return f"{percent(self.missed_ratio)} of frames late or lost; limit {100 * VIDEO_LOSS:g} %"
             case Status.LATE:
-                within = f"95 % of its packets within {three_digits(1e3 * self.delay_p95_s)} ms"
-                return f"{within}; a call needs {1e3 * CONVERSATION_S:g} ms"
+                delay = f"delay {three_digits(1e3 * self.delay_p95_s)} ms (95th percentile)"
+                return f"{delay}; limit {1e3 * CONVERSATION_S:g} ms"
             case Status.LOSSY:
-                return f"{percent(self.loss_ratio)} of its packets lost; a call bears {100 * CONVERSATION_LOSS:g} %"
+                return f"{percent(self.loss_ratio)} of packets lost; limit {100 * CONVERSATION_LOSS:g} %"
         return ""
+
+    def met(self) -> str:
+        """Limits that a flow keeps which is fine; each kind of flow has its own."""
+        share = f"at least {100 * SLOW:g} % of {self.yardstick}"
+        if self.is_video:
+            return f"{share}, at most {100 * VIDEO_LOSS:g} % of the frames late or lost"
+        if self.is_call:
+            delay = f"delay at most {1e3 * CONVERSATION_S:g} ms (95th percentile)"
+            return f"{share}, {delay}, at most {100 * CONVERSATION_LOSS:g} % of the packets lost"
+        return share
 
 
 def services(runs: Sequence[Run], best: Optimum | None) -> list[Service]:
     """The service of every flow of one variant; `best` is the optimum of its scenario, if there is one."""
-    view = runs[0].view
+    flows = runs[0].view["flows"]
     tables = [run.flows for run in runs]
-    goodput = np.array([table["goodput_bps"].to_numpy(dtype=float) for table in tables])
     comparable = best is not None and best.not_comparable is None
-    fair, yardsticks = _optimal(best) if best is not None and comparable else _means(view["flows"], goodput)
-    column = {name: np.array([table[name].to_numpy(dtype=float) for table in tables]) for name in _COLUMNS}
-    lost, arrived = column["packets_lost"].sum(axis=0), column["packets_delivered"].sum(axis=0)
-    frames = {how: np.nansum(column[f"video_frames_{how}"], axis=0) for how in _FRAMES}
+    if best is not None and comparable:
+        fair, yardsticks = _optimal(best, flows)
+    else:
+        fair, yardsticks = _means(flows, np.array([table["goodput_bps"].to_numpy(dtype=float) for table in tables]))
     made = []
-    for flow, about in enumerate(view["flows"]):
+    for flow, about in enumerate(flows):
         offered = about["offered_bps"]
         is_call = about["app"] in _PACED and offered is not None and (not comparable or fair[flow] >= 0.99 * offered)
-        shown = sum(frames[how][flow] for how in _FRAMES)
-        delays = column["delay_p95_s"][:, flow]
-        made.append(
-            Service(
-                flow,
-                about["name"],
-                goodput[:, flow],
-                float(fair[flow]),
-                yardsticks[flow],
-                float(delays[np.isfinite(delays)].mean()) if np.isfinite(delays).any() else float("nan"),
-                _ratio(lost[flow], lost[flow] + arrived[flow]),
-                _ratio(shown - frames["on_time"][flow], shown),
-                _ratio(frames["lost"][flow], shown),
-                is_call,
-            )
-        )
+        rows = pd.DataFrame([table.iloc[flow] for table in tables])
+        made.append(_service(flow, about["name"], float(fair[flow]), yardsticks[flow], rows, is_call=is_call))
     return made
+
+
+def services_elsewhere(found: Sequence[Service], tables: Sequence[pd.DataFrame]) -> list[Service | None]:
+    """The services of the same flows in other runs, whose tables of flows these are, one per seed.
+
+    Flows are matched by name and held against the same goodput; none for a flow that the other runs lack.
+    """
+    made: list[Service | None] = []
+    for each in found:
+        rows = rows_of(each.name, tables)
+        same = (each.flow, each.name, each.fair_bps, each.yardstick)
+        made.append(None if rows is None else _service(*same, rows, is_call=each.is_call))
+    return made
+
+
+def rows_of(name: str, tables: Sequence[pd.DataFrame]) -> pd.DataFrame | None:
+    """The rows of the flow of that name, one per seed; none where a table has none."""
+    found = [table[table["name"] == name] for table in tables]
+    return None if any(rows.empty for rows in found) else pd.concat(found, ignore_index=True)
+
+
+def _service(
+    flow: int, name: str, fair_bps: float, yardstick: Yardstick, rows: pd.DataFrame, *, is_call: bool
+) -> Service:
+    """The service of a flow by its rows of the table of flows, one per seed."""
+    column = {each: rows[each].to_numpy(dtype=float) for each in _COLUMNS}
+    lost, arrived = column["packets_lost"].sum(), column["packets_delivered"].sum()
+    frames = {how: float(np.nansum(column[f"video_frames_{how}"])) for how in _FRAMES}
+    shown = sum(frames.values())
+    delays = column["delay_p95_s"]
+    return Service(
+        flow,
+        name,
+        column["goodput_bps"],
+        fair_bps,
+        yardstick,
+        float(delays[np.isfinite(delays)].mean()) if np.isfinite(delays).any() else float("nan"),
+        _ratio(lost, lost + arrived),
+        _ratio(shown - frames["on_time"], shown),
+        _ratio(frames["lost"], shown),
+        is_call,
+    )
 
 
 def records(found: Sequence[Service]) -> list[Mapping[str, object]]:
@@ -224,9 +271,13 @@ def records(found: Sequence[Service]) -> list[Mapping[str, object]]:
     ]
 
 
-def _optimal(best: Optimum) -> tuple[np.ndarray, list[Yardstick]]:
+def _optimal(best: Optimum, flows: Sequence[_core.FlowView]) -> tuple[np.ndarray, list[Yardstick]]:
+    """The rates of the optimum. A flow that is alone shares with nobody."""
     made: np.ndarray = np.minimum(best.rates_bps, best.shares.offered_bps)
-    return made, [Yardstick.FAIR] * len(made)
+    if sum(not flow.get("acknowledges", False) for flow in flows) > 1:
+        return made, [Yardstick.FAIR] * len(made)
+    offered = best.shares.offered_bps <= best.rates_bps
+    return made, [Yardstick.OFFERED if all_of_it else Yardstick.PATH for all_of_it in offered]
 
 
 def _means(flows: Sequence[_core.FlowView], goodput: np.ndarray) -> tuple[np.ndarray, list[Yardstick]]:

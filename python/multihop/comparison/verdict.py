@@ -6,22 +6,25 @@ says nothing of them. P-values and intervals are in a table below the sentences.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from multihop import _core
 from multihop.comparison import phases
-from multihop.comparison.kinds import delays, kinds
+from multihop.comparison.kinds import kinds, whom
+from multihop.comparison.relevance import differ
 from multihop.comparison.runs import Contrast, Runs
 from multihop.comparison.service import STARVING, Service, Status
 from multihop.results.columns import METRIC, Metric
-from multihop.results.statistics import estimate_or_none
+from multihop.results.frames import largest_alike
 from multihop.results.words import listed, percent, several, three_digits
 
 _QUESTIONS = ("goodput_total_bps", "jain", "delay_p95_s")
-_LABELS = {"goodput_total_bps": "Goodput", "jain": "Fairness", "delay_p95_s": "Delay (95th percentile)"}
+_LABELS = {"goodput_total_bps": "Goodput", "jain": "Fairness of goodput", "delay_p95_s": "Delay (95th percentile)"}
+
+#: Means that differ by more than this factor look different; where they are not, the sentence says why.
+_PLAINLY_APART = 2.0
 
 #: A sentence names no more flows than these; of several schemes, fewer of each.
 _MOST_FLOWS, _MOST_OF_SCHEME = 8, 2
@@ -35,9 +38,6 @@ _WANTING = (Status.SLOW, Status.LATE, Status.LOSSY)
 #: A gap to the optimum below this is said to be below zero; nearer to it, rounding and chance may make one.
 _BELOW_ZERO = -0.005
 
-#: A smaller difference, however significant, is none to a reader: a share of the mean, or of Jain's index.
-_NEGLIGIBLE = 0.005
-
 #: A larger ratio of two means is said as a factor.
 _FACTOR = 3.0
 
@@ -47,6 +47,15 @@ def first_screen(runs: Runs) -> list[str]:
     unserved = Unserved(runs)
     differ = [*_who_is_better(runs, unserved), *_of_kinds(runs), *_losses(runs)]
     return [*unserved.sentences(), *differ, *_advice(runs, unserved)]
+
+
+def shortened(said: Sequence[str], most: int, lines: Callable[[str], int]) -> list[str]:
+    """Sentences that take at most so many lines, without details that the tables below them have."""
+    kept = list(said)
+    for detail in ("Packets lost", "Delay (95th percentile) by ", "No significant difference"):
+        if sum(map(lines, kept)) > most:
+            kept = [sentence for sentence in kept if not sentence.startswith(detail)]
+    return kept
 
 
 def sentences(runs: Runs) -> list[str]:
@@ -116,8 +125,7 @@ class Unserved:
         )
 
     def sentences(self) -> list[str]:
-        """Flows that are dead under every scheme first, then starving ones, then those slow or late."""
-        several_variants = len(self._runs.variants) > 1
+        """Flows dead under every scheme first, then starving ones, then those slow, late or lossy."""
         silent = self._dead()
         said = [self._of_dead(silent)] if silent else []
         starving = {
@@ -125,25 +133,13 @@ class Unserved:
             for variant, found in self.services.items()
         }
         if any(starving.values()):
-            under = " under every scheme" if all(starving.values()) else " under some schemes only"
-            said.append(f"Starving{under if several_variants else ''}: {self._starving(starving)}.")
+            said.append(f"Starving: {self._starving(starving)}.")
         wanting = [each for found in self.services.values() for each in found if each.status in _WANTING]
-        if several_variants and len(wanting) > _MOST_OF_SCHEME:
-            return [*said, f"Slow, late or lossy: {self._counts()}."]
-        for status in _WANTING:
-            which = self._by_variants({status})
-            if which:
-                said.append(f"{str(status).capitalize()}: {which}.")
-        return said
-
-    def _counts(self) -> str:
-        """Numbers of slow, late and lossy flows by variant."""
-        said = []
-        for variant, found in self.services.items():
-            numbers = Counter(each.status for each in found)
-            counts = [f"{numbers[status]} {status}" for status in _WANTING if numbers[status]]
-            said.append(f"{variant} {listed(counts) if counts else 'none'}")
-        return "; ".join(said)
+        with_reasons = len(self.services) == 1 or len(wanting) <= _MOST_OF_SCHEME
+        there = [status for status in _WANTING if any(each.status == status for each in wanting)]
+        if with_reasons:
+            return [*said, *(f"{str(status).capitalize()}: {self._of_status(status)}." for status in there)]
+        return [*said, f"{listed([str(status) for status in there], 'or').capitalize()}: {self._counts(there)}."]
 
     def _dead(self) -> list[int]:
         """Flows that are dead under every variant."""
@@ -161,33 +157,50 @@ class Unserved:
     def _starving(self, starving: Mapping[str, Sequence[Service]]) -> str:
         """In how many seeds flows starve, and which in how many; by variant where there are several."""
         most = _MOST_FLOWS if len(self.services) == 1 else _MOST_OF_SCHEME
+        seeds = len(self._runs.seeds)
         said = []
         for variant, found in starving.items():
-            if not found:
-                continue
-            where = f"{variant} " if len(self.services) > 1 else ""
-            if len(self._runs.seeds) == 1:
-                said.append(f"{where}{several([each.name for each in found], most)}")
-                continue
-            seeds = np.any([each.starves for each in found], axis=0)
             worst = sorted(found, key=lambda each: -each.starved_seeds)
-            flows = several([f"{each.name} in {each.starved_seeds}" for each in worst], most)
-            said.append(f"{where}in {seeds.sum()} of {len(seeds)} seeds ({flows})")
+            where = f"with {variant} " if len(self.services) > 1 else ""
+            if not found:
+                said.append(f"{where}in no seed" if seeds > 1 else f"{where}none")
+            elif seeds == 1:
+                said.append(where + several([each.name for each in found], most))
+            else:
+                flows = several([f"{each.name} in {each.starved_seeds}" for each in worst], most)
+                starved = np.any([each.starves for each in found], axis=0).sum()
+                which = f" ({flows})" if len(self._flows) > 1 else ""
+                said.append(f"{where}in {starved} of {seeds} seeds{which}")
         of = dict.fromkeys(each.yardstick for found in starving.values() for each in found)
-        return f"{'; '.join(said)}: less than {100 * STARVING:g} % of {' or '.join(of)}"
+        return f"{'; '.join(said)}. A flow starves below {100 * STARVING:g} % of {' or '.join(of)}"
 
-    def _by_variants(self, statuses: Container[Status]) -> str:
-        """The flows of these statuses, with why; by variant where there are several."""
+    def _of_status(self, status: Status) -> str:
+        """The flows of a status, with why; by variant where there are several."""
         said = []
         for variant, found in self.services.items():
-            of = [each for each in found if each.status in statuses]
+            of = [each for each in found if each.status == status]
+            where = f"with {variant} " if len(self.services) > 1 else ""
             if of:
-                where = f"under {variant} " if len(self.services) > 1 else ""
                 said.append(where + self._with_reasons(of))
         return "; ".join(said)
 
-    @staticmethod
-    def _with_reasons(found: Sequence[Service]) -> str:
+    def _counts(self, statuses: Sequence[Status]) -> str:
+        """The flows of these statuses by variant, named where they are few, and else counted by kind."""
+        said = []
+        for variant, found in self.services.items():
+            of = {status: [each.flow for each in found if each.status == status] for status in statuses}
+            counts = [
+                self._whom(flows, _MOST_OF_SCHEME) + (f" {status}" if len(statuses) > 1 else "")
+                for status, flows in of.items()
+                if flows
+            ]
+            said.append(f"with {variant} {', '.join(counts) or 'none'}")
+        return "; ".join(said)
+
+    def _whom(self, flows: Sequence[int], most: int) -> str:
+        return whom(self._flows, flows, most)
+
+    def _with_reasons(self, found: Sequence[Service]) -> str:
         """Flows with why each is not served; flows that lack the same together, with the worst of them."""
         by_lack: dict[object, list[Service]] = {}
         for each in sorted(found, key=lambda each: -each.severity):
@@ -195,7 +208,7 @@ class Unserved:
         said = []
         for same in by_lack.values():
             at_worst = "at worst " if len({each.sentence() for each in same}) > 1 else ""
-            said.append(f"{several([each.name for each in same], _MOST_FLOWS)} ({at_worst}{same[0].sentence()})")
+            said.append(f"{self._whom([each.flow for each in same], _MOST_FLOWS)} ({at_worst}{same[0].sentence()})")
         return ", ".join(said)
 
 
@@ -206,9 +219,9 @@ def _flows(runs: Runs) -> list[_core.FlowView]:
 def _who_is_better(runs: Runs, unserved: Unserved) -> list[str]:
     """A line for each question in which schemes differ, and one for all others together."""
     known = {metric.name for metric in runs.measured_metrics}
-    if len(kinds(_flows(runs))) > 1:
+    if _delays_by_flow(runs):
         known.discard("delay_p95_s")
-    labels = {name: _label(name, unserved) for name in _QUESTIONS if name in known}
+    labels = {name: _label(name, runs, unserved) for name in _QUESTIONS if name in known}
     if len(runs.variants) == 1:
         said = [f"{label}: {_alone(runs, METRIC[name])}" for name, label in labels.items()]
         return ["; ".join([said[0], *(f"{each[0].lower()}{each[1:]}" for each in said[1:])]) + "."]
@@ -227,6 +240,10 @@ def _who_is_better(runs: Runs, unserved: Unserved) -> list[str]:
             undecided.append(name)
         else:
             said.append(f"{labels[name]}: {values[name]}. {answer}")
+    for name in undecided:
+        means = [mean for mean in ranked[name].values() if mean > 0.0]
+        if len(runs.seeds) > 1 and len(means) > 1 and max(means) > _PLAINLY_APART * min(means):
+            values[name] += " (too different from seed to seed to tell)"
     together = "; ".join(f"{labels[name][0].lower()}{labels[name][1:]} {values[name]}" for name in undecided)
     if undecided and len(runs.seeds) == 1:
         chance = "One seed cannot tell whether differences are more than chance; use --seeds 10 or more"
@@ -236,8 +253,13 @@ def _who_is_better(runs: Runs, unserved: Unserved) -> list[str]:
     return said
 
 
-def _label(name: str, unserved: Unserved) -> str:
-    return f"{_LABELS[name]}, of what arrived" if unserved and name == "delay_p95_s" else _LABELS[name]
+def _label(name: str, runs: Runs, unserved: Unserved) -> str:
+    """What a question is called; fairness is between the flows that want the same."""
+    flows = _flows(runs)
+    alike = largest_alike(flows)
+    if name == "jain" and len(alike) < len(flows):
+        return f"{_LABELS[name]} among {whom(flows, alike, _MOST_OF_SCHEME).removeprefix('all ')}"
+    return "Delay of what arrived (95th percentile)" if unserved and name == "delay_p95_s" else _LABELS[name]
 
 
 def _alone(runs: Runs, metric: Metric) -> str:
@@ -254,61 +276,115 @@ def _alone(runs: Runs, metric: Metric) -> str:
 
 
 def _of_kinds(runs: Runs) -> list[str]:
-    """Delays by kind of flow, where there are several kinds: means over seeds, by variant."""
-    of = kinds(_flows(runs))
-    if len(of) == 1:
+    """Delays of flows from the least to the most, by kind of flow where there are several."""
+    if not _delays_by_flow(runs):
         return []
-    metric = METRIC["delay_p95_s"]
+    of = kinds(_flows(runs))
+    delays = {variant: runs.by_flow(variant, "delay_p95_s") for variant in runs.variants}
     said = []
     for kind, flows in list(of.items())[:_MOST_KINDS]:
-        found = {variant: estimate_or_none(delays(results, flows, 0.95)) for variant, results in runs.results.items()}
-        values = {variant: "none" if each is None else _number(metric, each.mean) for variant, each in found.items()}
+        values = {variant: _range(METRIC["delay_p95_s"], found[flows]) for variant, found in delays.items()}
         each = ", ".join(f"{variant} {value}" for variant, value in values.items())
         said.append(f"{kind} {each if len(runs.variants) > 1 else next(iter(values.values()))}")
     left = [f"{len(of) - _MOST_KINDS} more kinds"] if len(of) > _MOST_KINDS else []
-    return [f"{_LABELS['delay_p95_s']} by kind of flow: {'; '.join([*said, *left])}."]
+    by = "by kind of flow" if len(of) > 1 else "by flow"
+    return [f"{_LABELS['delay_p95_s']} {by}: {'; '.join([*said, *left])}."]
+
+
+def _delays_by_flow(runs: Runs) -> bool:
+    """Whether delays are said flow by flow: those of several kinds, or of one run, have none in common."""
+    of = kinds(_flows(runs))
+    return len(of) > 1 or (len(runs.variants) == 1 and any(len(flows) > 1 for flows in of.values()))
+
+
+def _range(metric: Metric, values: np.ndarray) -> str:
+    """The least and the most of values; one number where they look alike."""
+    there = values[np.isfinite(values)]
+    if not len(there):
+        return "none"
+    least, most = (three_digits(metric.shown(end)) for end in (there.min(), there.max()))
+    return f"{least if least == most else f'{least} to {most}'} {metric.unit}".strip()
 
 
 def _losses(runs: Runs) -> list[str]:
-    """Losses by scheme, pooled and, of several flows, of the flow that loses most.
-
-    A flow that loses most of its few packets hardly counts in the pool.
-    """
+    """Losses by scheme: of the packets of all seeds and, of several flows, the greatest of a flow."""
     said = []
     flows = _flows(runs)
     for variant in runs.variants:
-        pooled = runs.estimate(variant, "loss_ratio")
-        by_flow = runs.by_flow(variant, "loss_ratio")
-        if pooled is None or not pooled.mean or np.isnan(by_flow).all():
+        *by_flow, together = runs.loss_ratios(variant)
+        if not together > 0.0:
             continue
         most = int(np.nanargmax(by_flow))
-        of_one = f", {flows[most]['name']} {percent(by_flow[most])}" if len(flows) > 1 else ""
+        of_one = f", at most {percent(by_flow[most])} ({flows[most]['name']})" if len(flows) > 1 else ""
         where = f"{variant} " if len(runs.variants) > 1 else ""
-        said.append(f"{where}{percent(pooled.mean)}{of_one}")
-    whose = " in all, and by the flow that loses most" if len(flows) > 1 else ""
-    return [f"Packets lost{whose}: {'; '.join(said)}."] if said else []
+        said.append(f"{where}{percent(together)}{of_one}")
+    seeds = ", all seeds together" if len(runs.seeds) > 1 else ""
+    return [f"Packets lost{seeds}: {'; '.join(said)}."] if said else []
 
 
 def _advice(runs: Runs, unserved: Unserved) -> list[str]:
     """What a reader does next; nothing where one variant serves every flow."""
     counts = {v: (unserved.count(v, starving=True), unserved.count(v, starving=False)) for v in runs.variants}
     least = min(counts.values())
-    why = "`multihop explain` says why, and what helps"
+    explain = "`multihop explain` tries what helps"
     if len(counts) == 1:
         total = len(unserved.services[runs.variants[0]])
         if not any(least):
             return ["All flows are fine." if total > 1 else "The flow is fine."]
-        return [f"What to do: {why}."]
+        return [f"What to do: {explain}."]
     best = [variant for variant, count in counts.items() if count == least]
     if len(best) < len(counts):
-        which = "no flow starves" if not least[0] else f"fewest flows starve ({least[0]})"
-        if all(count[0] == least[0] for count in counts.values()):
-            which = "no flow is slow, late or lossy" if not any(least) else "fewest flows are slow, late or lossy"
-        more = f"; {why}" if any(least) else ""
-        return [f"What to do: take {listed(best)}, under which {which}{more}."]
+        of_them = f"{' or '.join(best)}: {_count(unserved, counts, best)}.{_price(runs, best)}"
+        if any(least):
+            return [f"What to do: {explain}. Best of these schemes is {of_them}"]
+        return [f"What to do: take {of_them}"]
     if any(least):
-        return [f"What to do: {why}; no scheme serves all flows."]
+        return [f"What to do: {explain}; none of these schemes serves all flows."]
     return [_by_preference(runs)]
+
+
+def _count(unserved: Unserved, counts: Mapping[str, tuple[int, int]], best: Sequence[str]) -> str:
+    """Number of flows that the best schemes do not serve, beside those of the others."""
+    starving, wanting = counts[best[0]]
+    total = len(unserved.services[best[0]])
+    if not starving and not wanting:
+        return "all flows are fine" if total > 1 else "the flow is fine"
+    which = int(all(count[0] == starving for count in counts.values()))
+    statuses = [each.status for found in unserved.services.values() for each in found if each.status in _WANTING]
+    named = [str(status) for status in _WANTING if status in statuses]
+    what = f"{' or '.join(named)}" if which else "starving"
+    if total == 1:
+        now = unserved.services[best[0]][0].status
+        return f"the flow is {now}, not {' or '.join(_others_status(unserved, best))}"
+    number = counts[best[0]][which]
+    others = ", ".join(f"{count[which]} under {variant}" for variant, count in counts.items() if variant not in best)
+    return f"{number or 'no'} {'flow is' if number < 2 else 'flows are'} {what} ({others})"
+
+
+def _others_status(unserved: Unserved, best: Sequence[str]) -> list[str]:
+    """Statuses of a flow that is alone, under the schemes that are not the best."""
+    return list(dict.fromkeys(str(of[0].status) for variant, of in unserved.services.items() if variant not in best))
+
+
+def _price(runs: Runs, taken: Sequence[str]) -> str:
+    """In what other schemes are better beyond chance than the one that is taken; empty where in nothing."""
+    known = {metric.name for metric in runs.measured_metrics}
+    known -= {"delay_p95_s"} if _delays_by_flow(runs) else set()
+    said = []
+    for name in (name for name in _QUESTIONS if name in known and len(taken) == 1):
+        metric, means = METRIC[name], _ranked(runs, METRIC[name])
+        better = [
+            variant
+            for contrast in runs.contrasts(metric)
+            if contrast.significant and _matters(contrast, means) and taken[0] in {contrast.a, contrast.b}
+            for variant in (contrast.a, contrast.b)
+            if variant != taken[0] and list(means).index(variant) < list(means).index(taken[0])
+        ]
+        if better:
+            best = min(better, key=list(means).index)
+            label = _LABELS[name][0].lower() + _LABELS[name][1:]
+            said.append(f"{label} {_number(metric, means[taken[0]])}, with {best} {_number(metric, means[best])}")
+    return f" Its price: {'; '.join(said)}." if said else ""
 
 
 def _by_preference(runs: Runs) -> str:
@@ -351,22 +427,24 @@ def _answer(runs: Runs, metric: Metric, means: Mapping[str, float]) -> str | Non
     apart = [c for c in contrasts.values() if c.significant]
     if not apart:
         return None
-    if not any(_matters(contrast, means) for contrast in apart):
-        return f"Alike, within {percent(_NEGLIGIBLE)}."
+    mattering = [contrast for contrast in apart if _matters(contrast, means)]
+    if not mattering:
+        return "They are practically equal."
     leader, *others = means
-    beaten = [v for v in others if (c := contrasts.get(frozenset((leader, v)))) and c.significant]
-    tied = [v for v in others if v not in beaten]
-    alike = f"{listed([leader, *tied])} cannot be distinguished" if tied else ""
-    if not beaten:
-        return f"{alike}, but {_pair(apart[0], metric)}."
-    gaps = " and ".join(_gap(contrasts[frozenset((leader, v))], v, means[v], metric) for v in beaten)
-    return f"{leader} is better {gaps}." + (f" {alike}." if alike else "")
+    of = {variant: contrasts.get(frozenset((leader, variant))) for variant in others}
+    beaten = {v: contrast for v, contrast in of.items() if contrast in mattering}
+    equal = [v for v, contrast in of.items() if contrast in apart and v not in beaten]
+    tied = [v for v in others if v not in beaten and v not in equal]
+    said = [f"{leader} is better {' and '.join(_gap(c, v, means[v], metric) for v, c in beaten.items() if c)}"]
+    said = said if beaten else []
+    said += [f"{listed([leader, *equal])} are practically equal"] if equal else []
+    said += [f"{listed([leader, *tied])} cannot be distinguished"] if tied else []
+    return ". ".join(said) + ("." if beaten else f", but {_pair(mattering[0], metric)}.")
 
 
 def _matters(contrast: Contrast, means: Mapping[str, float]) -> bool:
-    """Whether a significant difference is more than a reader cares about."""
-    base = 1.0 if contrast.metric.name == "jain" else max(abs(means[contrast.a]), abs(means[contrast.b]))
-    return abs(contrast.difference.mean) >= _NEGLIGIBLE * base
+    """Whether a significant difference is more than a user would not notice."""
+    return differ(contrast.metric.name, means[contrast.a], means[contrast.b])
 
 
 def _gap(contrast: Contrast, other: str, base: float, metric: Metric) -> str:
@@ -381,10 +459,10 @@ def _gap(contrast: Contrast, other: str, base: float, metric: Metric) -> str:
 def _relative(share: float, metric: Metric) -> str:
     """A difference as a share of the other's mean; a factor where it is many times that."""
     if not metric.higher_is_better:
-        return f"-{percent(share)}" if share >= 0.005 else "less than 1 %"
+        return f"-{percent(share)}"
     if share >= _FACTOR - 1:
         return f"{three_digits(1 + share)} times as much"
-    return f"+{percent(share)}" if share >= 0.005 else "less than 1 %"
+    return f"+{percent(share)}"
 
 
 def _pair(contrast: Contrast, metric: Metric) -> str:

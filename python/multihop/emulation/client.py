@@ -1,4 +1,4 @@
-"""`multihop.emulate`: an emulation as a context manager, in a process of its own."""
+"""`multihop.emulate`: an emulation as a context manager, in its own process."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from multihop.emulation.outcome import Emulated
 from multihop.emulation.session import Settings, overriding
 from multihop.simulation.scenario import ScenarioLike, TimeLike, load, time_text
 
-#: How often it is asked whether a program has ended.
+#: Interval between checks whether a program has ended.
 _ASK_EVERY_S = 0.02
-#: Characters of a value in a message.
+#: Most characters of a value in a message.
 _MOST_SHOWN = 80
-#: How long the process of an emulation may take to end.
+#: Time within which the process of an emulation must end.
 _PATIENCE_S = 5.0
 
 
@@ -48,36 +48,35 @@ def emulate(
     record: str | Path | None = None,
     **overrides: TimeLike | None,
 ) -> Emulation:
-    """Real programs over the simulated air, in real time: each node is a network namespace of Linux.
+    """Runs real programs over the simulated air, in real time: each node is a network namespace of Linux.
 
     >>> with multihop.emulate("scenarios/chain.toml") as emulation:     # doctest: +SKIP
     ...     server = emulation.node("n7").start(["iperf3", "-s", "-1"])
     ...     said = emulation.node("n0").run(["iperf3", "-c", "n7"]).stdout
     >>> emulation.outcome.result.flows                                  # doctest: +SKIP
 
-    It begins with the `with` block and ends with it, or with the scenario's `duration`; programs that still
-    run are ended. What a `with` block does not end, the kernel does when this process is gone.
+    The emulation starts and ends with the `with` block, or ends with the scenario's `duration`. Programs that
+    still run are then terminated; after a crash of this process the kernel removes them.
 
     Args:
         scenario: a path, TOML text, or a dictionary of the same shape.
         seed: replaces the scenario's seed; 0 to 2**64 - 1.
-        set: replaces or adds any keys, as in `run`.
-        mode: what routes: the run ("ip"), or programs, over frames of one hop ("ethernet").
-        traffic: the flows of the scenario are simulated as well.
-        shim: the scheme's ends stand below the TCP of the kernel, and regulate it.
-        uplink: a node that leads to the networks of the host, and is the other nodes' gateway; needs
-            slirp4netns.
-        slow: real seconds for each virtual one, 0.01 to 1000000. Programs do not know of it.
-        max_lag: the p99 of packets' lag up to which the result counts, in seconds or with a unit; or "off".
-        sysctls: settings of every node's kernel, such as `{"net.ipv4.tcp_ecn": 1}`.
-        pcap: where a capture of all radios goes.
-        record: where the journal goes that `multihop replay` runs again.
+        set: keys to replace or add, as in `run`.
+        mode: "ip", where the run routes; or "ethernet", where programs route, over frames of one hop.
+        traffic: whether the flows of the scenario are simulated as well.
+        shim: whether sender and receiver of the scheme regulate the kernel's TCP, placed below it.
+        uplink: node that connects to the host's networks and is the gateway of the others; needs slirp4netns.
+        slow: real seconds per virtual second, 0.01 to 1000000. Programs do not notice it.
+        max_lag: limit of the p99 of packets' lag for a valid result, in seconds or with a unit; or "off".
+        sysctls: kernel settings of every node, such as `{"net.ipv4.tcp_ecn": 1}`.
+        pcap: file for a capture of all radios.
+        record: file for the journal, which `multihop replay` repeats.
         **overrides: `duration`, `warmup` (0 s by default), `record_interval`, in seconds or as text with a
-            unit; `scheme`, whose routers see the packets.
+            unit; `scheme`, whose router policies process the packets.
 
     Raises:
-        ScenarioError: naming file, line, key, what was found and what would do.
-        UserError: if an argument makes no sense, or this machine cannot emulate.
+        ScenarioError: naming file, line, key, the value found and what is needed.
+        UserError: if an argument is invalid, or this machine cannot emulate.
     """
     try:
         max_lag_s = math.inf if max_lag == "off" else _core.seconds(time_text("max_lag", max_lag))
@@ -91,20 +90,20 @@ def emulate(
 
 
 class Emulation(Displayed):
-    """An emulation that runs during a `with` block."""
+    """Emulation that runs during a `with` block."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._lock = threading.Lock()
         self._outcome: Emulated | None = None
-        #: Why nothing can be asked; none while the emulation runs.
+        #: Reason why requests fail; `None` while the emulation runs.
         self._silence: str | None = "this emulation has not begun; use it in a with block"
 
     def __enter__(self) -> Self:
         ours, theirs = socket.socketpair()
         words = [sys.executable, "-m", "multihop.emulation.service", str(theirs.fileno())]
         with theirs:
-            # A session of its own: Ctrl-C is for this process, which then ends the block.
+            # In a session of its own, since Ctrl-C is for this process, which then ends the block.
             self._process = subprocess.Popen(
                 command(words, with_uplink=self._settings.uplink is not None),
                 pass_fds=[theirs.fileno()],
@@ -128,41 +127,41 @@ class Emulation(Displayed):
             self._close()
 
     def overview(self, *, whole: bool = True) -> Overview:
-        """Whether the emulation runs."""
+        """Returns whether the emulation runs."""
         del whole
         return Overview(self._silence or "runs")
 
     def node(self, name: str) -> Node:
-        """A node, on which programs can be started."""
+        """Returns a node, at which programs can be started."""
         return Node(self, name)
 
     @property
     def status(self) -> dict[str, Any]:
-        """Progress: seconds, lag, what became of packets, bytes delivered by flow, queues by node."""
+        """Progress: seconds, lag, counts of packets, bytes delivered by flow, queues by node."""
         found: dict[str, Any] = self.ask("status")
         return found
 
     @property
     def is_over(self) -> bool:
-        """Has the scenario come to its end?"""
+        """Whether the scenario has ended."""
         return bool(self.ask("is_over"))
 
     @property
     def outcome(self) -> Emulated:
-        """Outcome: `result` has the tables, `live` counters and lag, `is_valid` whether lag was kept.
+        """Result: `result` has the tables, `live` counters and lag, `is_valid` whether the lag was low.
 
         Raises:
             UserError: if the `with` block has not ended, or ended with an exception.
         """
         if self._outcome is None:
-            raise UserError("outcome: there is none before the end of the with block")
+            raise UserError("outcome: the with block has not ended; read it after the block")
         return self._outcome
 
-    def ask(self, what: str, *arguments: Any) -> Any:  # noqa: ANN401 - whatever the service answers
-        """Asks the process of the emulation."""
+    def ask(self, what: str, *arguments: Any) -> Any:  # noqa: ANN401 - any answer of the service
+        """Sends a request to the process of the emulation, and returns the answer."""
         return self._send((what, arguments))
 
-    def _send(self, request: object) -> Any:  # noqa: ANN401 - whatever the service answers
+    def _send(self, request: object) -> Any:  # noqa: ANN401 - any answer of the service
         with self._lock:
             if self._silence is not None:
                 raise UserError(self._silence)
@@ -183,7 +182,7 @@ class Emulation(Displayed):
                 self._silence = "this emulation is over"
 
     def _end(self) -> str:
-        """Waits until the process has ended; its last words, or how it ended."""
+        """Waits until the process has ended. Returns its last message, or how it ended."""
         self._requests.close()
         try:
             _, err = self._process.communicate(timeout=_PATIENCE_S)
@@ -197,17 +196,17 @@ class Emulation(Displayed):
 
 
 class Node:
-    """A node of an emulation."""
+    """Node of an emulation."""
 
     def __init__(self, emulation: Emulation, name: str) -> None:
         self._emulation = emulation
         self.name = name
 
     def start(self, words: Sequence[str | os.PathLike[str]]) -> Program:
-        """Starts a program here, and does not wait for it.
+        """Starts a program at this node without waiting for it.
 
         Raises:
-            UserError: if there is no such node or program.
+            UserError: if the node or program does not exist.
         """
         given = _texts(words)
         return Program(self._emulation, given, self._emulation.ask("start", self.name, given))
@@ -215,11 +214,11 @@ class Node:
     def run(
         self, words: Sequence[str | os.PathLike[str]], *, timeout: float | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Runs a program here, and waits until it has ended: exit code and what it has printed.
+        """Runs a program at this node and waits for its end. Returns exit code and output.
 
         Raises:
-            UserError: if there is no such node or program.
-            subprocess.TimeoutExpired: if it has not ended after so many real seconds; then it is killed.
+            UserError: if the node or program does not exist.
+            subprocess.TimeoutExpired: if it has not ended within `timeout` real seconds; it is killed.
         """
         return self.start(words).wait(timeout)
 
@@ -237,7 +236,7 @@ def _texts(words: Sequence[str | os.PathLike[str]]) -> list[str]:
 
 
 class Program:
-    """A program at a node."""
+    """Program at a node."""
 
     def __init__(self, emulation: Emulation, words: list[str], number: int) -> None:
         self._emulation = emulation
@@ -245,10 +244,10 @@ class Program:
         self._number = number
 
     def wait(self, timeout: float | None = None) -> subprocess.CompletedProcess[str]:
-        """Waits until it has ended.
+        """Waits for the end of the program.
 
         Raises:
-            subprocess.TimeoutExpired: if it has not after so many real seconds; then it is killed.
+            subprocess.TimeoutExpired: if it has not ended within `timeout` real seconds; it is killed.
         """
         until = None if timeout is None else time.monotonic() + timeout
         while (ended := self._emulation.ask("poll", self._number)) is None:
@@ -262,5 +261,5 @@ class Program:
         )
 
     def send_signal(self, which: int) -> None:
-        """Sends it a signal; nothing happens if it has ended."""
+        """Sends a signal to the program, unless it has ended."""
         self._emulation.ask("signal", self._number, int(which))

@@ -1,8 +1,9 @@
-"""Runs a command as the first process of namespaces of its own.
+"""Runs a command as the first process of its own namespaces.
 
 Usage: `python -m multihop.emulation.isolate [--uplink] COMMAND...`.
 
-Whatever the command starts ends with it. It is killed when this process is; signals are passed on.
+All processes that the command starts end with it. The command is killed with this process; signals are
+forwarded.
 """
 
 from __future__ import annotations
@@ -19,43 +20,43 @@ from typing import NoReturn
 from multihop import _core
 from multihop.emulation import uplink
 
-#: Set for the command: the number of the process outside that waits for it.
+#: Environment variable with the number of the process outside that waits for the command.
 MARK = "MULTIHOP_ISOLATED"
 
 EXIT_REFUSED = 2
 _UPLINK = "--uplink"
-#: Signals that want an end. The kernel ignores them on behalf of the first process of a namespace that has no
-#: handler yet, unless they are held.
+#: Signals that end an emulation. Unless they are blocked, the kernel discards them for the first process of a
+#: namespace that has no handler yet.
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def command(words: list[str], *, with_uplink: bool = False) -> list[str]:
-    """What runs these words so; with an exit to the host for `uplink.attach` if it is asked for."""
+    """Returns the command that runs these words in namespaces, and on request with an uplink to attach."""
     return [sys.executable, "-m", "multihop.emulation.isolate", *([_UPLINK] if with_uplink else []), *words]
 
 
 def is_isolated() -> bool:
-    """Is this process such a command?"""
+    """Whether this process is such a command."""
     return MARK in os.environ
 
 
 def number_outside() -> int:
-    """The number of the process outside that waits for this command."""
+    """Returns the number of the process outside that waits for this command."""
     return int(os.environ[MARK])
 
 
 def hold_signals() -> None:
-    """From now on signals that want an end wait, in the command that is started as well."""
+    """Blocks the ending signals, also in the command to start."""
     signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
 
 
 def take_signals() -> None:
-    """Takes the signals that have waited, and those to come: handlers are there."""
+    """Unblocks the ending signals, once handlers are installed."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
 
 
 def why_not(error: OSError) -> str:
-    """What forbids namespaces, and which setting allows them."""
+    """Returns why namespaces are forbidden, and which setting allows them."""
     reason = error.strerror or str(error)
     if error.errno == errno.ENOSPC:
         return f"namespaces cannot be made: {reason}; sysctl user.max_user_namespaces is the limit"
@@ -67,7 +68,7 @@ def why_not(error: OSError) -> str:
 
 
 def main(words: list[str]) -> NoReturn:
-    """Isolates itself, starts the command, and leaves as it leaves."""
+    """Isolates this process, starts the command, and exits with its exit code."""
     hold_signals()
     if words[0] == _UPLINK:
         words = words[1:]

@@ -1,4 +1,4 @@
-"""What comes of an emulation: the tables of a run, and how well real time was kept."""
+"""Result of an emulation: the tables of a run, and how well real time was kept."""
 
 from __future__ import annotations
 
@@ -13,84 +13,83 @@ from multihop.api.results import Comparison, Result
 from multihop.base.display import Displayed, Overview
 from multihop.simulation.scenario import Scenario
 
-#: The application of a flow whose packets come from outside of the run.
+#: Application of a flow with injected packets.
 _OUTSIDE = "external"
-#: The scheme whose routers do nothing.
+#: Scheme without router policies.
 _PLAIN = "udp"
-#: Columns that count what the end of a transport does, which here is a program or the kernel.
+#: Columns counted by the end of a transport, which is a program or the kernel in an emulation.
 _OF_TRANSPORT = ("retransmissions", "timeouts", "recoveries", "ecn_reductions", "transfers")
-#: A direction whose programs sent less payload than this share of what the other direction of the same nodes
-#: sent answers that (the last words of a transfer, replies to pings), and is none of those that share the
-#: medium.
+#: Share of the other direction's payload below which a direction only carries replies, such as the summary of
+#: a transfer or ping replies. Such a direction does not count as sharing the medium.
 ANSWERING_SHARE = 0.01
 
 
 @dataclass(frozen=True, repr=False)
 class Emulated(Displayed):
-    """An emulation that is over."""
+    """Emulation that has ended."""
 
-    #: Tables and report, as of a run. Only pairs of nodes between which there were packets are flows; with
-    #: mode ethernet there are none.
+    #: Tables and report, as of a run. Flows are the pairs of nodes with packets; with mode ethernet there are
+    #: none.
     result: Result
-    #: Counters of packets, and their lateness, as `--status` has them.
+    #: Counters of packets, and their lag, as in `--status`.
     live: _core.EmulationStatus
     #: Nodes whose device a program has removed.
     removed: tuple[str, ...]
-    #: Sentences on what could not be written; the emulation went on.
+    #: Messages about files that could not be written; the emulation continued.
     failures: tuple[str, ...]
-    #: Seconds of CPU that the loop took.
+    #: CPU time of the loop [s].
     cpu_s: float
-    #: The loop had real-time priority.
+    #: Whether the loop had real-time priority.
     prompt: bool
-    #: A virtual second took so many real ones.
+    #: Real seconds per virtual second.
     slow: float
-    #: The lateness up to which the result counts, in seconds.
+    #: Limit of lag for a valid result [s].
     max_lag_s: float
-    #: What has routed: the run ("ip"), or programs ("ethernet").
+    #: What routed: the run ("ip"), or programs ("ethernet").
     mode: str
-    #: Bytes that arrived, by pair of nodes: payloads, or with mode ethernet what unicast frames carry.
+    #: Delivered bytes by pair of nodes: payload, or with mode ethernet the content of unicast frames.
     delivered_bytes: Mapping[str, int]
 
     def overview(self, *, whole: bool = True) -> Overview:
-        """The run's flows, and whether the result counts."""
-        said = self.why_invalid or ["the result counts"]
+        """Returns the run's flows, and whether the result is valid."""
+        said = self.why_invalid or ["the result is valid"]
         return replace(self.result.overview(whole=whole), sentences=[*said, *self.failures])
 
     @property
     def overflowed(self) -> int:
-        """Packets that the kernel dropped, as a device's queue was full before they could be read."""
+        """Packets dropped by the kernel because a device's queue was full."""
         return self.live["overflowed"]
 
     @property
     def is_valid(self) -> bool:
-        """Whether the result counts: packets were in time, and none was lost unseen."""
+        """Whether the result is valid: packets were in time, and none was lost undetected."""
         return not self.why_invalid
 
     @property
     def why_invalid(self) -> list[str]:
-        """Reasons why the result does not count, as sentences; none if it does."""
+        """Sentences with the reasons for an invalid result; empty if it is valid."""
         reasons = []
         if self.live["lateness_p99_s"] > self.max_lag_s:
             limit = f"--max-lag {self.max_lag_s * 1e3:g} ms"
-            reasons.append(f"the p99 lag is beyond {limit}; use --slow, or fewer packets")
+            reasons.append(f"the p99 lag is above {limit}; use --slow, or fewer packets")
         if self.overflowed:
             reasons.append(
-                f"the kernel dropped {self.overflowed} packets before they were read, as programs sent faster than "
+                f"the kernel dropped {self.overflowed} packets before they were read, since programs sent faster than "
                 "the emulation reads; use --slow, or fewer packets"
             )
         reasons += [
-            f"{node}: a program removed its device air0, so that nothing left or reached it from then on"
+            f"{node}: a program removed its device air0, so that the node was cut off from then on"
             for node in self.removed
         ]
         return reasons
 
     @property
     def comparison(self) -> Comparison:
-        """The run, as what writes tables and reports takes it."""
+        """The run as a comparison, for tables and reports."""
         return _Alone(self.result.scenario, {"scenario": (self.result,)})
 
     def sentences(self) -> list[str]:
-        """How well time was kept, and what became of the packets, in words."""
+        """Returns sentences about lag and outcomes of packets."""
         live = self.live
         pace = "" if self.slow == 1 else f" ({self.slow:g} times as slow as real time, which programs do not know)"
         priority = "with real-time priority" if self.prompt else "without real-time priority"
@@ -120,14 +119,14 @@ class Emulated(Displayed):
 class _Alone(Comparison):
     @property
     def command(self) -> str:
-        """It is not the command of a run."""
+        """The command, which is that of an emulation."""
         return super().command.replace("multihop run", "multihop emulate", 1).replace(" --external alone", "")
 
 
 def result_of(
     scenario: Scenario, view: _core.ScenarioView, overrides: Mapping[str, Any], output: _core.Output
 ) -> Result:
-    """The result, of the flows that had packets."""
+    """Returns the result with only those flows that had packets."""
     sent = np.asarray(output["flows"]["packets_sent"]) > 0
     number = np.cumsum(sent) - 1
     tables: dict[str, Any] = dict(output)
@@ -146,9 +145,9 @@ def result_of(
 
 
 def _as_seen(flows: list[_core.FlowView], table: dict[str, _core.Column]) -> list[_core.FlowView]:
-    """Flows with what is known of those from outside, whose transport is a program's or the kernel's.
+    """Returns flows with the known data on injected ones, whose transport is a program's or the kernel's.
 
-    Of the table, what an end of a transport would have counted becomes missing.
+    Values that an end of a transport would count become missing in the table.
     """
     is_outside = np.array([flow["app"] == _OUTSIDE for flow in flows], dtype=bool)
     for column in _OF_TRANSPORT:

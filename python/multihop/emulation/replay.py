@@ -1,4 +1,4 @@
-"""A journal run again: its tables, and why its flows got what they got."""
+"""Replay of a journal: its tables, and explanations of its flows."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from multihop.simulation.scenario import for_core
 
 @dataclass(frozen=True)
 class Replayed:
-    """The run of a journal."""
+    """Repeated run of a journal."""
 
     result: Result
-    #: The fingerprint that the journal has; none if the emulation was killed.
+    #: Fingerprint in the journal; `None` if the emulation was killed.
     fingerprint: str | None
-    #: The engine that wrote it.
+    #: Engine that wrote the journal.
     made_by: str
 
 
 def replay(journal: Path, pcap: Path | None = None) -> Replayed:
-    """Runs a journal again; what each radio sees goes to `pcap`.
+    """Repeats the run of a journal; a capture of all radios goes to `pcap`.
 
     Raises:
-        UserError: if it is no journal, or a broken one.
+        UserError: if the file is no journal, or a broken one.
     """
     scenario, overrides, made_by = journal_of(journal)
     view = scenario.check(overrides)
@@ -44,18 +44,18 @@ def replay(journal: Path, pcap: Path | None = None) -> Replayed:
 
 
 def explain(journal: Path, flow: str | None = None) -> Explanation:
-    """Explains what held back the flows of an emulation.
+    """Explains what limits the flows of an emulation.
 
-    Fair is what they would get if each pair of nodes had sent all it could. Remedies are not tried: programs
-    would have sent something else.
+    The fair share of a flow is that of pairs of nodes that all send as much as they can. Remedies are not
+    tried, since programs would have sent something else.
 
     Raises:
-        UserError: if it is no journal, or there is no such flow, or none at all.
+        UserError: if the file is no journal, or has no such flow, or none at all.
     """
     result = replay(journal).result
     if not result.view["flows"]:
         raise UserError(
-            f"{journal}: there is no flow to explain: nothing went from end to end, or programs routed (mode ethernet)"
+            f"{journal}: has no flow to explain: nothing was sent end to end, or programs routed (mode ethernet)"
         )
     require_unicast(result.view, "explain")
     pairs = [{"from": each["source"], "to": each["destination"], "scheme": "udp"} for each in result.view["flows"]]

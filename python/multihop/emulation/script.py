@@ -1,4 +1,4 @@
-"""A test bed in a file: programs at nodes, when they start, and what they have measured.
+"""Test bed in a file: programs at nodes, their start times, and their measurements.
 
 ```toml
 [[program]]
@@ -38,27 +38,27 @@ _KEYS = {"at": (str, list), "run": (str,), "name": (str,), "start": (str,), "bac
 
 @dataclass(frozen=True)
 class Step:
-    """A program of a script."""
+    """Program of a script."""
 
     name: str
     node: str
     words: list[str]
-    #: Seconds of real time from the start.
+    #: Start time in seconds of real time.
     start_s: float
-    #: The emulation does not wait for its end.
+    #: Whether the emulation ends without waiting for the program.
     background: bool
 
 
 def read_script(path: Path, nodes: Sequence[str]) -> list[Step]:
-    """The programs of a script, in its order.
+    """Returns the programs of a script, in its order.
 
     Raises:
-        UserError: if it is no script, or names a node that there is not.
+        UserError: if the file is no script, or names an unknown node.
     """
     try:
         document = tomllib.loads(read_text(path, "a script (TOML)"))
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path}: this is no TOML: {error}") from error
+        raise UserError(f"{path}: not TOML: {error}; correct this line (see toml.io)") from error
     programs = document.get("program")
     if document.keys() != {"program"} or not isinstance(programs, list) or not programs:
         raise UserError(f"{path}: needs [[program]] tables, and nothing else")
@@ -67,7 +67,7 @@ def read_script(path: Path, nodes: Sequence[str]) -> list[Step]:
     ]
 
 
-def _steps(place: str, program: Any, nodes: Sequence[str]) -> list[Step]:  # noqa: ANN401 - whatever the file has
+def _steps(place: str, program: Any, nodes: Sequence[str]) -> list[Step]:  # noqa: ANN401 - any value in the file
     if not isinstance(program, dict):
         raise UserError(f"{place}: found {program!r}; needs a table")
     for key, value in program.items():
@@ -98,21 +98,21 @@ def _steps(place: str, program: Any, nodes: Sequence[str]) -> list[Step]:  # noq
 
 @dataclass(frozen=True)
 class Measured:
-    """What became of a program."""
+    """Outcome of a program."""
 
     step: Step
-    #: Exit code, or minus the signal that ended it; none if it had not started, or runs.
+    #: Exit code, or minus the signal that ended it; `None` if it runs or has not started.
     code: int | None
-    #: What it has printed; none where that was not collected.
+    #: Output; `None` if it was not collected.
     out: str | None = None
     err: str | None = None
     has_started: bool = True
-    #: Why it could not be started.
+    #: Reason why the program could not be started.
     why_not: str = ""
 
     @property
     def ending(self) -> str:
-        """How it ended: done, failed, not started, cut off, or, if it is not waited for, stopped."""
+        """Kind of ending: done, failed, not started, cut off, or, in the background, stopped."""
         if not self.has_started:
             return "not started"
         if self.code is None:
@@ -121,11 +121,11 @@ class Measured:
 
     @property
     def command(self) -> str:
-        """The node, and what runs there, for a message."""
+        """Node and command line, for a message."""
         return f"{self.step.node}: {shlex.join(self.step.words)!r}"
 
     def remark(self, virtual_s: float) -> str | None:
-        """A sentence for people if it has not done its work when the emulation ends at this virtual time."""
+        """Returns a sentence about a program that has not succeeded by this virtual time, the end."""
         if self.why_not:
             return self.why_not
         code = self.code or 0
@@ -139,7 +139,7 @@ class Measured:
         }.get(self.ending)
 
     def row(self) -> dict[str, Any]:
-        """Everything, with what iperf3 reports in JSON, if that is what it has printed."""
+        """Returns all data, with the measurements of iperf3 if the output is its JSON."""
         step = self.step
         words = {"name": step.name, "node": step.node, "command": shlex.join(step.words), "start_s": step.start_s}
         row = {**words, "exit_code": self.code, "ending": self.ending}
@@ -149,7 +149,7 @@ class Measured:
 
 
 class Script:
-    """The programs of a script in an emulation that runs."""
+    """Programs of a script in a running emulation."""
 
     def __init__(self, steps: Sequence[Step], session: Session) -> None:
         self._session = session
@@ -159,9 +159,9 @@ class Script:
         self._refused: list[Measured] = []
 
     def go_on(self) -> bool:
-        """Starts what is due. False if all that is waited for has ended.
+        """Starts the programs that are due. Returns whether any foreground program is left.
 
-        What cannot be started is one that failed: what the others measure is kept.
+        A program that cannot be started counts as failed, so that the others continue.
         """
         while self._waiting and time.monotonic() - self._began >= self._waiting[0].start_s:
             step = self._waiting.pop(0)
@@ -179,14 +179,14 @@ class Script:
         )
 
     def measured(self) -> list[Measured]:
-        """What became of all, in the order of their starts; what runs has the code None."""
+        """Returns the outcomes of all programs by start time; running ones have no exit code."""
         made = [Measured(step, program.poll(), _text(out), _text(err)) for step, program, out, err in self._started]
         made += self._refused + [Measured(step, None, "", "", has_started=False) for step in self._waiting]
         return sorted(made, key=lambda one: one.step.start_s)
 
 
 def iperf3(out: str) -> dict[str, float]:
-    """Goodput, RTT, retransmissions and losses that `iperf3 -J` reports; nothing for other output."""
+    """Goodput, RTT, retransmissions and losses in the output of `iperf3 -J`; empty for other output."""
     try:
         end = json.loads(out)["end"]
     except (ValueError, KeyError, TypeError):

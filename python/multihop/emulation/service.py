@@ -1,7 +1,7 @@
-"""An emulation that serves requests over a socket until that is closed.
+"""Emulation that serves requests over a socket until the socket is closed.
 
-Usage: `python -m multihop.emulation.service FD`. Both ends are this package. Each request is answered at
-once: the value, or an error. A request that fails does not end the emulation.
+Usage: `python -m multihop.emulation.service FD`. Both ends belong to this package. Each request is answered
+at once with a value or an error. A failed request does not end the emulation.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from multihop.emulation.session import Session
 
 
 class Service:
-    """What a client may ask."""
+    """Requests of a client."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._programs: list[tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]] = []
 
     def start(self, node: str, words: list[str]) -> int:
-        """Starts a program; its number."""
+        """Starts a program, and returns its number."""
         index = self._session.node(node)
-        # Files, as programs would wait for the readers of pipes.
+        # Output goes to files, since programs would wait for the readers of pipes.
         out, err = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115 - open until it has ended
         program = self._session.start(index, words, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
         self._programs.append((program, out, err))
         return len(self._programs) - 1
 
     def poll(self, number: int) -> tuple[int, bytes, bytes] | None:
-        """A program's exit code, or minus the signal that ended it, and its output; none while it runs."""
+        """Returns a program's exit code, or minus its signal, and its output; `None` while it runs."""
         program, out, err = self._programs[number]
         code = program.poll()
         if code is None:
@@ -47,24 +47,24 @@ class Service:
         return code, out.read(), err.read()
 
     def signal(self, number: int, which: int) -> None:
-        """Sends a program a signal."""
+        """Sends a signal to a program."""
         self._programs[number][0].send_signal(which)
 
     def status(self) -> dict[str, Any]:
-        """How far it has come."""
+        """Returns the progress of the emulation."""
         return self._session.status()
 
     def is_over(self) -> bool:
-        """Has the scenario come to its end?"""
+        """Whether the scenario has ended."""
         return self._session.is_over
 
     def finish(self) -> Emulated:
-        """Ends everything."""
+        """Ends the emulation, and returns its result."""
         return self._session.finish()
 
 
 def main(descriptor: int) -> None:
-    """Serves until the other end is closed, or a signal wants an end."""
+    """Serves requests until the other end is closed, or an ending signal arrives."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
     take_signals()
@@ -90,7 +90,7 @@ def main(descriptor: int) -> None:
 
 
 def _answer(error: Exception) -> Exception:
-    """An error that the other end can raise: of this package as it is, else by its name."""
+    """Returns an error that the other end can raise: those of this package unchanged, others by name."""
     known = isinstance(error, ValueError | OSError | InternalError)
     return error if known else RuntimeError(f"{type(error).__name__}: {error}")
 

@@ -1,4 +1,4 @@
-"""An emulation within its namespaces: the loop in a thread, and programs at nodes."""
+"""Emulation within its namespaces: the loop in a thread, and programs at nodes."""
 
 from __future__ import annotations
 
@@ -26,49 +26,49 @@ from multihop.results.provenance import engine
 from multihop.simulation.scenario import Scenario, for_core
 from multihop.simulation.seeds import seed_number
 
-#: Above all ordinary programs, below what the kernel itself needs.
+#: Real-time priority: above ordinary programs, below threads of the kernel.
 _PRIORITY = 10
-#: How long programs may take to end by themselves.
+#: Time for programs to end before they are killed.
 _GRACE_S = 0.5
 _JOURNAL = "multihop journal"
-#: The first line of a journal, with its scenario, is no longer.
+#: Most bytes of a journal's first line, which contains the scenario.
 _MOST_BYTES_OF_HEAD = 64_000_000
-#: Since 2 packets have their headers.
+#: Version of journals. Since version 2 they contain headers of packets.
 _JOURNAL_VERSION = "2"
-#: What devices carry: packets that the run routes, or frames that programs route.
+#: Content of devices: packets that the run routes, or frames that programs route.
 MODES = ("ip", "ethernet")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is emulated, and how."""
+    """Settings of an emulation."""
 
     scenario: Scenario
-    #: What replaces keys of the scenario; `external` among them.
+    #: Overrides of the scenario, including `external`.
     overrides: Mapping[str, Any]
-    #: A virtual second takes so many real ones.
+    #: Real seconds per virtual second.
     slow: float = 1.0
-    #: The p99 of packets' lateness up to which the result counts, in seconds.
+    #: Limit of the p99 of packets' lag for a valid result [s].
     max_lag_s: float = 0.002
-    #: Settings of the kernel in every node, as sysctl calls them.
+    #: Kernel settings of every node, by their sysctl names.
     sysctls: Mapping[str, str | int] | None = None
-    #: Where the capture goes.
+    #: File of the capture.
     pcap: Path | None = None
-    #: Where the journal goes.
+    #: File of the journal.
     journal: Path | None = None
     #: What routes: the run ("ip"), or programs ("ethernet").
     mode: str = "ip"
-    #: The ends of the scheme stand below the TCP of the kernel.
+    #: Whether sender and receiver of the scheme regulate the kernel's TCP.
     shim: bool = False
-    #: The node that leads to the networks of the host.
+    #: Node that connects to the host's networks.
     uplink: str | None = None
 
     def check(self) -> _core.ScenarioView:
-        """The scenario resolved.
+        """Returns the resolved scenario, after checking all settings.
 
         Raises:
             ScenarioError: if it cannot be run.
-            UserError: if a setting makes no sense.
+            UserError: if a setting is invalid.
         """
         is_number = isinstance(self.slow, int | float)
         if not is_number or not 0.01 <= self.slow <= 1e6:
@@ -77,16 +77,16 @@ class Settings:
         if self.mode not in MODES:
             raise UserError(f"mode: found {self.mode!r}; needs one of {', '.join(MODES)}")
         if self.shim and self.mode != "ip":
-            raise UserError(f"shim: found with mode {self.mode}; it needs mode ip, as it stands between IP and TCP")
+            raise UserError(f"shim: found with mode {self.mode}; needs mode ip, since it works between IP and TCP")
         if not self.max_lag_s > 0:
             raise UserError(f"max_lag: found {self.max_lag_s:g} s; needs more than 0 s")
         _check_sysctls({} if self.sysctls is None else self.sysctls)
         if not Path("/dev/net/tun").exists() or not hasattr(_core, "Emulator"):
             raise UserError(
-                "emulation needs Linux with /dev/net/tun; load it (modprobe tun), or hand it to the container"
+                "emulation needs Linux with /dev/net/tun; load it (modprobe tun), or pass it to the container"
             )
         if self.pcap is not None and self.pcap == self.journal:
-            raise UserError(f"{self.pcap}: found as the capture and as the journal; needs a file of its own for each")
+            raise UserError(f"{self.pcap}: found as the capture and as the journal; needs a separate file for each")
         view = self.scenario.check(self.overrides)
         if self.uplink is not None:
             index_of(view, self.uplink)
@@ -95,10 +95,10 @@ class Settings:
 
 
 def index_of(view: _core.ScenarioView, name: str) -> int:
-    """The index of a node.
+    """Returns the index of a node.
 
     Raises:
-        UserError: if there is no such node.
+        UserError: if the node does not exist.
     """
     names = [node["name"] for node in view["nodes"]]
     if name not in names:
@@ -111,21 +111,21 @@ def _check_sysctls(sysctls: Mapping[str, str | int]) -> None:
         raise UserError(f"sysctls: found {sysctls!r}; needs a mapping of names to values")
     for name, value in sysctls.items():
         if not isinstance(name, str) or not re.fullmatch(r"net(\.[A-Za-z0-9_-]+)+", name):
-            raise UserError(f"sysctl: found {name!r}; needs a name that begins with net., of the network of a node")
+            raise UserError(f"sysctl: found {name!r}; needs a name that begins with net., of a node's network")
         if not isinstance(value, str | int):
             raise UserError(f"sysctl: {name}: found {value!r}; needs text or a whole number")
 
 
 class Session:
-    """An emulation that runs from `with` on. In a process that has isolated itself, and has no other."""
+    """Emulation that runs within a `with` block, in an isolated process without another one."""
 
     def __init__(self, settings: Settings) -> None:
-        # What is started here may emulate something else.
+        # Programs started here may run emulations of their own.
         os.environ.pop(MARK, None)
         self.settings = settings
         self.view = settings.check()
         self._gateway = None if settings.uplink is None else index_of(self.view, settings.uplink)
-        #: What was started at nodes.
+        #: Programs started at nodes.
         self.programs: list[subprocess.Popen[bytes]] = []
         self._ended: tuple[_core.Output, _core.EmulationStatus, list[str]] | None = None
         self._failed: BaseException | None = None
@@ -145,14 +145,14 @@ class Session:
 
     @property
     def is_over(self) -> bool:
-        """Has the scenario come to its end?"""
+        """Whether the scenario has ended."""
         return not self._thread.is_alive()
 
     def node(self, name: str) -> int:
-        """The index of a node.
+        """Returns the index of a node.
 
         Raises:
-            UserError: if there is no such node.
+            UserError: if the node does not exist.
         """
         return index_of(self.view, name)
 
@@ -160,7 +160,7 @@ class Session:
         """Starts a program at a node.
 
         Raises:
-            UserError: if there is no such program.
+            UserError: if the program does not exist.
         """
         name = self.view["nodes"][node]["name"]
         if not words:
@@ -187,7 +187,7 @@ class Session:
         }
 
     def finish(self) -> Emulated:
-        """Ends the programs that are left, and the run; what came of it."""
+        """Ends programs and run, and returns the result."""
         self._stop()
         if self._ended is None:
             if isinstance(self._failed, OSError):
@@ -238,7 +238,7 @@ class Session:
         began = time.thread_time()
         try:
             self._ended = self._emulator.run()
-        except BaseException as error:  # noqa: BLE001 - raised where it is asked for
+        except BaseException as error:  # noqa: BLE001 - raised by `finish`
             self._failed = error
         self._cpu_s = time.thread_time() - began
 
@@ -260,7 +260,7 @@ class Session:
 
 
 def overriding(given: dict[str, Any], seed: int | None, *, traffic: bool) -> dict[str, Any]:
-    """What replaces keys of an emulated scenario; with `traffic`, its flows are simulated as well."""
+    """Returns the overrides of an emulated scenario; with `traffic`, its flows are simulated as well."""
     replaced = replacements(given)
     replaced["external"] = "beside" if traffic else "alone"
     if seed is not None:
@@ -269,10 +269,10 @@ def overriding(given: dict[str, Any], seed: int | None, *, traffic: bool) -> dic
 
 
 def journal_of(path: Path) -> tuple[Scenario, dict[str, Any], str]:
-    """What a journal was written of: scenario, what replaced its keys, and the engine.
+    """Returns scenario, overrides and engine of a journal.
 
     Raises:
-        UserError: if it is no journal, or one of another version.
+        UserError: if the file is no journal, or one of another version.
     """
     try:
         with path.open("rb") as file:
@@ -280,22 +280,22 @@ def journal_of(path: Path) -> tuple[Scenario, dict[str, Any], str]:
         head, _, rest = first.partition(": ")
         name, _, version = head.rpartition(" ")
         about = json.loads(rest if name == _JOURNAL else "")
-        # Of another version nothing else is looked at.
+        # The content of other versions is not read.
         found = version == _JOURNAL_VERSION and _said_by(about)
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise UserError(f"{path}: this is no journal; needs what multihop emulate --record has written") from error
+        raise UserError(f"{path}: this is no journal; needs a file written by multihop emulate --record") from error
     if not found:
         raise UserError(
-            f"{path}: a journal of version {version}; this multihop replays version {_JOURNAL_VERSION}: replay it "
-            "with the multihop that recorded it"
+            f"{path}: a journal of version {version}; needs version {_JOURNAL_VERSION}: replay it with the multihop "
+            "that recorded it"
         )
     return found
 
 
 def _said_by(about: dict[str, Any]) -> tuple[Scenario, dict[str, Any], str]:
-    """What the first line of a journal says; a `TypeError` or a `KeyError` of one that no emulation wrote."""
+    """Parses the first line of a journal; raises `TypeError` or `KeyError` if no emulation wrote it."""
     overrides = dict(about["overrides"])
     kinds = {**dict.fromkeys(OVERRIDES, str), "external": str, "set": dict, "seed": int}
     texts = (about["scenario"], about["origin"], about["engine"])
@@ -330,7 +330,7 @@ def _set(emulator: _core.Emulator, node: int, name: str, value: str) -> None:
 
 
 def _see_names(view: _core.ScenarioView, *, beyond: bool) -> None:
-    """Makes node names resolve in this process and what it starts; with an uplink, others as well."""
+    """Makes node names resolve in this process and its programs; with an uplink, also other names."""
     hosts, resolver = Path("/etc/hosts"), Path("/etc/resolv.conf")
     lines = [hosts.read_text(encoding="utf-8", errors="replace") if hosts.exists() else "127.0.0.1 localhost\n"]
     for index, node in enumerate(view["nodes"]):
@@ -352,4 +352,4 @@ def _see_names(view: _core.ScenarioView, *, beyond: bool) -> None:
                 mounts.append((Path(file.name), instead_of))
             _core.private_mounts(mounts)
     except OSError as error:
-        raise UserError(f"names of nodes cannot be made known: {error.strerror or error}") from error
+        raise UserError(f"names of nodes cannot be made resolvable: {error.strerror or error}") from error

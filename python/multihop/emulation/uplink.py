@@ -1,8 +1,8 @@
-"""The route from a node, the gateway, to the networks of the host, by slirp4netns.
+"""Route from a node, the gateway, to the host's networks, by slirp4netns.
 
-That is a TCP/IP stack in an ordinary process. It needs no privilege, and leaves nothing behind: connections
-of nodes become connections of that process. It has to be outside of the namespaces that an emulation makes,
-and learns of the gateway's when this is there.
+slirp4netns is a TCP/IP stack in an ordinary process. It needs no privileges and leaves nothing behind:
+connections of nodes become connections of that process. The process runs outside of the emulation's
+namespaces, and receives the gateway's namespace once it exists.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from pathlib import Path
 from multihop import _core
 from multihop.base.errors import UserError
 
-#: The environment has the number of the socket for the process that waits outside.
+#: Environment variable with the number of the socket to the process outside.
 MARK = "MULTIHOP_UPLINK"
 PROGRAM = "slirp4netns"
-#: What the gateway calls its device.
+#: Name of the gateway's device.
 DEVICE = "up0"
-#: Addresses that no network of a host has (RFC 2544); slirp4netns chooses those of the host and the resolver
-#: in them.
+#: Addresses that no network of a host has (RFC 2544), from which slirp4netns takes those of host and
+#: resolver.
 NETWORK = "198.18.0.0/24"
 HOST = "198.18.0.2"
 RESOLVER = "198.18.0.3"
@@ -35,10 +35,10 @@ _PATIENCE_S = 10.0
 
 
 def require() -> None:
-    """Is the program there?
+    """Checks that slirp4netns is installed.
 
     Raises:
-        UserError: if not.
+        UserError: if it is missing.
     """
     if shutil.which(PROGRAM) is None:
         raise UserError(
@@ -48,12 +48,12 @@ def require() -> None:
 
 
 def prepare() -> int:
-    """Starts the helper outside, before this process isolates itself; returns the descriptor for `attach`."""
+    """Starts the helper outside, before this process isolates itself. Returns the descriptor for `attach`."""
     ours, theirs = socket.socketpair()
     if os.fork() == 0:
         ours.close()
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
-        # Ctrl-C is for the emulation, with whose end this one ends.
+        # Ctrl-C is for the emulation, with which this process ends.
         os.setsid()
         with suppress(OSError):
             _serve(theirs)
@@ -64,29 +64,29 @@ def prepare() -> int:
 
 
 class Uplink:
-    """The gateway's device and its default route, which last until `close`."""
+    """Device and default route of the gateway, until `close`."""
 
     def __init__(self, asked: socket.socket, ended: int) -> None:
         self._asked, self._ended = asked, ended
 
     def close(self) -> None:
-        """Ends the program, and returns when it has ended. Once is enough."""
+        """Ends the program, and waits until it has ended. Further calls have no effect."""
         if self._asked.fileno() < 0:
             return
-        # Not only closed: the process outside of the namespaces holds it as well.
+        # Shut down and not only closed, since the process outside holds the socket as well.
         with suppress(OSError):
             self._asked.shutdown(socket.SHUT_RDWR)
         self._asked.close()
-        # Its end is the end of file here: no other process has the other end of this pipe.
+        # No other process has the other end of this pipe, so its end of file is the program's end.
         select.select([self._ended], [], [], _PATIENCE_S)
         os.close(self._ended)
 
 
 def attach(emulator: _core.Emulator, gateway: int) -> Uplink:
-    """Gives the gateway its device and its default route.
+    """Adds the gateway's device and its default route.
 
     Raises:
-        UserError: if that fails.
+        UserError: if slirp4netns fails.
     """
     asked = socket.socket(fileno=int(os.environ.pop(MARK)))
     ended, alive = os.pipe()
@@ -113,9 +113,9 @@ def _serve(asked: socket.socket) -> None:
     _, found, *_ = socket.recv_fds(asked, 1, 3)
     if len(found) < 3:
         return
-    # The third one is closed with this process.
+    # The third descriptor is closed with this process.
     net, user, _alive = found
-    # It closes the one when it has said that it is ready, and ends when the other end of the other is closed.
+    # slirp4netns closes the first when it is ready, and ends when the other end of the second is closed.
     ready, end = os.dup(asked.fileno()), os.dup(asked.fileno())
     words = [PROGRAM, "--configure", "--mtu=1500", f"--cidr={NETWORK}", f"--ready-fd={ready}", f"--exit-fd={end}"]
     if os.fstat(user).st_ino != Path("/proc/self/ns/user").stat().st_ino:

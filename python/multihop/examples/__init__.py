@@ -1,7 +1,7 @@
-"""Scenarios and studies to start from, which `multihop init` writes.
+"""Example scenarios and studies, which `multihop init` writes.
 
-They are in the package, so that they are there wherever it is installed. In the repository the files are
-links to those of `scenarios/`, `scenarios/problems/` and `studies/`; a wheel holds the files themselves.
+In the repository the files are links to those of `scenarios/`, `scenarios/problems/` and `studies/`; a wheel
+contains the files themselves.
 """
 
 from __future__ import annotations
@@ -15,16 +15,15 @@ FOLDER = Path(__file__).parent
 
 
 def examples() -> list[Path]:
-    """What there is, relative to the folder, by name."""
+    """Returns the paths of all examples, relative to the folder, by name."""
     return sorted(file.relative_to(FOLDER) for file in FOLDER.rglob("*.toml"))
 
 
 def write(directory: Path) -> list[Path]:
-    """Writes all examples into a directory, which is made; returns their paths.
+    """Writes all examples into a directory, which is created if missing. Returns their paths.
 
     Raises:
-        UserError: if one of them is there already, in which case none is written, or the directory cannot be
-            written.
+        UserError: if one of them exists, in which case none is written, or the directory cannot be written.
         OutputError: if the disk is full or broken.
     """
     names = examples()
@@ -33,7 +32,7 @@ def write(directory: Path) -> list[Path]:
     there = [name for name in names if (directory / name).exists() or (directory / name).is_symlink()]
     if there:
         rest = f" and {len(there) - 1} more" if len(there) > 1 else ""
-        raise UserError(f"{directory / there[0]}{rest}: there already; name another directory, or remove what is there")
+        raise UserError(f"{directory / there[0]}{rest}: exists; name another directory, or remove what is there")
     for folder in sorted({directory, *((directory / name).parent for name in names)}):
         require_writable_directory(folder)
         folder.mkdir(parents=True, exist_ok=True)

@@ -11,18 +11,17 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from multihop import _core
 from multihop.comparison.run import Run
 from multihop.comparison.service import Service, Status, services
-from multihop.explanation.counters import Blame, CauseCounters, Failures, HopCounters
+from multihop.explanation.account import Cause, FlowAccount, Hop
+from multihop.explanation.counters import Blame, CauseCounters, HopCounters
 from multihop.explanation.sharing import Sharing
-from multihop.explanation.wires import FULL, WireUse
+from multihop.explanation.wires import FULL
 from multihop.optima.optimum import Optimum
 
 #: Causes smaller than this part of what holds a flow back are not named.
@@ -55,136 +54,30 @@ DROP_KINDS = {
 }
 
 
-#: Kind of a cause, sender, receiver and interferer. What is said of a hop or of a flow has the kind `hop` or
-#: `flow`.
-Place = tuple[str, int | None, int | None, int | None]
-
-
-@dataclass(frozen=True)
-class Cause:
-    """One thing that holds a flow back.
-
-    Attributes:
-        kind: which: see `multihop.explanation.words`.
-        score: which part it is of what holds the flow back, from 0 to 1.
-        sender: index of the node that sends on the hop, or where packets are dropped; none where it is no
-            hop's.
-        receiver: index of the other end of the hop.
-        interferer: index of the node that collided, if that is it.
-        facts: numbers and names for the sentence about it.
-    """
-
-    kind: str
-    score: float
-    sender: int | None = None
-    receiver: int | None = None
-    interferer: int | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def place(self) -> Place:
-        """What it is apart from how much: causes of two flows with one place are one cause."""
-        return self.kind, self.sender, self.receiver, self.interferer
-
-
-@dataclass(frozen=True)
-class Hop:
-    """A hop of a flow's path, with what it did for the flow.
-
-    Attributes:
-        sender, receiver: indices of its ends.
-        feedback: does it carry the flow's acknowledgements rather than its data?
-        wire: what the wire did, if the hop is one.
-        counters: what it did for the flow; none for a wire, or where nothing came.
-        alone_bps: the goodput that it would carry with nothing else on the air, without the channel's errors.
-        occupied: the share of time during which a frame of the flow was at the head of its queue.
-        failures: why tries failed on this link, of all flows.
-        ended: frames that ended there, of all flows; as many as PPDUs would carry, where they carry several.
-        tries: tries per frame that ended there, of all flows.
-    """
-
-    sender: int
-    receiver: int
-    feedback: bool
-    wire: WireUse | None
-    counters: HopCounters | None
-    alone_bps: float | None
-    occupied: float
-    failures: dict[Blame, Failures]
-    ended: float
-    tries: float
-
-    def share(self, failures: int) -> float:
-        """So many failures as a share of the tries."""
-        return failures / max(self.tries * self.ended, 1.0)
-
-
-@dataclass(frozen=True)
-class FlowAccount:
-    """A flow, what it got, and what holds it back.
-
-    Attributes:
-        flow: index.
-        service: what it got of what it could have.
-        fair_bps: what it would get in proportional fairness, with no more than it offers; none without a
-            path.
-        alone_bps: what it could get alone.
-        payload_bytes: of its packets.
-        hops: of its data, then of its acknowledgements.
-        causes: the greatest first.
-        clique: links of its path and others that cannot be used at once, which limit it: pairs of indices.
-        clique_airtime: the share of time during which their exchanges took the air in the runs.
-    """
-
-    flow: int
-    view: _core.FlowView = field(repr=False)
-    service: Service
-    fair_bps: float
-    alone_bps: float
-    payload_bytes: int
-    hops: tuple[Hop, ...] = field(repr=False)
-    causes: tuple[Cause, ...]
-    clique: tuple[tuple[int, int], ...]
-    clique_airtime: float
-
-    @property
-    def name(self) -> str:
-        """The flow's name."""
-        return self.view["name"]
-
-    @property
-    def goodput_bps(self) -> np.ndarray:
-        """Goodput by run."""
-        return self.service.goodput_bps
-
-    @property
-    def goodput_mean_bps(self) -> float:
-        """Mean over runs."""
-        return float(self.goodput_bps.mean())
-
-    @property
-    def share(self) -> float:
-        """Goodput over what would be fair; 0 without a path."""
-        return self.service.share
-
-    @property
-    def status(self) -> Status:
-        """How the flow fares."""
-        return self.service.status
-
-
 def accounts(runs: Sequence[Run], best: Optimum) -> list[FlowAccount]:
-    """Accounts of all flows of one scenario from runs with tables of causes; `best` is its optimum."""
-    counters = CauseCounters(runs)
-    sharing = Sharing(counters, best)
-    return [_Accountant(counters, best, sharing, service).account() for service in services(runs, best)]
+    """Accounts of all flows of one scenario from runs with tables of causes; `best` is its optimum.
+
+    The account of a flow that starves in some seeds only is of these seeds: the others hide why it does.
+    """
+    known: dict[tuple[int, ...], tuple[CauseCounters, Sharing]] = {}
+    made = []
+    for service in services(runs, best):
+        which = tuple(np.flatnonzero(service.starves).tolist()) or tuple(range(len(runs)))
+        if which not in known:
+            counters = CauseCounters([runs[index] for index in which])
+            known[which] = counters, Sharing(counters, best)
+        counters, sharing = known[which]
+        made.append(_Accountant(counters, best, sharing, service, which).account())
+    return made
 
 
 class _Accountant:
     """What is known of one flow."""
 
-    def __init__(self, counters: CauseCounters, best: Optimum, sharing: Sharing, service: Service) -> None:
-        self.counters, self.best, self.sharing, self.service = counters, best, sharing, service
+    def __init__(
+        self, counters: CauseCounters, best: Optimum, sharing: Sharing, service: Service, which: tuple[int, ...]
+    ) -> None:
+        self.counters, self.best, self.sharing, self.service, self.which = counters, best, sharing, service, which
         self.flow = flow = service.flow
         self.view = counters.view["flows"][flow]
         self.demand = best.capacity["demands"][flow]
@@ -193,6 +86,7 @@ class _Accountant:
 
     def account(self) -> FlowAccount:
         clique, airtime = self._clique()
+        basis, causes = self._causes()
         return FlowAccount(
             self.flow,
             self.view,
@@ -201,7 +95,9 @@ class _Accountant:
             float(self.best.shares.alone_bps[self.flow]),
             self.demand["payload_bytes"],
             tuple(self.hops),
-            tuple(self._causes()),
+            tuple(causes),
+            basis,
+            self.which,
             clique,
             airtime,
         )
@@ -254,12 +150,12 @@ class _Accountant:
         lost, arrived = float(self.rows["packets_lost"].sum()), float(self.rows["packets_delivered"].sum())
         return lost / (lost + arrived) if lost + arrived else 0.0
 
-    def _causes(self) -> list[Cause]:
-        """All causes, the greatest first; together they are one."""
+    def _causes(self) -> tuple[str, list[Cause]]:
+        """All causes, the greatest first, and what they are shares of; together they are one."""
         if self.service.loses_most and (dropped := self._of_drops()):
-            return sorted(dropped, key=lambda cause: -cause.score)
+            return "losses", sorted(dropped, key=lambda cause: -cause.score)
         if self.service.status == Status.LATE and (waits := self._of_delay()):
-            return waits
+            return "delay", waits
         busiest = max(self.hops, key=lambda hop: hop.occupied, default=None)
         of_time = [] if busiest is None else self._of_wire(busiest) if busiest.wire else self._of_time(busiest)
         weight = 0.0
@@ -282,7 +178,7 @@ class _Accountant:
             score = part * cause.score + (before.score if before else 0.0)
             facts = {**cause.facts, **(before.facts if before else {})}
             merged[cause.place] = Cause(cause.kind, score, cause.sender, cause.receiver, cause.interferer, facts)
-        return sorted(merged.values(), key=lambda cause: -cause.score)
+        return "service", sorted(merged.values(), key=lambda cause: -cause.score)
 
     def _severity(self) -> float:
         """Share of the goodput, from 0 to 1, that losses cost the transport without occupying a hop."""
@@ -291,7 +187,8 @@ class _Accountant:
         backward = sum(sum(drops.values()) for (_, back, _), drops in self.sharing.drops_of(self.flow) if back)
         lost = max(lost, backward / max(backward + float(self.rows["packets_delivered"].sum()), 1.0))
         if not self.demand["feedback"]:
-            return lost
+            # Datagrams are sent whatever happens to them: what does not arrive was dropped.
+            return 1.0 if lost else 0.0
         if sent == 0:
             return 0.0
         return max(float(min(1.0, (lost / _CRIPPLING_LOSS) ** 0.5)), self._of_random_loss())
@@ -307,7 +204,7 @@ class _Accountant:
         if kept >= 1.0 or not rtt > 0.0:
             return 0.0
         allowed = 1.22 * self.demand["payload_bytes"] * 8 / (rtt * (1.0 - kept) ** 0.5)
-        return float(min(1.0, self.service.goodput_bps.mean() / allowed))
+        return float(min(1.0, self.rows["goodput_bps"].mean() / allowed))
 
     def _of_wire(self, hop: Hop) -> list[Cause]:
         """A wire that is full, and what else it carries."""

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from multihop import _core
 from multihop.base import extras
 from multihop.base.errors import UserError
+from multihop.comparison.kinds import whom
 from multihop.comparison.run import Run
 from multihop.comparison.runs import Runs
-from multihop.comparison.service import FINE, Status
+from multihop.comparison.service import Status
 from multihop.explanation import groups, remedies, source, words
-from multihop.explanation.causes import Cause, FlowAccount, Hop, Place, accounts
-from multihop.explanation.counters import Blame, has_causes
+from multihop.explanation.account import Cause, FlowAccount, Hop, Place, without_bps
+from multihop.explanation.causes import accounts
+from multihop.explanation.counters import has_causes
 from multihop.explanation.groups import Group, MainCause
-from multihop.explanation.remedies import Trial
+from multihop.explanation.needs import SeedTables
+from multihop.explanation.recommendations import recommendations, shown, trial_sentence
+from multihop.explanation.records import cause_record, hop_record, trial_record
+from multihop.explanation.remedies import Effort, Remedy
+from multihop.explanation.trials import Outcome, Trial
 from multihop.optima.optimum import Optimum, optimum
 from multihop.results.provenance import record
-from multihop.results.statistics import PairedDifference
 from multihop.results.words import counted, percent, rate, several
 from multihop.simulation.runner import Job, run_all
 from multihop.simulation.seeds import seed_list
@@ -30,7 +38,13 @@ from multihop.simulation.seeds import seed_list
 SEEDS = 5
 
 #: The first screen has no more groups of flows, and remedies, than these.
-_MOST_GROUPS, _MOST_REMEDIES = 5, 2
+_MOST_GROUPS, _MOST_REMEDIES = 3, 3
+
+#: Lines of a first screen, without those of the terminal, and letters of a line.
+MOST_LINES, _WIDTH = 9, 118
+
+#: A sentence names no more flows than these, or counts them by kind; fewer of one cause.
+_MOST_NAMED, _MOST_OF_CAUSE = 8, 3
 
 OnTick = Callable[[str, float], None]
 
@@ -52,8 +66,10 @@ class Explanation:
         variant: its name; `others` are those of the same results.
         flows: all flows of the scenario.
         explained: indices of those that are explained: the one that was asked for, or all that are not fine.
-        trials: by index of a flow, what was tried for it; none if nothing was to be tried.
-        rivals: other variants of the same results, with the mean goodput of each flow in bit/s.
+        outcomes: what remedies did that were run; none if nothing was to be tried.
+        chosen: by index of a flow, the keys of the remedies that its causes suggest.
+        rivals: what other variants of the same results do.
+        added_seeds: number of seeds that the results lack.
     """
 
     runs: tuple[Run, ...] = field(repr=False)
@@ -61,8 +77,10 @@ class Explanation:
     others: tuple[str, ...]
     flows: tuple[FlowAccount, ...]
     explained: tuple[int, ...]
-    trials: dict[int, list[Trial]] | None = field(repr=False)
-    rivals: Mapping[str, Sequence[float]] = field(repr=False, default_factory=dict)
+    outcomes: tuple[Outcome, ...] | None = field(repr=False)
+    chosen: Mapping[int, frozenset[str]] = field(repr=False, default_factory=dict)
+    rivals: tuple[Outcome, ...] = field(repr=False, default=())
+    added_seeds: int = 0
 
     def name(self, node: int) -> str:
         """A node's name."""
@@ -88,84 +106,98 @@ class Explanation:
         """Multicast flows, which are not explained: group-addressed frames are not answered."""
         return [account for account in self.flows if "group" in account.view]
 
+    @property
+    def views(self) -> list[_core.FlowView]:
+        """The flows of the scenario."""
+        return self.runs[0].view["flows"]
+
     def headline(self) -> str:
         """The cause that matters most, in one sentence."""
-        flows = [flow.name for flow in self.flows]
         unserved = [flow for flow in self.flows if flow.status != Status.FINE and flow not in self.multicast]
         if not unserved and len(self.explained) != 1:
-            number = len(flows) - len(self.multicast)
-            return f"{'The flow is' if number == 1 else f'All {number} flows are'} fine: {FINE}."
+            unicast = [flow.flow for flow in self.flows if flow not in self.multicast]
+            return self.fine(unicast, everything=True) if unicast else "No flow is explained: all are multicast."
         if self.main_cause is None:
             return "Nothing is seen to hold back what is slow."
-        return groups.headline(self.main_cause, flows, self.name)
+        return groups.headline(self.main_cause, self.by_cause, self.flows, self.name)
 
-    def first_screen(self) -> list[str]:
-        """The headline, groups of flows that share a cause, what helps, and who is not explained."""
+    @property
+    def fine_flows(self) -> list[int]:
+        """Flows that are fine and not explained, without those that only acknowledge others."""
+        return [
+            account.flow
+            for account in self.flows
+            if account.status == Status.FINE
+            and account.flow not in self.explained
+            and account not in self.multicast
+            and not account.view.get("acknowledges", False)
+        ]
+
+    def fine(self, which: Sequence[int], *, everything: bool = False) -> str:
+        """Which flows are fine, with the limits that they keep where these are of one kind."""
+        by_limits: dict[str, list[int]] = {}
+        for index in which:
+            by_limits.setdefault(self.flows[index].service.met(), []).append(index)
+        limits = f": {next(iter(by_limits))}" if len(by_limits) == 1 else ""
+        if everything:
+            return f"{'The flow is' if len(which) == 1 else f'All {len(which)} flows are'} fine{limits}."
+        who = whom(self.views, which, _MOST_NAMED)
+        who = who[0].upper() + who[1:] if who.startswith("all ") else who
+        return f"{who} {'is' if len(which) == 1 else 'are'} fine{limits}."
+
+    def first_screen(self, most: int = MOST_LINES) -> list[str]:
+        """The headline, groups of flows that share a cause, what helps, and who is not explained.
+
+        Groups and further remedies are left out where there would be more lines than `most`.
+        """
         said = [self.headline(), *([remark] if (remark := self.remark()) is not None else [])]
-        if len(self.explained) > 1:
+        if len(self.explained) > 1 and len(self.by_cause) > 1:
             shown = self.by_cause[:_MOST_GROUPS]
             said += [groups.sentence(group, self.flows, self.name) for group in shown]
             left = sum(len(group.flows) for group in self.by_cause[_MOST_GROUPS:])
             said += [f"{counted(left, 'flow')} more with other causes."] if left else []
-        said += self._what_helps()
+        multicast = []
         if self.multicast:
             of = [
                 account.name + ("" if account.status == Status.FINE else f" ({account.status})")
                 for account in self.multicast
             ]
-            said.append(f"Multicast, and not explained, as no frame of theirs is answered: {several(of)}.")
-        return said
+            multicast = [f"Multicast, and not explained, as no frame of theirs is answered: {several(of)}."]
+        helps = self._what_helps(most - lines([*said, *multicast]))
+        return [*said, *helps, *multicast]
 
-    def why(self) -> str:
-        """The first causes of the groups with most flows, in one clause."""
-        names = [flow.name for flow in self.flows]
+    def why(self, under: str = "") -> str:
+        """Why flows fare as they do: the first causes of the groups with most flows, in one clause."""
         most = 2 if not self.others else 1
-        parts = [
-            f"{group.title(self.name)} ({several([names[index] for index in group.flows], 3)})"
-            for group in self.by_cause[:most]
-        ]
+        parts = []
+        for group in self.by_cause[:most]:
+            statuses = list(dict.fromkeys(str(self.flows[index].status) for index in group.flows))
+            who = whom(self.views, group.flows, _MOST_OF_CAUSE)
+            verb = "is" if len(group.flows) == 1 else "are"
+            parts.append(
+                f"{who} {verb} {statuses[0] if len(statuses) == 1 else 'not fine'}{under}: {group.title(self.name)}"
+            )
         left = len(self.by_cause) - len(parts)
         return "; ".join(parts) + (f"; {counted(left, 'more cause')}" if left else "")
 
-    def _what_helps(self) -> list[str]:
-        """The remedies that help most flows, and another scheme of the same results that does."""
-        tried: dict[str, list[tuple[int, Trial]]] = {}
-        for index, trials in (self.trials or {}).items():
-            for each in trials:
-                if each.verdict == "helps":
-                    tried.setdefault(each.remedy.words, []).append((index, each))
-        best = sorted(tried.values(), key=lambda of: (-len(of), -(of[0][1].total.mean if of[0][1].total else 0.0)))
-        said = []
-        for of in best[:_MOST_REMEDIES]:
-            index, trial = of[0]
-            if len(self.explained) == 1:
-                said.append(f"What helps: {words.trial(trial, self.flows[index].fair_bps)}")
-            else:
-                total = f"; all flows together {words.signed(trial.total.mean)}" if trial.total else ""
-                names = several([self.flows[flow].name for flow, _ in of], 3)
-                said.append(
-                    f"What helps: {trial.remedy.words}: {len(of)} of {len(self.explained)} flows ({names}){total}."
-                )
-        if self.trials is not None and self.explained and not best:
-            undecided = any(each.verdict == "undecided" for of in self.trials.values() for each in of)
-            main = self.main_cause
-            if main is not None and main.cause.kind == "no-route":
-                said.append("What helps: a path: a relay, or links of more range. No setting makes one.")
-            else:
-                why = "one seed decides nothing; use --seeds 5" if undecided else "nothing that was tried"
-                said.append(f"What helps: {why}.")
-        return said + self._better_schemes()
-
-    def _better_schemes(self) -> list[str]:
-        """Another scheme of the same results with clearly more for most of the explained flows."""
-        for variant, rates in self.rivals.items():
-            more = [index for index in self.explained if rates[index] > 1.2 * self.flows[index].goodput_mean_bps]
-            if more and 2 * len(more) > len(self.explained):
-                index = max(more, key=lambda each: rates[each] - self.flows[each].goodput_mean_bps)
-                own = rate(self.flows[index].goodput_mean_bps)
-                flow = f"{self.flows[index].name} {rate(rates[index])}, with {self.variant} {own}"
-                return [f"Of the same results, {variant} gives {len(more)} of {len(self.explained)} more: {flow}."]
-        return []
+    def _what_helps(self, most: int) -> list[str]:
+        """The remedies that help most flows, another scheme of the same results among them."""
+        found = recommendations([*(self.outcomes or ()), *self.rivals], self.explained)
+        best, needed = (
+            [f"{each.label}: {each.sentence(self.views)}." for each in shown(found, number)]
+            for number in (_MOST_REMEDIES, 1)
+        )
+        if best:
+            return best if lines(best) <= most else needed
+        if self.outcomes is None or not self.explained:
+            return []
+        main = self.main_cause
+        if main is not None and main.cause.kind == "no-route":
+            return [f"What helps: a path: a relay, or links of more range ({Effort.PLAN}). No setting makes one."]
+        verdicts = {outcome.trial(index).verdict for outcome in self.outcomes for index in self.explained}
+        why = "one seed decides nothing; use --seeds 5" if "undecided" in verdicts else "nothing that was tried"
+        why += ", without harm to other flows" if "helps" in verdicts else ""
+        return [f"What helps: {why}."]
 
     def remark(self) -> str | None:
         """What to bear in mind; none if there is nothing."""
@@ -198,28 +230,27 @@ class Explanation:
             for cause in words.main_causes(account)
         ]
         if causes:
-            made.append(("What holds it back" if account.status != Status.FINE else "What limits it", causes))
+            made.append((words.causes_heading(account), causes))
         hops = [
             Sentence(
-                words.hop_sentence(hop, self.name, self._airtime.get(hop.sender)),
+                words.hop_sentence(hop, back, self.name, self._senders(account, hop)),
                 ("hop", hop.sender, hop.receiver, None),
             )
-            for hop in account.hops
+            for hop, back in words.both_ways(account.hops)
         ]
         limit = words.clique(account, self.name)
         if limit:
             hops.append(Sentence(limit))
-        made.append(("Hop by hop", [path, *hops]))
-        made += self._better_elsewhere(index)
-        made += [(heading, [Sentence(text) for text in said]) for heading, said in self._tried(index)]
-        return made
+        these = " in these seeds" if len(account.which) < len(self.runs) else ""
+        made.append((f"Hop by hop{these}", [path, *hops]))
+        return made + [(heading, [Sentence(text) for text in said]) for heading, said in self._tried(index)]
 
-    def _better_elsewhere(self, index: int) -> list[tuple[str, list[Sentence]]]:
-        """Other variants of the same results under which the flow has clearly more."""
-        own = self.flows[index].goodput_mean_bps
-        more = {variant: rates[index] for variant, rates in self.rivals.items() if rates[index] > 1.2 * own}
-        said = [Sentence(f"{variant}: {rate(bps)}, with {self.variant} {rate(own)}.") for variant, bps in more.items()]
-        return [("Other schemes of these results", said)] if said else []
+    def _senders(self, account: FlowAccount, hop: Hop) -> dict[int, tuple[float, float, float]]:
+        """How the nodes at a hop spend their time; the receiver only where it sends none of the data."""
+        data = {each.sender for each in account.hops if not each.feedback}
+        nodes = [hop.sender, *([hop.receiver] if hop.receiver not in data else [])]
+        airtime = self._airtime[account.which]
+        return {node: airtime[node] for node in nodes if node in airtime}
 
     def _said(self, account: FlowAccount, cause: Cause) -> str:
         """A cause, and what the flow would have without it, where its time is all that limits it."""
@@ -227,41 +258,45 @@ class Explanation:
         without = "" if bps is None else f" Without that it would carry about {rate(bps)}."
         return words.sentence(cause, self.name, [flow.name for flow in self.flows]) + without
 
+    def trials(self, index: int) -> list[Trial] | None:
+        """What was tried for a flow, and other remedies that help it; none if nothing was to be tried."""
+        if self.outcomes is None:
+            return None
+        suggested = self.chosen.get(index, frozenset())
+        made = [(outcome.remedy.key in suggested, outcome.trial(index)) for outcome in self.outcomes]
+        return [trial for own, trial in made if own or trial.verdict == "helps"]
+
     def _tried(self, index: int) -> list[tuple[str, list[str]]]:
-        if self.trials is None or index not in self.trials:
-            return []
-        tried, fair = self.trials[index], self.flows[index].fair_bps
-        helps = sorted((t for t in tried if t.verdict == "helps"), key=lambda t: -(t.gain.mean if t.gain else 0.0))
-        rest = [t for t in tried if t not in helps]
-        made = []
+        rivals = [trial for outcome in self.rivals if (trial := outcome.trial(index)).verdict == "helps"]
+        made = [("Other schemes of these results", self._sentences(rivals))] if rivals else []
+        tried = self.trials(index)
+        if tried is None or index not in self.explained:
+            return made
+        helps = [trial for trial in tried if trial.verdict == "helps"]
+        rest = [trial for trial in tried if trial not in helps]
         if helps:
-            made.append(("What helps", [words.trial(each, fair) for each in helps]))
-        if not helps and tried:
+            made.append(("What helps", self._sentences(helps)))
+        elif tried:
             undecided = any(each.verdict == "undecided" for each in tried)
-            made.append(
-                ("What helps", ["One seed decides nothing; use --seeds 5." if undecided else "Nothing that was tried."])
-            )
-        if not tried:
+            said = "One seed decides nothing; use --seeds 5." if undecided else "Nothing that was tried."
+            made.append(("What helps", [said]))
+        else:
             made.append(("What helps", ["Nothing is known here that could be tried against this."]))
         if rest:
-            made.append(("Tried without gain", [words.trial(each, fair) for each in rest]))
+            made.append(("Tried without gain", self._sentences(rest)))
         return made
 
+    def _sentences(self, trials: Sequence[Trial]) -> list[str]:
+        """Trials in sentences, settings and what serves most flows first."""
+        order = sorted(trials, key=lambda each: (each.remedy.effort.rank, -each.outcome.fine))
+        return [trial_sentence(each, self.views) for each in order]
+
     @cached_property
-    def _airtime(self) -> dict[int, tuple[float, float, float]]:
-        """By node: the share of time that it sends, finds the medium busy with others, and idle."""
-        made: dict[int, tuple[float, float, float]] = {}
-        count = len(self.runs)
-        columns = ["node", "transmitting", "sensing", "receiving", "idle"]
-        for run in self.runs:
-            for node, transmitting, sensing, receiving, idle in run.nodes[columns].itertuples(index=False):
-                sums = made.get(int(node), (0.0, 0.0, 0.0))
-                made[int(node)] = (
-                    sums[0] + transmitting / count,
-                    sums[1] + (sensing + receiving) / count,
-                    sums[2] + idle / count,
-                )
-        return made
+    def _airtime(self) -> dict[tuple[int, ...], dict[int, tuple[float, float, float]]]:
+        """By runs that flows are explained by: how nodes spend their time."""
+        return {
+            which: _airtimes([self.runs[index] for index in which]) for which in {flow.which for flow in self.flows}
+        }
 
     def record(self) -> dict[str, Any]:
         """Everything as plain data (JSON), rates in bit/s."""
@@ -292,7 +327,7 @@ class Explanation:
 
     def _flow_record(self, index: int) -> dict[str, Any]:
         account = self.flows[index]
-        trials = None if self.trials is None else [self._trial_record(each) for each in self.trials.get(index, [])]
+        trials = self.trials(index)
         return {
             "flow": index,
             "name": account.name,
@@ -301,70 +336,30 @@ class Explanation:
             "fair_bps": account.fair_bps,
             "alone_bps": account.alone_bps if math.isfinite(account.alone_bps) else None,
             "path": [self.name(node) for node in account.view["path"]],
-            "causes": [self._cause_record(account, cause) for cause in account.causes],
-            "hops": [self._hop_record(hop) for hop in account.hops],
+            "causes": [cause_record(account, cause, self.name) for cause in account.causes],
+            "hops": [hop_record(hop, len(account.which), self.name) for hop in account.hops],
             "clique": [[self.name(a), self.name(b)] for a, b in account.clique],
             "clique_airtime": account.clique_airtime,
-            "remedies": trials,
+            "remedies": None if trials is None else [trial_record(each) for each in trials],
+            "other_schemes": [trial_record(outcome.trial(index)) for outcome in self.rivals],
             "sentences": [
                 {"heading": head, "sentences": [sentence.text for sentence in said]}
                 for head, said in self.paragraphs(index)
             ],
         }
 
-    def _cause_record(self, account: FlowAccount, cause: Cause) -> dict[str, Any]:
-        names = {"sender": cause.sender, "receiver": cause.receiver, "interferer": cause.interferer}
-        return {
-            "kind": cause.kind,
-            "score": cause.score,
-            **{what: None if node is None else self.name(node) for what, node in names.items()},
-            "without_bps": without_bps(account, cause),
-            **cause.facts,
-        }
 
-    def _hop_record(self, hop: Hop) -> dict[str, Any]:
-        def lost(blame: Blame, frames: int) -> dict[str, Any]:
-            interferer = None if blame.interferer is None else self.name(blame.interferer)
-            return {"kind": blame.kind, "interferer": interferer, "share": hop.share(frames)}
-
-        return {
-            "sender": self.name(hop.sender),
-            "receiver": self.name(hop.receiver),
-            "feedback": hop.feedback,
-            "wire": hop.wire is not None,
-            "frames": 0 if hop.counters is None else hop.counters.frames / len(self.runs),
-            "given_up": 0 if hop.counters is None else hop.counters.given_up / len(self.runs),
-            "airtime": 0.0 if hop.counters is None else hop.counters.airtime,
-            "tries": hop.tries,
-            "occupied": hop.occupied,
-            "alone_bps": hop.alone_bps,
-            "lost": [lost(blame, failure.frames) for blame, failure in hop.failures.items()],
-        }
-
-    @staticmethod
-    def _trial_record(tried: Trial) -> dict[str, Any]:
-        def plain(difference: PairedDifference | None) -> dict[str, Any] | None:
-            return None if difference is None else {**difference.__dict__}
-
-        return {
-            "remedy": tried.remedy.words,
-            "set": dict(tried.remedy.set),
-            "scheme": tried.remedy.scheme,
-            "verdict": tried.verdict,
-            "gain_bps": plain(tried.gain),
-            "total_bps": plain(tried.total),
-            "delay_p95_s": plain(tried.delay),
-            "problem": tried.problem,
-        }
+def _airtimes(runs: Sequence[Run]) -> dict[int, tuple[float, float, float]]:
+    """Shares of time, by node, that it sends, finds the medium busy with others, and is idle."""
+    nodes = pd.concat([run.nodes for run in runs]).groupby("node").mean(numeric_only=True)
+    busy = nodes["sensing"] + nodes["receiving"]
+    rows = zip(nodes.index, nodes["transmitting"], busy, nodes["idle"], strict=True)
+    return {int(node): (float(own), float(others), float(idle)) for node, own, others, idle in rows}
 
 
-def without_bps(account: FlowAccount, cause: Cause) -> float | None:
-    """A flow's goodput without a cause, in bit/s; none unless it occupies the cause's hop all the time."""
-    hops = [hop for hop in account.hops if (hop.sender, hop.receiver) == (cause.sender, cause.receiver)]
-    if "time_s" not in cause.facts or not any(hop.occupied > 0.9 and not hop.feedback for hop in hops):
-        return None
-    left = max(cause.facts["service_s"] - cause.facts["time_s"], cause.facts["own_s"])
-    return float(min(account.payload_bytes * 8 * cause.facts["mpdus"] / left, account.alone_bps))
+def lines(sentences: Sequence[str]) -> int:
+    """Number of lines that sentences take."""
+    return sum(math.ceil(len(sentence) / _WIDTH) for sentence in sentences)
 
 
 def of_runs(
@@ -382,7 +377,9 @@ def of_runs(
         best = optimum(runs[0].scenario, overrides)
     flows = accounts(runs, best)
     explained = tuple(
-        account.flow for account in flows if account.status != Status.FINE and "group" not in account.view
+        account.flow
+        for account in flows
+        if account.status != Status.FINE and "group" not in account.view and not account.view.get("acknowledges", False)
     )
     return Explanation(tuple(runs), variant, tuple(others), tuple(flows), explained, None)
 
@@ -396,7 +393,7 @@ def causes_of(runs: Runs) -> list[str]:
     for variant in sorted(runs.variants, key=lambda variant: bad[variant]):
         found = of_runs(runs.results[variant], variant, others, best=runs.optima[variant]) if bad[variant] else None
         if found is not None and found.by_cause:
-            return [f"Why{f' ({variant})' if len(runs.variants) > 1 else ''}: {found.why()}."]
+            return [f"Why {found.why(f' with {variant}' if len(runs.variants) > 1 else '')}."]
     return []
 
 
@@ -446,32 +443,48 @@ def explain(
     if made is None:
         raise RuntimeError("the runs were asked for their causes")
     explained = made.explained if chosen is None else (chosen,)
-    trials = None
-    if try_remedies:
-        settings = remedies.Settings(found.scenario, found.overrides, view)
-        trials = _try(made, explained, settings, found, threads, on_tick)
-    rivals = {name: rates for name, rates in source.goodputs(directory).items() if name in found.others}
-    return Explanation(made.runs, made.variant, made.others, made.flows, explained, trials, rivals)
+    added = sum(seed not in found.seeds for seed in common)
+    made = replace(made, explained=explained, rivals=_rivals(made, found, directory), added_seeds=added)
+    if not try_remedies:
+        return made
+    return _try(made, remedies.Settings(found.scenario, found.overrides, view), found, threads, on_tick)
+
+
+def _rivals(made: Explanation, found: source.Source, directory: Path) -> tuple[Outcome, ...]:
+    """Other variants of the same results, as remedies over the seeds of these results."""
+    seeds = [seed for seed in found.seeds if seed in made.seeds]
+    base = SeedTables.of(made.runs).at([made.seeds.index(seed) for seed in seeds])
+    outcomes = []
+    for name in found.others:
+        tables = source.tables(directory, name, seeds)
+        if tables is not None:
+            remedy = Remedy(f"scheme {name} instead of {found.variant}", {}, name)
+            outcomes.append(Outcome(remedy, [flow.service for flow in made.flows], base, tables))
+    return tuple(outcomes)
 
 
 def _try(
-    made: Explanation,
-    explained: Sequence[int],
-    settings: remedies.Settings,
-    found: source.Source,
-    threads: int | None,
-    on_tick: OnTick | None,
-) -> dict[int, list[Trial]]:
-    """Each remedy is run once, for all flows that it may help."""
+    made: Explanation, settings: remedies.Settings, found: source.Source, threads: int | None, on_tick: OnTick | None
+) -> Explanation:
+    """Runs each remedy once, for all flows, and other variants where the results have fewer seeds of them."""
     nodes = made.runs[0].view["nodes"]
-    wanted = {index: remedies.candidates(made.flows[index], nodes, settings) for index in explained}
-    each = {remedy.key: remedy for candidates in wanted.values() for remedy in candidates}
+    wanted = {index: remedies.candidates(made.flows[index], nodes, settings) for index in made.explained}
+    enough = all(seed in found.seeds for seed in made.seeds)
+    rivals = {outcome.remedy.key: outcome.remedy for outcome in made.rivals}
+    each = {remedy.key: remedy for candidates in wanted.values() for remedy in candidates if remedy.key not in rivals}
+    if not enough and made.explained:
+        each |= rivals
     tick = None if on_tick is None else lambda share: on_tick(f"{len(each)} remedies", share)
     runs = remedies.try_all(found.scenario, found.overrides, made.runs, list(each.values()), threads, tick)
-    return {
-        index: [remedies.trial(remedy, made.flows[index].service, made.runs, runs[remedy.key]) for remedy in candidates]
-        for index, candidates in wanted.items()
-    }
+    services, base = [flow.service for flow in made.flows], SeedTables.of(made.runs)
+    outcomes = tuple(
+        Outcome(remedy, services, base, None, of)
+        if isinstance(of, str)
+        else Outcome(remedy, services, base, SeedTables.of(of))
+        for remedy, of in ((remedy, runs[remedy.key]) for remedy in each.values())
+    )
+    chosen = {index: frozenset(remedy.key for remedy in candidates) for index, candidates in wanted.items()}
+    return replace(made, outcomes=outcomes, chosen=chosen, rivals=made.rivals if enough else ())
 
 
-__all__ = ["Explanation", "explain", "of_runs", "without_bps"]
+__all__ = ["Explanation", "explain", "of_runs"]

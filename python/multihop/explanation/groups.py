@@ -7,9 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from multihop.comparison.kinds import whom
+from multihop.comparison.service import Status
 from multihop.explanation import words
-from multihop.explanation.causes import LEAST_SCORE, Cause, FlowAccount
-from multihop.results.words import listed, percent, several
+from multihop.explanation.account import Cause, FlowAccount
+from multihop.explanation.causes import LEAST_SCORE
+from multihop.results.words import listed, percent
+
+#: A sentence names no more flows than these; more are counted by kind.
+_MOST_NAMED = 8
 
 #: Causes of the air: flows that they hold back at different hops share them all the same.
 _OF_THE_AIR = frozenset({"contention", "together", "sensed", "receiver-sending", "unanswered", "late", "turns"})
@@ -55,9 +61,11 @@ class Group:
             return words.title(self.cause, names)
         title = words.TITLES[self.cause.kind]
         if self.cause.kind == "waiting" and self.cause.sender is not None:
-            return f"{title} at {names(self.cause.sender)}"
+            return f"waiting in the queue of {names(self.cause.sender)}"
         hidden = self.cause.interferer if self.cause.kind == "hidden" else None
-        return title if hidden is None else f"{title}, {names(hidden)}"
+        if hidden is None:
+            return title
+        return f"collisions with frames of {names(hidden)}, which transmitters on the path do not sense (hidden sender)"
 
 
 def _shared(cause: Cause) -> tuple[Any, ...]:
@@ -109,32 +117,47 @@ def main_cause(accounts: Sequence[FlowAccount], which: Sequence[int]) -> MainCau
     return MainCause(cause, flow, share, sum(shares) / len(shares), tuple(held))
 
 
-def headline(main: MainCause, flows: Sequence[str], names: Callable[[int], str]) -> str:
-    """The kind of cause that matters most, where it is greatest, and whom it holds back."""
-    cause, worst = main.cause, flows[main.flow]
+def headline(main: MainCause, found: Sequence[Group], flows: Sequence[FlowAccount], names: Callable[[int], str]) -> str:
+    """The cause that matters most, and whom it holds back."""
     if len(main.held) == 1:
         with_others = main.kind_share - main.share >= LEAST_SCORE
         more = f", {percent(main.kind_share)} with the other places where it occurs" if with_others else ""
-        return (
-            f"What matters most: {words.title(cause, names)}: {percent(main.share)} of what holds {worst} back{more}."
-        )
-    whom = several([flows[index] for index in main.held], 4)
-    most = ""
-    if cause.sender is not None:
-        most = f"; above all {words.title(cause, names).removeprefix(words.TITLES[cause.kind]).strip(' ,')}"
-        most += f": {percent(main.share)} of what holds {worst} back"
-    return (
-        f"What matters most: {words.TITLES[cause.kind]}: on average {percent(main.kind_share)} of what holds back "
-        f"{len(main.held)} flows ({whom}){most}."
-    )
+        whose = words.of_what(flows[main.flow])
+        return f"What matters most: {words.title(main.cause, names)}: {percent(main.share)} of {whose}{more}."
+    if len(found) == 1:
+        return f"What matters most: {_shares(found[0], flows, names)}."
+    whose = _whose([flows[index] for index in main.held], flows)
+    return f"What matters most: {words.TITLES[main.cause.kind]}: on average {percent(main.kind_share)} of {whose}."
 
 
 def sentence(found: Group, flows: Sequence[FlowAccount], names: Callable[[int], str]) -> str:
     """Flows that share a cause, in one line: how they fare, who they are, and the cause."""
     of = [flows[index] for index in found.flows]
-    statuses = [f"{number} {status}" for status, number in Counter(str(flow.status) for flow in of).items()]
-    whom = several([flow.name for flow in of])
-    cause = f"{percent(found.share)} {found.title(names)}"
+    return f"{_fare(of)}: {_shares(found, flows, names)}."
+
+
+def _fare(of: Sequence[FlowAccount]) -> str:
+    """How flows with one cause fare: their statuses, and of those that starve in how many seeds."""
+    if len(of) == 1 and of[0].status == Status.STARVING and len(of[0].goodput_bps) > 1:
+        return f"{of[0].name} starves in {of[0].service.starved_seeds} of {len(of[0].goodput_bps)} seeds"
     if len(of) == 1:
-        return f"{whom} ({of[0].status}): {cause}."
-    return f"{len(of)} flows ({listed(statuses) if len(statuses) > 1 else of[0].status}): {whom}: {cause}."
+        return f"{of[0].name} ({of[0].status})"
+    statuses = [f"{number} {status}" for status, number in Counter(str(flow.status) for flow in of).items()]
+    return f"{len(of)} flows ({listed(statuses) if len(statuses) > 1 else of[0].status})"
+
+
+def _shares(found: Group, flows: Sequence[FlowAccount], names: Callable[[int], str]) -> str:
+    """The cause of a group, and which part of what holds its flows back it is."""
+    of = [flows[index] for index in found.flows]
+    average = "on average " if len(of) > 1 else ""
+    return f"{found.title(names)}: {average}{percent(found.share)} of {_whose(of, flows)}"
+
+
+def _whose(of: Sequence[FlowAccount], flows: Sequence[FlowAccount]) -> str:
+    """What shares are of: of one flow, or of several, which are named or counted by kind."""
+    if len(of) == 1:
+        return words.of_what(of[0])
+    who = whom([account.view for account in flows], [account.flow for account in of], _MOST_NAMED)
+    bases = {account.basis for account in of}
+    what = {"delay": "the delay of {}", "losses": "the packets that {} lose"}
+    return (what.get(next(iter(bases)), "what holds back {}") if len(bases) == 1 else "what holds back {}").format(who)

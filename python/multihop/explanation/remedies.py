@@ -1,22 +1,20 @@
-"""What may help, chosen by cause, and tried by runs of the same seeds."""
+"""What may help, chosen by cause, and run with the same seeds."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from multihop import _core
 from multihop._core import ScenarioError
 from multihop.base.errors import UserError
 from multihop.comparison.run import Run
-from multihop.comparison.service import Service, Status
 from multihop.explanation import wires
-from multihop.explanation.causes import LEAST_SCORE, Cause, FlowAccount
-from multihop.results.statistics import PairedDifference, paired_difference
+from multihop.explanation.account import Cause, FlowAccount
+from multihop.explanation.causes import LEAST_SCORE
 from multihop.simulation.runner import Job, run_all
 from multihop.simulation.scenario import Scenario, registered, schema
 
@@ -29,8 +27,8 @@ _COLLISIONS = {"hidden", "sensed", "together", "receiver-sending"}
 #: Generators that make the same nodes with every seed, and no wires.
 _FIXED = {"chain", "star", "cross", "exposed-terminal", "bar", "parking-lot", "circle"}
 
-#: Tried of one flow at most.
-MOST_REMEDIES = 5
+#: Tried of one flow at most, and those of them that need hardware.
+MOST_REMEDIES, MOST_HARDWARE = 5, 2
 
 #: The PHYs whose rates are stepped down one by one: those of direct sequence, and of OFDM.
 _STEPPED = ("802.11b", "802.11a")
@@ -40,60 +38,43 @@ _STEPPED = ("802.11b", "802.11a")
 _SCHEMES = ("tcp-vegas", "recn", "xcp-winf")
 
 
+class Effort(StrEnum):
+    """What a remedy takes, the least first."""
+
+    SETTING = "setting"
+    #: More radios, at nodes that are there.
+    HARDWARE = "hardware"
+    #: Other places of nodes, or more nodes.
+    PLAN = "new plan"
+
+    @property
+    def rank(self) -> int:
+        """Place in this order, from 0."""
+        return list(Effort).index(self)
+
+
 @dataclass(frozen=True)
 class Remedy:
     """A change of the scenario.
 
     Attributes:
-        words: what it is.
+        words: what it is, and in place of what.
         set: keys with their new values.
         scheme: scheme of every flow that varies.
         flow: index of the flow of which `set` has the scheme.
+        effort: what it takes.
     """
 
     words: str
     set: Mapping[str, Any]
     scheme: str | None = None
     flow: int | None = None
+    effort: Effort = Effort.SETTING
 
     @property
     def key(self) -> str:
         """Equal for equal changes."""
         return repr((sorted(self.set.items(), key=lambda item: item[0]), self.scheme))
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A remedy that was run, or why it could not be run.
-
-    Attributes:
-        gain: goodput of the flow with the remedy less that without, in bit/s; `total` that of all flows.
-        mean_bps: goodput of the flow with the remedy.
-        delay: the same difference of the 95th percentile of delay in seconds, of a call that is late: it
-            decides whether the remedy helps. `delay_p95_s` is that delay with the remedy.
-        problem: why it could not be run.
-    """
-
-    remedy: Remedy
-    gain: PairedDifference | None
-    total: PairedDifference | None
-    mean_bps: float
-    problem: str | None = None
-    delay: PairedDifference | None = None
-    delay_p95_s: float = float("nan")
-
-    @property
-    def verdict(self) -> str:
-        """`helps`, `harms`, `no effect`, `undecided` with one seed, or `impossible`."""
-        if self.gain is None:
-            return "impossible"
-        if self.gain.low is None or self.gain.high is None:
-            return "undecided"
-        if self.delay is not None and self.delay.low is not None and self.delay.high is not None:
-            return "helps" if self.delay.high < 0 else "harms" if self.delay.low > 0 else "no effect"
-        if self.gain.low > 0:
-            return "helps"
-        return "harms" if self.gain.high < 0 else "no effect"
 
 
 class Settings:
@@ -122,14 +103,17 @@ class Settings:
 
 
 def candidates(account: FlowAccount, nodes: Nodes, settings: Settings) -> list[Remedy]:
-    """What may help a flow, by its greatest causes; each change once."""
+    """What may help a flow, by its greatest causes; each change once, settings before hardware."""
     made: dict[str, Remedy] = {}
     for cause in account.causes:
         if cause.score < LEAST_SCORE:
             break
         for remedy in _for(cause, account, nodes, settings):
             made.setdefault(remedy.key, remedy)
-    return list(made.values())[:MOST_REMEDIES]
+    of_settings = [remedy for remedy in made.values() if remedy.effort == Effort.SETTING]
+    others = [remedy for remedy in made.values() if remedy.effort != Effort.SETTING]
+    kept = of_settings[: MOST_REMEDIES - min(len(others), MOST_HARDWARE)]
+    return [*kept, *others][:MOST_REMEDIES]
 
 
 def _for(cause: Cause, account: FlowAccount, nodes: Nodes, settings: Settings) -> list[Remedy]:
@@ -162,17 +146,18 @@ def _for(cause: Cause, account: FlowAccount, nodes: Nodes, settings: Settings) -
             return [*_airtime_limits(settings), *_queue(settings)[1:], *_schemes(account, settings)]
         case "reordering":
             timeout = {"mac.aggregation.reordering_timeout": "1 s"}
-            return [Remedy("reordering buffers that wait for a second", timeout)]
+            now = settings.get("mac.aggregation.reordering_timeout", "the default")
+            return [Remedy(f"reordering buffers that wait 1 s instead of {now}", timeout)]
         case "no-route" | "broken" | "off" | "hop-limit":
             return _etx(settings)
     return []
 
 
 def _rts(settings: Settings, *, on: bool) -> list[Remedy]:
-    is_on = settings.get("mac.rts_threshold") != "off"
-    if is_on == on:
+    now = settings.get("mac.rts_threshold")
+    if (now != "off") == on:
         return []
-    words = "RTS/CTS before every DATA frame" if on else "no RTS/CTS"
+    words = "RTS/CTS before every DATA frame instead of none" if on else f"no RTS/CTS instead of RTS/CTS from {now} on"
     return [Remedy(words, {"mac.rts_threshold": "0 B" if on else "off"})]
 
 
@@ -181,7 +166,12 @@ def _etx(settings: Settings) -> list[Remedy]:
         return []
     metric = settings.get("routing.metric", "hops")
     other = "etx" if metric == "hops" else "hops"
-    words = "routes of fewest expected transmissions (ETX)" if other == "etx" else "routes of fewest hops"
+    expected = "fewest expected transmissions (ETX)"
+    words = (
+        f"routes of {expected} instead of fewest hops"
+        if other == "etx"
+        else f"routes of fewest hops instead of {expected}"
+    )
     return [Remedy(words, {"routing.metric": other})]
 
 
@@ -193,7 +183,8 @@ def _rate(settings: Settings) -> list[Remedy]:
         return []
     rows = (sorted(bps / 1e6 for bps in phy["rates_bps"]) for phy in registered()["phys"] if phy["name"] in _STEPPED)
     lower = next((rates[rates.index(rate) - 1] for rates in rows if rate in rates and rate > rates[0]), None)
-    return [] if lower is None else [Remedy(f"a data rate of {lower:g} Mb/s", {"phy.data_rate": f"{lower:g} Mb/s"})]
+    words = f"a data rate of {lower:g} instead of {rate:g} Mb/s"
+    return [] if lower is None else [Remedy(words, {"phy.data_rate": f"{lower:g} Mb/s"})]
 
 
 def _retries(settings: Settings) -> list[Remedy]:
@@ -201,12 +192,13 @@ def _retries(settings: Settings) -> list[Remedy]:
     if not all(isinstance(limit, int) for limit in limits):
         return []
     keys = {"mac.short_retry_limit": 3 * limits[0], "mac.long_retry_limit": 3 * limits[1]}
-    return [Remedy(f"retry limits of {3 * limits[0]} and {3 * limits[1]}", keys)]
+    return [Remedy(f"retry limits of {3 * limits[0]} and {3 * limits[1]} instead of {limits[0]} and {limits[1]}", keys)]
 
 
 def _queue(settings: Settings) -> list[Remedy]:
     packets = max(4 * settings.queue, 50)
-    return [Remedy(f"queues of {packets} packets", {"mac.queue": packets}), *_discipline(settings)]
+    words = f"queues of {packets} instead of {settings.queue} packets"
+    return [Remedy(words, {"mac.queue": packets}), *_discipline(settings)]
 
 
 def _wire_discipline(cause: Cause, nodes: Nodes, settings: Settings) -> list[Remedy]:
@@ -217,14 +209,21 @@ def _wire_discipline(cause: Cause, nodes: Nodes, settings: Settings) -> list[Rem
     key = wires.remedy_key(settings.get("topology", {}), ends)
     if key is None or settings.get(key) == "fq-codel":
         return []
-    return [Remedy(f'discipline "fq-codel" in front of the wire {ends[0]} to {ends[1]}', {key: "fq-codel"})]
+    where = f"in front of the wire {ends[0]} to {ends[1]}"
+    return [Remedy(f'discipline "fq-codel" instead of "{settings.get(key, "drop-tail")}" {where}', {key: "fq-codel"})]
 
 
 def _discipline(settings: Settings) -> list[Remedy]:
     """Fair queueing in front of radios, instead of one line."""
     if settings.get("mac.discipline") != "drop-tail":
         return []
-    return [Remedy('discipline "fq-codel"', {"mac.discipline": "fq-codel", "mac.queue": 1024})]
+    words = f'discipline "fq-codel" instead of "drop-tail"{_room(1024, settings)}'
+    return [Remedy(words, {"mac.discipline": "fq-codel", "mac.queue": 1024})]
+
+
+def _room(packets: int, settings: Settings) -> str:
+    """The change of the room of queues; empty where there is none."""
+    return "" if packets == settings.queue else f", and queues of {packets} instead of {settings.queue} packets"
 
 
 def _loss_tolerant(account: FlowAccount, settings: Settings) -> list[Remedy]:
@@ -233,10 +232,11 @@ def _loss_tolerant(account: FlowAccount, settings: Settings) -> list[Remedy]:
 
 
 def _stations(settings: Settings) -> list[Remedy]:
-    if settings.get("mac.discipline") == "stations":
+    now, packets = settings.get("mac.discipline"), max(settings.queue, 1024)
+    if now == "stations":
         return []
-    words = 'discipline "stations", turns of equal airtime'
-    return [Remedy(words, {"mac.discipline": "stations", "mac.queue": max(settings.queue, 1024)})]
+    words = f'discipline "stations" (a queue for each neighbour) instead of "{now}"{_room(packets, settings)}'
+    return [Remedy(words, {"mac.discipline": "stations", "mac.queue": packets})]
 
 
 _HARDWARE_QUEUE = ("mac.hardware_queue.packets", "mac.hardware_queue.aggregates", "mac.hardware_queue.aql.low")
@@ -247,7 +247,11 @@ def _airtime_limits(settings: Settings) -> list[Remedy]:
     packets, aggregates, low = map(settings.get, _HARDWARE_QUEUE)
     if not (packets or aggregates) or low is not None:
         return []
-    return [Remedy("5 ms of airtime in the hardware's queue (AQL)", {"mac.hardware_queue.aql.low": "5 ms"})]
+    return [
+        Remedy(
+            "5 ms of airtime in the hardware's queue (AQL) instead of no limit", {"mac.hardware_queue.aql.low": "5 ms"}
+        )
+    ]
 
 
 def _schemes(account: FlowAccount, settings: Settings, which: Sequence[str] = _SCHEMES) -> list[Remedy]:
@@ -257,9 +261,10 @@ def _schemes(account: FlowAccount, settings: Settings, which: Sequence[str] = _S
     if present.startswith("udp"):
         return []
     if settings.same_scheme:
-        return [Remedy(f"scheme {name} for every flow", {}, name) for name in names]
+        return [Remedy(f"scheme {name} for every flow instead of {present}", {}, name) for name in names]
     key = f"flows[{account.flow}].scheme"
-    return [Remedy(f"scheme {name} for {account.name}", {key: name}, flow=account.flow) for name in names]
+    words = {name: f"scheme {name} for {account.name} instead of {present}" for name in names}
+    return [Remedy(words[name], {key: name}, flow=account.flow) for name in names]
 
 
 def _interferer_channel(cause: Cause, account: FlowAccount, nodes: Nodes, settings: Settings) -> list[Remedy]:
@@ -290,7 +295,8 @@ def _channel(a: int | None, b: int | None, account: FlowAccount, nodes: Nodes, s
     if generator is not None:
         listed = [_listed(nodes, index) for index, node in enumerate(nodes) if node["node"] == index]
         changes = {"topology": {"nodes": listed, "wires": extended}}
-    return [Remedy(f"another channel, on radios of their own, for {ends[0]}-{ends[1]}", changes)]
+    words = f"another channel, on radios of their own, for {ends[0]}-{ends[1]}"
+    return [Remedy(words, changes, effort=Effort.HARDWARE)]
 
 
 def _listed(nodes: Nodes, index: int) -> dict[str, Any]:
@@ -340,25 +346,3 @@ def try_all(
                 job, output = next(outputs)
                 runs.append(Run(job.scenario, job.view, job.overrides, output))
     return made
-
-
-def trial(remedy: Remedy, service: Service, base: Sequence[Run], runs: list[Run] | str) -> Trial:
-    """What a remedy did for one flow, seed by seed."""
-    flow = service.flow
-    if isinstance(runs, str):
-        return Trial(remedy, None, None, float("nan"), runs)
-
-    def values(of: Sequence[Run], column: str) -> np.ndarray:
-        return np.array([run.flows[column].to_numpy(dtype=float) for run in of])
-
-    after, before = values(runs, "goodput_bps"), values(base, "goodput_bps")
-    gain = paired_difference(after[:, flow], before[:, flow])
-    total = paired_difference(after.sum(axis=1), before.sum(axis=1))
-    mean = float(after[:, flow].mean())
-    if not (service.is_call and service.status == Status.LATE):
-        return Trial(remedy, gain, total, mean)
-    with_it, without = values(runs, "delay_p95_s")[:, flow], values(base, "delay_p95_s")[:, flow]
-    if not np.isfinite(with_it - without).any():
-        return Trial(remedy, gain, total, mean)
-    delay = paired_difference(with_it, without)
-    return Trial(remedy, gain, total, mean, None, delay, float(np.nanmean(with_it)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import pandas as pd
 
 from multihop import _core
 from multihop.base.errors import UserError, instead_of
+from multihop.explanation.needs import SeedTables
 from multihop.results.folders import MOTION_FILE
 from multihop.results.provenance import engine
 from multihop.simulation.scenario import Scenario, load, read_text
@@ -56,14 +57,17 @@ def read(directory: Path, variant: str | None = None) -> Source:
     return Source(scenario, chosen, others, overrides, tuple(about["seeds"]), dict(variants[chosen]["fingerprints"]))
 
 
-def goodputs(directory: Path) -> dict[str, list[float]]:
-    """Mean goodput of each flow over seeds in bit/s, by variant; empty where there is no table of flows."""
+def tables(directory: Path, variant: str, seeds: Sequence[int]) -> SeedTables | None:
+    """Tables of flows and delays of a variant, one per seed; none where the folder lacks them."""
     try:
-        table = pd.read_csv(directory / "flows.csv", usecols=["variant", "flow", "goodput_bps"])
-    except (OSError, ValueError):
-        return {}
-    means = table.groupby(["variant", "flow"], sort=False)["goodput_bps"].mean()
-    return {str(variant): rows.tolist() for variant, rows in means.groupby(level=0, sort=False)}
+        found = [pd.read_csv(directory / f"{name}.csv") for name in ("flows", "delays")]
+        by_seed = [dict(list(of[of["variant"] == variant].groupby("seed"))) for of in found]
+        flows, delays = (
+            [rows.get(seed, of.head(0)) for seed in seeds] for rows, of in zip(by_seed, found, strict=True)
+        )
+        return SeedTables(flows, delays)
+    except (OSError, ValueError, KeyError):
+        return None
 
 
 def flow_index(view: _core.ScenarioView, name: str) -> int:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from multihop.comparison.service import STARVING, Status, Yardstick
-from multihop.explanation.causes import LEAST_SCORE, Cause, FlowAccount, Hop
+from multihop.comparison.service import Status, Yardstick
+from multihop.explanation.account import Cause, FlowAccount, Hop
+from multihop.explanation.causes import LEAST_SCORE
 from multihop.results.statistics import estimate
 from multihop.results.words import percent, rate, several, three_digits
-
-if TYPE_CHECKING:
-    from multihop.explanation.remedies import Trial
 
 Names = Callable[[int], str]
 
@@ -31,18 +28,27 @@ TITLES = {
     "aqm": "drops of a queue discipline",
     "policy": "drops of a router policy",
     "lifetime": "packets too old for the queue",
-    "no-route": "no route",
+    "no-route": "packets without a route",
     "broken": "a broken next hop",
     "hop-limit": "packets that went in circles",
-    "wire-loss": "a lossy wire",
-    "wire-full": "a wire that is full",
-    "waiting": "packets that wait",
+    "wire-loss": "random losses on wires",
+    "wire-full": "a full wire",
+    "waiting": "waiting in queues",
     "reordering": "a reordering buffer that waited no longer",
     "multicast": "group-addressed frames that were not decoded",
     "given-up": "frames given up after the retry limit",
     "contention": "a medium that others use",
     "turns": "a node that serves other neighbours",
     "transport": "the transport, which leaves the path unused",
+}
+
+#: What a flow is held against, before the rate.
+_YARDSTICKS = {
+    Yardstick.FAIR: "its proportionally fair share is",
+    Yardstick.ALIKE: "flows that want the same have on average",
+    Yardstick.PATH: "its path can carry",
+    Yardstick.OFFERED: "it offers",
+    Yardstick.BEST: "its best seed has",
 }
 
 _FRAMES = {"rts": "an RTS", "cts": "a CTS", "data": "a DATA frame", "ack": "an ACK"}
@@ -68,10 +74,39 @@ def place(cause: Cause, names: Names) -> str:
 def title(cause: Cause, names: Names) -> str:
     """A cause in a few words, with its place and the interferer."""
     where = place(cause, names)
-    if cause.kind == "hidden" and cause.interferer is not None:
-        return f"{TITLES[cause.kind]}, {names(cause.interferer)}, on {where}"
+    match cause.kind:
+        case "hidden" if cause.interferer is not None:
+            return _hidden(cause, names)
+        case "waiting":
+            return f"waiting {_in_front(cause, names)}"
+        case "no-route":
+            return f"{where} has no route and drops packets"
+        case "wire-loss":
+            return f"random losses on the wire {where}" if cause.receiver is not None else TITLES[cause.kind]
+        case "wire-full":
+            return f"the full wire {where}"
     preposition = "on" if cause.receiver is not None else "at"
     return f"{TITLES[cause.kind]} {preposition} {where}" if where else TITLES[cause.kind]
+
+
+def _hidden(cause: Cause, names: Names) -> str:
+    """Who collides where, and who does not sense whom."""
+    sender, receiver = names(cause.sender or 0), names(cause.receiver or 0)
+    if cause.facts.get("answers", 0) > 0.5:
+        sender, receiver = receiver, sender
+    interferer = names(cause.interferer or 0)
+    frames = f"{sender}'s frames with those of {interferer}"
+    return f"collisions at {receiver} of {frames}, which {sender} does not sense (hidden sender)"
+
+
+def of_what(account: FlowAccount) -> str:
+    """What causes of a flow are shares of."""
+    match account.basis:
+        case "delay":
+            return f"the delay of {account.name}"
+        case "losses":
+            return f"the packets that {account.name} loses"
+    return f"what holds {account.name} back"
 
 
 def sentence(cause: Cause, names: Names, flows: Sequence[str]) -> str:
@@ -195,37 +230,49 @@ def _contention(cause: Cause, names: Names, flows: Sequence[str]) -> str:
 
 
 def status(account: FlowAccount) -> str:
-    """What a flow got, beside what would be fair."""
+    """What a flow got, beside what it is held against."""
     got = estimate(account.goodput_bps)
     service = account.service
-    what = "its proportionally fair share" if service.yardstick == Yardstick.FAIR else service.yardstick
-    fair = f"{rate(service.fair_bps)} {'is' if service.yardstick == Yardstick.BEST else 'would be'} {what}"
     head = rate(got.mean)
     if got.half_width is not None:
         head = f"{head.removesuffix(' Mb/s')} ± {rate(got.half_width)}"
     if not account.view["path"]:
         return f"{head}: it has no path."
-    match account.status:
-        case Status.FINE:
-            return f"{head}: this flow is fine; {fair}, and alone it could have {rate(account.alone_bps)}."
-        case Status.STARVING:
-            return f"{head}: it starves: {account.service.sentence()}; {fair}."
-    return f"{head}: {account.status}: {account.service.sentence()}; {fair}."
+    limit = f"{_YARDSTICKS[service.yardstick]} {rate(service.fair_bps)}"
+    if account.status == Status.FINE:
+        alone = f", and alone it could have {rate(account.alone_bps)}" if service.yardstick == Yardstick.FAIR else ""
+        return f"{head}: this flow is fine; {limit}{alone}."
+    word = "it starves" if account.status == Status.STARVING else account.status
+    return f"{head}: {word}: {service.sentence()}; {limit}."
 
 
-def hop_sentence(hop: Hop, names: Names, airtime: tuple[float, float, float] | None) -> str:
-    """A hop with its numbers."""
-    of = " (acknowledgements)" if hop.feedback else ""
-    head = f"{names(hop.sender)} to {names(hop.receiver)}{of}: "
+def hop_sentence(hop: Hop, back: Hop | None, names: Names, airtime: Mapping[int, tuple[float, float, float]]) -> str:
+    """A hop with its numbers, those of the acknowledgements back over it, and the time of its senders."""
+    head = f"{names(hop.sender)} to {names(hop.receiver)}{' (acknowledgements)' if hop.feedback else ''}: "
+    text = head + "; ".join(_numbers(hop)) + "."
+    if back is not None:
+        text += f" Acknowledgements back: {'; '.join(_numbers(back))}."
+    for node in [
+        each.sender for each in (hop, back) if each is not None and each.wire is None and each.sender in airtime
+    ]:
+        own, busy, idle = airtime[node]
+        text += f" {names(node)} sends {percent(own)} of the time, finds the medium busy {percent(busy)},"
+        text += f" idle {percent(idle)}."
+    return text
+
+
+def _numbers(hop: Hop) -> list[str]:
+    """What a hop did for a flow."""
     if hop.wire:
         wire = hop.wire
-        random = f", {percent(wire.lost_ratio)} of its packets lost at random" if wire.lost_ratio else ""
-        return (
-            f"{head}a wire of {rate(wire.rate_bps)}, busy {percent(wire.utilisation)} of the time; "
-            f"{amount(wire.queue_mean)} packets wait {amount(1e3 * wire.wait_s)} ms in front of it{random}."
-        )
+        random = [f"{percent(wire.lost_ratio)} of its packets lost at random"] if wire.lost_ratio else []
+        return [
+            f"a wire of {rate(wire.rate_bps)}, busy {percent(wire.utilisation)} of the time",
+            f"{amount(wire.queue_mean)} packets wait {amount(1e3 * wire.wait_s)} ms in front of it",
+            *random,
+        ]
     if hop.counters is None or hop.counters.frames == 0:
-        return f"{head}nothing of the flow ended here."
+        return ["nothing of the flow ended here"]
     counters = hop.counters
     parts = [f"{hop.tries:.3g} tries per frame"]
     lost = sorted(_by_kind(hop).items(), key=lambda item: -item[1])
@@ -238,12 +285,27 @@ def hop_sentence(hop: Hop, names: Names, airtime: tuple[float, float, float] | N
     parts.append(f"{wait} ms in the queue and {service} ms at its head")
     if hop.alone_bps:
         parts.append(f"alone it would carry {rate(hop.alone_bps)}")
-    text = head + "; ".join(parts) + "."
-    if airtime is not None:
-        own, busy, idle = airtime
-        text += f" {names(hop.sender)} sends {percent(own)} of the time, finds the medium busy {percent(busy)},"
-        text += f" idle {percent(idle)}."
-    return text
+    return parts
+
+
+def causes_heading(account: FlowAccount) -> str:
+    """What the causes of a flow are of, and of which seeds."""
+    if account.status == Status.FINE:
+        return "What limits it"
+    seeds, starved = len(account.goodput_bps), account.service.starved_seeds
+    if 0 < starved < seeds:
+        return f"What holds it back in the {'seed' if starved == 1 else f'{starved} seeds'} in which it starves"
+    return "What holds it back"
+
+
+def both_ways(hops: Sequence[Hop]) -> list[tuple[Hop, Hop | None]]:
+    """Hops of a flow's data with those of its acknowledgements over the same nodes.
+
+    Acknowledgements that take another way are hops of their own.
+    """
+    back = {(hop.receiver, hop.sender): hop for hop in hops if hop.feedback}
+    data = [(hop, back.pop((hop.sender, hop.receiver), None)) for hop in hops if not hop.feedback]
+    return [*data, *((hop, None) for hop in back.values())]
 
 
 def _by_kind(hop: Hop) -> dict[str, int]:
@@ -284,35 +346,6 @@ def clique(account: FlowAccount, names: Names) -> str:
         f"Links that cannot be used at once limit it: {', '.join(shown)}{more}; their exchanges took "
         f"{percent(account.clique_airtime)} of the time, without back-off{over}."
     )
-
-
-def trial(tried: Trial, fair_bps: float) -> str:
-    """What a remedy did for a flow whose fair share is that."""
-    words = tried.remedy.words
-    if tried.gain is None:
-        return f"{words}: cannot be tried here ({tried.problem})."
-    gain, total = tried.gain, tried.total
-    if tried.delay is not None:
-        before = tried.delay_p95_s - tried.delay.mean
-        moved = f"{three_digits(1e3 * before)} to {three_digits(1e3 * tried.delay_p95_s)} ms"
-        return (
-            f"{words}: 95th percentile of delay from {moved}; all flows together {signed(total.mean if total else 0)}."
-        )
-    text = f"{words}: {signed(gain.mean)}"
-    if gain.low is not None and gain.high is not None:
-        text += f" (95 % interval {signed(gain.low)} to {signed(gain.high)}, {gain.n} seeds)"
-    still = ", which still starves it" if gain.mean > 0 and tried.mean_bps < STARVING * fair_bps else ""
-    text += f", to {rate(tried.mean_bps)}{still}"
-    if total is not None and total.high is not None and total.high < 0:
-        text += f"; it costs all flows together {rate(-total.mean)}"
-    elif total is not None and abs(total.mean) >= 0.5:
-        text += f"; all flows together {signed(total.mean)}"
-    return text + "."
-
-
-def signed(value: float) -> str:
-    """A difference of rates with its sign."""
-    return f"{'-' if value < 0 else '+'}{rate(abs(value))}" if value else rate(0.0)
 
 
 def main_causes(account: FlowAccount) -> list[Cause]:

@@ -10,8 +10,9 @@ from typing import Literal
 from multihop import _core
 from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
-from multihop.base.files import whole_file
+from multihop.base.files import whole_folder
 from multihop.framelog.reading import window_of
+from multihop.simulation.logs import FRAMES_MARK
 from multihop.simulation.scenario import text_of
 from multihop.simulation.seeds import is_whole
 
@@ -55,8 +56,8 @@ def capture_frames(
 
     Args:
         capture: pcap or pcapng, plain or gzip.
-        out: the frame log, which `multihop.frames` and `multihop view` read. `inferred` of its description
-            names what was concluded.
+        out: the frame log, a folder, which `multihop.frames` and `multihop view` read. `inferred` of its
+            description names what was concluded.
         interface: its number in the file; by default the one that saw most.
         channel: frequency in MHz of one channel of a radio that changed its channel; by default the one on
             which it saw most.
@@ -69,7 +70,7 @@ def capture_frames(
     """
     path = Path(capture)
     window = None if between is None else window_of(between)
-    with whole_file(Path(out), path) as part:
+    with whole_folder(Path(out), FRAMES_MARK, path) as part:
         return write_capture_log(path, part, interface=interface, channel=channel, between=window, stamps=stamps)
 
 

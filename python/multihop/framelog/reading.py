@@ -16,20 +16,17 @@ import pandas as pd
 
 from multihop import _core
 from multihop.base.errors import UserError
-from multihop.simulation.logs import nanoseconds
-from multihop.simulation.scenario import read_bytes
+from multihop.simulation.logs import FRAMES_MARK, nanoseconds
 
-#: How a frame log begins.
+#: First bytes of a log of an earlier version.
 _MAGIC = b"mhframes"
 #: A table has no more transmissions than these: some 2 GB of memory.
 MOST = 10_000_000
-#: A larger file is not read: a transmission takes less than three bytes.
-_MOST_BYTES = 2_000_000_000
 
 
 @dataclass(frozen=True)
 class FrameLog:
-    """A frame log: description, tables as the file has them, and from which block on it is cut short."""
+    """A frame log: description, tables as the files have them, and where it is cut short, if so."""
 
     head: dict[str, Any]
     tables: dict[str, pd.DataFrame]
@@ -37,13 +34,11 @@ class FrameLog:
 
     @property
     def transmissions(self) -> pd.DataFrame:
-        """A row per transmission, with the columns of its sort, and words for numbers that stand for one.
+        """A row per transmission, with words for numbers that stand for one.
 
         Times are in nanoseconds, as integers. Missing are -1 among numbers and None among names.
         """
-        sorts = self.tables["sorts"].iloc[self.tables["transmissions"]["sort"]].reset_index(drop=True)
-        rest = self.tables["transmissions"].drop(columns="sort")
-        return self.in_words(pd.concat([rest["start"], sorts, rest.drop(columns="start")], axis=1))
+        return self.in_words(self.tables["transmissions"])
 
     def in_words(self, table: pd.DataFrame) -> pd.DataFrame:
         """A table with names for indices and enumerations."""
@@ -62,14 +57,14 @@ def frames(path: str | os.PathLike[str], between: tuple[float, float] | None = N
     """The transmissions of a frame log, a row each: see `FrameLog.transmissions`.
 
     Args:
-        path: a file that `run --frames` wrote.
+        path: a folder that `run --frames` wrote.
         between: only what begins between these instants, in seconds.
 
     Raises:
         UserError: if it cannot be read, is no frame log, or has more than ten million transmissions in the
             interval; or if that is none.
 
-    Of a file that is cut short a warning says where it ends.
+    Of a log that is cut short a warning says where it ends.
     """
     window = None if between is None else window_of(between)
     found = read(Path(path), window)
@@ -103,67 +98,60 @@ def read(path: Path, between: tuple[int, int] | None = None, most: int = MOST) -
         UserError: if it cannot be read, is no frame log, or has more than `most` transmissions.
     """
     with _errors_of(path):
-        return decode(read_log(path), between, most)
+        head, tables, cut_short = _core.read_frames(path, between, most)
+    return FrameLog(json.loads(head), {name: pd.DataFrame(columns) for name, columns in tables.items()}, cut_short)
 
 
 @dataclass(frozen=True)
-class Checked:
-    """Description of a readable log, from which block on it is missing, and its number of transmissions."""
+class Packed:
+    """A frame log as the viewer reads it: bytes, description, where it is cut short, transmissions."""
 
+    data: bytes
     head: dict[str, Any]
     cut_short: str | None
     transmissions: int
 
 
-def checked(path: Path, between: tuple[int, int] | None = None, most: int = MOST) -> Checked:
-    """Reads a log, or an interval of it, without the memory that tables take.
+def packed(path: Path, between: tuple[int, int] | None = None, most: int = MOST) -> Packed:
+    """Packs a log, or an interval of it, for the viewer.
 
     Raises:
         UserError: as `read`.
     """
     with _errors_of(path):
-        head, cut_short, transmissions = _core.check_frames(read_log(path), between, most)
-    return Checked(json.loads(head), cut_short, transmissions)
-
-
-def read_log(path: Path) -> bytes:
-    """The bytes of a frame log.
-
-    Raises:
-        UserError: if it cannot be read, or is a device, or larger than any log.
-    """
-    return read_bytes(path, "a frame log", _MOST_BYTES)
+        data, head, cut_short, transmissions = _core.pack_frames(path, between, most)
+    return Packed(data, json.loads(head), cut_short, transmissions)
 
 
 @contextmanager
 def _errors_of(path: Path) -> Iterator[None]:
     """What is wrong with a log is reported with its path."""
     try:
+        if not path.exists():
+            raise UserError(f"{path}: no such file; name a frame log")
+        if not path.is_dir():
+            raise UserError(f"{path}: this is no frame log: a frame log is a folder of Parquet files{_of_old(path)}")
         yield
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from error
-    except _core.CaptureError as error:
-        raise UserError(f"{path}: {error}") from error
+    except (OSError, ValueError) as error:
+        if isinstance(error, UserError):
+            raise
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UserError(f"{path}: {reason}") from error
 
 
-def begins_as_log(path: Path) -> bool:
-    """Does a file begin as a frame log, or can it not be read at all?"""
+def _of_old(path: Path) -> str:
+    """What would do instead of a log of multihop 0.1, a file."""
     try:
         with path.open("rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
+            is_old = file.read(len(_MAGIC)) == _MAGIC
     except OSError:
-        return True
+        return ""
+    return "; this one is of an earlier version: write it again" if is_old else ""
 
 
-def decode(data: bytes, between: tuple[int, int] | None = None, most: int = MOST) -> FrameLog:
-    """The frame log in these bytes, as `read`; a `CaptureError` of the core says why there is none."""
-    head, tables, cut_short = _core.read_frames(data, between, most)
-    return FrameLog(json.loads(head), {name: pd.DataFrame(columns) for name, columns in tables.items()}, cut_short)
-
-
-def cut(data: bytes, between: tuple[int, int] | None) -> bytes:
-    """A frame log of what begins in an interval of nanoseconds, with all next hops and places."""
-    return data if between is None else _core.cut_frames(data, between)
+def is_log(path: Path) -> bool:
+    """Whether a path is that of a frame log, or of a file that was one in an earlier version."""
+    return (path / FRAMES_MARK).exists() or (path.is_file() and bool(_of_old(path)))
 
 
 def _named(indices: pd.Series[int], names: list[str]) -> pd.Series[Any]:

@@ -1,7 +1,7 @@
-"""Real meshes as scenarios: one module per file format, each saying how it reads a link's quality.
+"""Import of real meshes as scenarios: one module per file format, which defines how it reads link quality.
 
-`read` turns a file into a `Mesh`; `to_scenario.write` turns a mesh into a scenario with positions and a link
-matrix. `formats.catalogue` lists the formats.
+`read` converts a file to a `Mesh`. `to_scenario.write` converts a mesh to a scenario with positions and a
+link matrix. `formats.catalogue` lists the formats.
 """
 
 from __future__ import annotations
@@ -20,23 +20,22 @@ from multihop.importers.positions import drop_false_places
 
 __all__ = ["FORMATS", "Options", "read"]
 
-#: A mesh is what machines wrote down; the largest real one so far is 1 MB. Reading takes up to ten times as
-#: much.
+#: Largest file of a mesh. The largest real one so far has 1 MB. Reading needs up to ten times the memory.
 MAX_BYTES = 100_000_000
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
-#: Reasons that a message names of those for which something was left out.
+#: Most reasons for omitted parts in a message.
 _MOST_REASONS = 5
 
-_SUPPORTED = f"what can be read: {', '.join(FORMATS)} (docs/how-to/import.md)"
+_SUPPORTED = f"needs one of: {', '.join(FORMATS)} (docs/how-to/import.md)"
 
 
 def read(path: Path, options: Options) -> Mesh:
     """Reads a mesh.
 
     Raises:
-        UserError: if the file cannot be read, its format is not known, or half of its records or more are
+        UserError: if the file cannot be read, its format is unknown, or half of its records or more are
             broken.
     """
     _require(options)
@@ -51,9 +50,9 @@ def read(path: Path, options: Options) -> Mesh:
     mesh.tally.require_most_sound()
     drop_false_places(mesh)
     if not mesh.nodes:
-        raise UserError(f"{path}: there is no usable node in it; {_tally(mesh)}")
+        raise UserError(f"{path}: contains no usable node; {_tally(mesh)}")
     if not mesh.links:
-        raise UserError(f"{path}: there is no usable wireless link in it; {_tally(mesh)}")
+        raise UserError(f"{path}: contains no usable wireless link; {_tally(mesh)}")
     if mesh.tally.broken:
         mesh.left_out["broken records"] += mesh.tally.broken
     return mesh
@@ -61,7 +60,7 @@ def read(path: Path, options: Options) -> Mesh:
 
 def _require(options: Options) -> None:
     if options.format != "auto" and options.format not in FORMATS:
-        raise UserError(f"--format: found {options.format!r}; what would do: auto, {', '.join(FORMATS)}")
+        raise UserError(f"--format: found {options.format!r}; needs auto, {', '.join(FORMATS)}")
     if options.assume_delivery is not None and not 0.0 < options.assume_delivery <= 1.0:
         raise UserError(f"--assume-delivery: found {options.assume_delivery:g}; needs more than 0, at most 1")
     if options.range_m is not None and not 0.0 < options.range_m <= 1e6:
@@ -69,7 +68,7 @@ def _require(options: Options) -> None:
 
 
 def _recognised(text: str, path: Path) -> tuple[Source, Reader]:
-    """The file, and what reads it."""
+    """Returns the file and the reader for its format."""
     origin = str(path)
     reader = _matching("text", text)
     if reader is not None:
@@ -84,7 +83,7 @@ def _recognised(text: str, path: Path) -> tuple[Source, Reader]:
         root = xml_tree.root_name(text) or xml_tree.parse(text, origin).name
         reader = _matching("xml", root)
         if reader is None:
-            raise UserError(f"{path}: found XML of <{shown(root)}>, which is no mesh that is known; {_SUPPORTED}")
+            raise UserError(f"{path}: found XML of <{shown(root)}>, which is no known mesh format; {_SUPPORTED}")
         return Source(text, origin), reader
     columns, _ = tables.header(text)
     reader = _matching("columns", columns)
@@ -93,18 +92,18 @@ def _recognised(text: str, path: Path) -> tuple[Source, Reader]:
     return Source(text, origin), reader
 
 
-def _matching(kind: Kind, value: Any) -> Reader | None:  # noqa: ANN401 - what the kind takes
+def _matching(kind: Kind, value: Any) -> Reader | None:  # noqa: ANN401 - any value of the kind
     return next((reader for reader in READERS if reader.kind == kind and reader.matches(value)), None)
 
 
 def _nodes(path: Path, kind: Kind) -> Any:  # noqa: ANN401 - any JSON value, or a table
-    """The second file, of the same kind as the first one."""
+    """Reads the second file, of the same kind as the first one."""
     text = content.read(path, "a list of nodes", MAX_BYTES)
     return _parse_json(text, path) if kind == "json" else tables.parse(text, str(path))
 
 
 def _require_wanted(reader: Reader, path: Path, options: Options) -> None:
-    """Refuses another format than asked for, and options that this kind of file does not take."""
+    """Refuses a format other than the requested one, and options that the file's format does not use."""
     found = reader.format
     if options.format not in {"auto", found}:
         raise UserError(f"{path}: --format: found {options.format}, but this is {found}; use --format {found} or auto")
@@ -133,13 +132,13 @@ def _parse_json(text: str, path: Path) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def _describe(data: Any) -> str:  # noqa: ANN401 - any JSON value
-    """What an unknown JSON file seems to be."""
+    """Returns a description of an unknown JSON file."""
     nodes = data.get("nodes") if isinstance(data, dict) else None
     listed = list(nodes.values()) if isinstance(nodes, dict) else nodes if isinstance(nodes, list) else []
     if any(isinstance(node, dict) and "nodeinfo" in node for node in listed):
         return "this is nodes.json of ffmap, which has no links; import graph.json, with this file as --nodes"
     keys = f" with {shown(', '.join(list(data)[:6]), 120)}" if isinstance(data, dict) and data else ""
-    return f"found {json_type(data)}{keys}, which is no mesh that is known"
+    return f"found {json_type(data)}{keys}, which is no known mesh format"
 
 
 def _tally(mesh: Mesh) -> str:

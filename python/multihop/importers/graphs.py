@@ -1,20 +1,20 @@
-"""Graphs whose edges have named attributes, as those of GraphML and DOT: which one is a link's quality.
+"""Graphs whose edges have named attributes, as in GraphML and DOT: the attribute that is a link's quality.
 
-The first of these that any edge has as a number:
+Quality is the first of these that any edge has as a number:
 
 - `delivery`, `delivery_probability`, `pdr`: delivery from source to target (0 to 1);
 - `nlq` and `lq`, or netdiff's `neighbor_link_quality` and `link_quality`: as in OLSR, delivery from source to
   target and of the reverse direction;
 - `rssi`, `rssi_dbm`, `signal`, `signal_dbm`: received power at the target in dBm;
-- `snr`, `snr_db`: its ratio to the noise in dB, taken to the noise of the engine;
+- `snr`, `snr_db`: signal-to-noise ratio in dB, relative to the noise of the engine;
 - `etx`: ETX, split evenly (`etx`);
 - `weight`, `cost`, `metric`, `label`: a number without a name. From 0 to 1, they are deliveries; from 1 up,
-  with a median of at most 20, they are ETX. Others are refused, as a wrong unit would give wrong results.
+  with a median of at most 20, they are ETX. Others are refused, since a wrong unit would give wrong results.
 
-An edge that is not directed counts both ways. So does a directed edge with ETX, which is of both directions,
-unless the file has an edge back.
+An undirected edge counts in both directions. So does a directed edge with ETX, a measure of both directions,
+unless the file has the reverse edge.
 
-Places are `lat` and `lon` (also `latitude`, `longitude`, `lng`) in degrees, or `x` and `y` in metres.
+Positions are `lat` and `lon` (also `latitude`, `longitude`, `lng`) in degrees, or `x` and `y` in metres.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from multihop.importers.parsing.records import number, shown
 
 _YES = {"1", "true", "y", "yes"}
 
-#: ETX of links that carry traffic has a median below this.
+#: Upper limit of the median ETX of links that carry traffic.
 _USUAL_ETX = 20.0
 
 
 @dataclass(frozen=True)
 class Vertex:
-    """A node: its id, label, attributes (names in lower case), and whether `x` and `y` are of a drawing."""
+    """Node of a graph, with attribute names in lower case; `drawn`: `x` and `y` are of a drawing."""
 
     id: str
     label: str
@@ -47,7 +47,7 @@ class Vertex:
 
 @dataclass(frozen=True)
 class Edge:
-    """An edge, and its attributes with names in lower case."""
+    """Edge of a graph, with attribute names in lower case."""
 
     source: str
     target: str
@@ -57,7 +57,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class _Column:
-    """How an attribute is read: its name, that of the reverse direction, what it is, and in words."""
+    """Interpretation of an attribute: its names, kind of quantity, and description."""
 
     names: tuple[str, ...]
     kind: str
@@ -76,10 +76,10 @@ _REVERSE = {"nlq": "lq", "neighbor_link_quality": "link_quality"}
 
 
 def fill(mesh: Mesh, origin: str, edges: list[Edge], assume_delivery: float | None) -> Mesh:
-    """Adds edges as links to a mesh with nodes, and sets how they are read.
+    """Adds edges as links to a mesh with nodes, and sets how their quality is read.
 
     Raises:
-        UserError: if no attribute says anything about quality and none is assumed, or its unit is unknown.
+        UserError: if no attribute is a quality and none is assumed, or its unit is unknown.
     """
     name, kind, words = _quality(origin, edges, assume_delivery)
     mesh.reading = words
@@ -101,7 +101,7 @@ def fill(mesh: Mesh, origin: str, edges: list[Edge], assume_delivery: float | No
 
 
 def add_node(mesh: Mesh, vertex: Vertex) -> None:
-    """Adds a node with the place that its attributes give."""
+    """Adds a node with the position in its attributes."""
     found = vertex.attributes
     latitude, longitude = coordinates(dict(found))
     x, y = number(found.get("x")), number(found.get("y"))
@@ -115,7 +115,7 @@ def add_node(mesh: Mesh, vertex: Vertex) -> None:
 
 
 def _quality(origin: str, edges: list[Edge], assume_delivery: float | None) -> tuple[str, str, str]:
-    """Name of the attribute that is read, its kind, and how it is read in words."""
+    """Returns name and kind of the attribute that is read, and a description."""
     for column in _COLUMNS:
         for name in column.names:
             values = [value for edge in edges if (value := _number(edge.attributes.get(name))) is not None]
@@ -135,7 +135,7 @@ def _quality(origin: str, edges: list[Edge], assume_delivery: float | None) -> t
                     "nor ETX (from 1 up); name it delivery, etx, snr or rssi, or use --assume-delivery 0.9"
                 )
     if not edges:
-        raise UserError(f"{origin}: the graph has no edges, which are links; there is nothing to read")
+        raise UserError(f"{origin}: the graph has no edges; needs edges, which are links")
     if assume_delivery is None:
         names = sorted({name for edge in edges for name in edge.attributes})
         found = f"found {shown(', '.join(names), 80)}" if names else "found no attributes"
@@ -147,11 +147,11 @@ def _quality(origin: str, edges: list[Edge], assume_delivery: float | None) -> t
 
 
 def _kind_of(values: list[float]) -> str | None:
-    """What numbers without a name are; `None` if that is open."""
+    """Returns the kind of numbers without a name; `None` if ambiguous."""
     if not values or min(values) < 0.0:
         return None
     if max(values) <= 1.0:
-        # All of them 1: deliveries and ETX say the same.
+        # If all values are 1, delivery and ETX agree.
         return "delivery"
     return "etx" if min(values) >= 1.0 and median(values) <= _USUAL_ETX else None
 

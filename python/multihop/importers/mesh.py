@@ -1,4 +1,4 @@
-"""What every importer makes: nodes, directed links, and a tally of what was left out."""
+"""Result of every importer: nodes, directed links, and counts of omitted parts."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ Quantity = Literal["delivery", "rssi", "distance"]
 
 
 def _engine_dbm(key: str) -> float:
-    """A power that the engine's `sinr` medium has by default, in dBm."""
+    """Returns a default power of the engine's `sinr` medium in dBm."""
     media = schema()["$defs"]["Medium"]["oneOf"]
     keys = next(medium["properties"] for medium in media if medium["properties"]["model"]["const"] == "sinr")
     return float(keys[key]["default"].removesuffix(" dBm"))
 
 
-#: The engine's default noise, to which powers in a mesh refer.
+#: Default noise of the engine, to which powers in a mesh refer.
 NOISE_DBM = _engine_dbm("noise")
-#: `medium.sensitivity` of the engine, from which on a frame is sensed.
+#: `medium.sensitivity` of the engine, the least power at which a frame is sensed.
 SENSITIVITY_DBM = _engine_dbm("sensitivity")
 
 
 @dataclass
 class Node:
-    """A node. Position either in degrees (`latitude`, `longitude`) or in metres (`x`, `y`), or none."""
+    """Node of a mesh. Position in degrees (`latitude`, `longitude`), in metres (`x`, `y`), or none."""
 
     id: str
     label: str = ""
@@ -40,38 +40,37 @@ class Node:
     gateway: bool = False
 
 
-#: Powers that a link can have, in dBm: those that the engine takes.
+#: Range of powers of a link in dBm that the engine accepts.
 POWERS_DBM = (-150.0, 40.0)
 
-#: Why a direction is left out that is there already.
+#: Reason for omitting a repeated direction.
 REPEATED = "parallel or repeated directions (the best one stays)"
 
 
 @dataclass
 class Mesh:
-    """A network as it was found.
+    """Network as the file describes it.
 
     Attributes:
         format: name of the file format.
-        reading: one sentence on how link qualities were read.
-        quantity: what `links` holds: delivery probabilities (0 to 1), received powers in dBm, or distances in
+        reading: sentence on how link qualities were read.
+        quantity: quantity of `links`: delivery ratios (0 to 1), received powers in dBm, or distances in
             metres.
-        nodes: by id, in the order of the file.
-        links: (from, to) -> value; absent means not heard.
-        left_out: what was not taken over, and why -> how many.
-        nodes_listed: nodes in the file, taken over or not.
-        reach_m: where links hold distances, how far nodes hear.
-        powers: (from, to) -> received power in dBm, with noise of `NOISE_DBM`, where the file has it as well.
-        rates: (from, to) -> rate of unicast frames in b/s, where the file has it.
-        radios: where a file distinguishes radios: what one is called -> the same nodes with its links alone.
-        are_named: the file says which radio a link is of; otherwise they are the first, second, ... of
-            parallel links.
-        standard: the PHY that the file speaks of, where it does.
-        assumed: the values of `links` are no measurement.
-        heard: pairs that the file lists, though nothing arrives in a direction: they know each other, so they
-            sense.
-        signals: (from, to) -> received power in dBm of pairs that have no link, where the file has it.
-        tally: counts of the file's records, and of those that are broken.
+        nodes: nodes by id, in the order of the file.
+        links: value of each direction (from, to); a missing direction is not received.
+        left_out: number of omitted parts, by reason.
+        nodes_listed: number of nodes in the file, imported or not.
+        reach_m: reception range, if links hold distances.
+        powers: received power in dBm of each direction with noise of `NOISE_DBM`, if the file has it as well.
+        rates: rate of unicast frames in b/s of each direction, if the file has it.
+        radios: meshes of the same nodes with the links of one radio, by its label, if the file distinguishes
+            radios.
+        are_named: whether the file names the radio of a link; otherwise radios number parallel links.
+        standard: PHY of the file, if it has one.
+        assumed: whether the values of `links` are assumed, not measured.
+        heard: pairs that the file lists although a direction delivers nothing. They sense each other.
+        signals: received power in dBm of directions without a link, if the file has it.
+        tally: counts of the file's records, and of broken ones.
     """
 
     format: str
@@ -93,7 +92,7 @@ class Mesh:
     tally: RecordTally = field(default_factory=RecordTally)
 
     def add_node(self, node: Node) -> None:
-        """Adds a node; the second one with an id is left out."""
+        """Adds a node; a second one with the same id is left out."""
         self.nodes_listed += 1
         if node.id in self.nodes:
             self.left_out["nodes with an id that was already there"] += 1
@@ -102,7 +101,7 @@ class Mesh:
         self.nodes[node.id] = node
 
     def omit_node(self, why: str) -> None:
-        """Counts a node that is not taken over."""
+        """Counts a node that is left out."""
         self.nodes_listed += 1
         self.left_out[why] += 1
 
@@ -115,9 +114,9 @@ class Mesh:
         rate: float | None = None,
         radio: str | None = None,
     ) -> None:
-        """Adds a directed link. Of several between the same two nodes, `links` has the best.
+        """Adds a directed link. Of parallel links, `links` keeps the best.
 
-        Of several of one `radio` of both, so has the mesh of that radio.
+        With a `radio`, the link is also added to the mesh of that radio.
         """
         if radio is not None:
             if radio not in self.radios:
@@ -155,14 +154,14 @@ class Mesh:
 
     @property
     def parallel(self) -> int:
-        """How many directions have links of several radios."""
+        """Number of directions with links of several radios."""
         times = Counter(pair for radio in self.radios.values() for pair in radio.links)
         return sum(count > 1 for count in times.values())
 
     def largest_component(self, *, by_radio: bool = False) -> list[str]:
-        """Ids of the largest set of nodes that two-way links connect; of equal ones, the first in the file.
+        """Returns the largest set of nodes connected by two-way links; of equal sets, the first in the file.
 
-        `by_radio`: both directions have to be of the same radio.
+        With `by_radio`, both directions of a link must be of the same radio.
         """
         neighbours: dict[str, list[str]] = {}
         for links in [radio.links for radio in self.radios.values()] if by_radio else [self.links]:
@@ -181,7 +180,7 @@ class Mesh:
         return best
 
     def restricted(self, keep: Iterable[str]) -> Mesh:
-        """The same mesh with only these nodes, and only the links between them."""
+        """Returns the mesh with only these nodes and the links between them."""
         kept = set(keep)
         nodes = {id: node for id, node in self.nodes.items() if id in kept}
         links, powers, rates, signals = (
@@ -201,7 +200,7 @@ class Mesh:
         )
 
 
-#: Coordinates of no mesh are larger, in metres; squares of distances have to be numbers.
+#: Largest coordinate in metres, for which squares of distances are finite.
 _FARTHEST_M = 1e9
 
 

@@ -1,19 +1,19 @@
-"""A path-loss law with shadowing, fitted to what is known of links, and to pairs that have none.
+"""Path-loss law with shadowing, fitted to links and to pairs without a link.
 
 Received power falls by `10 n` dB per decade of distance, and varies around that by a normal variable in dB,
-the shadowing (Rappaport 2002, 4.9: the log-distance law). What is known of a direction is how likely it makes
-the law, as in Tobin's regression (Econometrica 26(1), 1958):
+the shadowing (Rappaport 2002, 4.9: the log-distance law). Each direction contributes to the likelihood as in
+Tobin's regression (Econometrica 26(1), 1958):
 
-- a power: by its density;
-- a link that loses nothing: the power is above the band in which a receiver goes from losing all to losing
-  nothing;
-- a link that loses some: the power is in that band, or above it and frames are lost for another cause. Links
-  above the band have such losses with one probability, which is fitted with the rest: where it is high,
-  losses of this mesh say little about powers, such as where quality is lost in busy air;
+- a known power: its density;
+- a link without losses: the power is above the band in which a receiver goes from losing all frames to losing
+  none;
+- a link with losses: the power is in that band, or above it and frames are lost for another cause. Links
+  above the band have such losses with one probability, which is fitted, too: if it is high, the losses of the
+  mesh say little about powers, as in busy air;
 - no link: the power is below the band.
 
-Which pairs have a link only determines the ratio of exponent and shadowing, so that both have a prior
-distribution, that of measurements in towns. What is most likely after all is the fit.
+The presence of links alone determines only the ratio of exponent and shadowing, so both have a prior from
+measurements in towns. The fit maximises the posterior probability.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ from scipy.special import expit, log_ndtr, ndtri_exp
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-#: What is known of the exponent before any link is: that of towns, where 2.7 to 3.5 is usual (Rappaport 2002,
-#: table 4.2), and its standard deviation. Where links say nothing, it stays at that.
+#: Mean and standard deviation of the exponent's prior: that of towns, where 2.7 to 3.5 is usual (Rappaport
+#: 2002, table 4.2). Without informative links, the fit stays there.
 USUAL_EXPONENT = 3.0
 EXPONENT_SPREAD = 0.7
-#: The same of shadowing, in dB and as the logarithm of a factor: 4 to 9 dB.
+#: Prior of shadowing: its median in dB, and the standard deviation of its logarithm (4 to 9 dB).
 USUAL_SIGMA_DB = 6.0
 _SIGMA_SPREAD = 0.4
-#: And of the logit of other losses: anything.
+#: Standard deviation of the prior of the logit of other losses, which is wide.
 _LOGIT_SPREAD = 3.0
 
-#: From corridors, which guide waves, to the worst of buildings (Rappaport 2002, table 4.2).
+#: Range of exponents, from corridors, which guide waves, to the worst buildings (Rappaport 2002, table 4.2).
 _EXPONENTS = (1.6, 6.0)
 _SIGMAS_DB = (0.1, 20.0)
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of powers in dBm, by distance in metres.
+    """Data on powers in dBm, by distance in metres.
 
     Attributes:
-        distances: of directions that are listed.
-        powers: of those, in dBm; NaN where it is not known.
-        lossy: which of them lose some.
-        absent: distances of pairs that are not listed, or the middles of classes of such distances.
-        counts: how many directions that are not listed each of them stands for.
-        band: below the one power nothing arrives, and above the other one everything.
+        distances: distances of directions with a link.
+        powers: their powers in dBm; NaN if unknown.
+        lossy: whether each of them loses frames.
+        absent: distances of directions without a link, or the centres of classes of distances.
+        counts: number of directions without a link that each entry of `absent` represents.
+        band: power below which nothing arrives, and power above which everything arrives.
     """
 
     distances: Floats
@@ -68,16 +68,16 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Law:
-    """Received power by distance.
+    """Fitted law of received power by distance.
 
     Attributes:
         exponent: path-loss exponent.
-        exponent_error: its standard error.
-        at_1m_dbm: power at a metre.
+        exponent_error: standard error of the exponent.
+        at_1m_dbm: power at 1 m.
         sigma_db: standard deviation of shadowing.
-        other_losses: the share of links with losses of another cause than a weak signal.
-        links: directions of links that it was fitted to.
-        absent: directions without a link that it was fitted to.
+        other_losses: share of links with losses of another cause than a weak signal.
+        links: number of directions with a link in the fit.
+        absent: number of directions without a link in the fit.
     """
 
     exponent: float
@@ -90,36 +90,36 @@ class Law:
 
     @property
     def says_little(self) -> bool:
-        """Is the exponent hardly better known than before?"""
+        """Whether the exponent is hardly better known than its prior."""
         return self.exponent_error > 0.8 * EXPONENT_SPREAD
 
     def mean_dbm(self, distance: Floats) -> Floats:
-        """Power without shadowing; within a metre as at a metre."""
+        """Returns the power without shadowing; below 1 m, that at 1 m."""
         return self.at_1m_dbm - 10.0 * self.exponent * np.log10(np.maximum(distance, 1.0))
 
     def below(self, distance: Floats, threshold: float, draws: Floats) -> Floats:
-        """Powers in dBm of pairs below a threshold, each at its quantile (0 to 1) of their distribution."""
+        """Returns powers in dBm below a threshold, each at its quantile (0 to 1) of the distribution."""
         mean = self.mean_dbm(distance)
         whole = log_ndtr((threshold - mean) / self.sigma_db)
         return np.asarray(mean + self.sigma_db * ndtri_exp(whole + np.log(draws)))
 
     def expected(self, distance: Floats, band: tuple[float, float], lossy: Flags, in_band: Floats) -> Floats:
-        """Expected powers of links, with those that they would have in the band."""
+        """Returns expected powers of links, given the powers that they would have in the band."""
         mean = self.mean_dbm(distance)
         z = (mean - band[1]) / self.sigma_db
-        # The ratio of density to probability, by logarithms: far out, both are 0.
+        # The ratio of density to probability is computed by logarithms, since both underflow in the tail.
         above = mean + self.sigma_db * np.exp(-0.5 * z * z - 0.5 * math.log(2.0 * math.pi) - log_ndtr(z))
         inside = np.exp(_log_inside(mean, band, self.sigma_db))
         weak = inside / np.maximum(inside + self.other_losses * np.exp(log_ndtr(z)), 1e-300)
         return np.asarray(np.where(lossy, weak * in_band + (1.0 - weak) * above, above))
 
     def reach(self, power_dbm: float) -> float:
-        """The distance at which power falls to this without shadowing."""
+        """Returns the distance at which power falls to this value without shadowing."""
         return float(10.0 ** ((self.at_1m_dbm - power_dbm) / (10.0 * self.exponent)))
 
 
 def fit(evidence: Evidence) -> Law:
-    """The most likely law. It needs a link."""
+    """Returns the most likely law. The evidence must contain a link."""
     distances = np.log10(np.maximum(evidence.distances, 1.0))
     centre = float(np.mean(distances))
     cost = _cost(evidence, centre)
@@ -143,22 +143,22 @@ def fit(evidence: Evidence) -> Law:
 
 
 def _start(evidence: Evidence) -> float:
-    """A power to begin with: the middle of those that are known, or a little above the band."""
+    """Returns the initial power: the median of known powers, or a value a little above the band."""
     known = evidence.powers[np.isfinite(evidence.powers)]
     return float(np.median(known)) if len(known) else evidence.band[1] + USUAL_SIGMA_DB
 
 
 def _log_inside(mean: Floats, band: tuple[float, float], sigma: float) -> Floats:
-    """Logarithm of the probability of a power in the band."""
+    """Returns the logarithm of the probability of a power in the band."""
     low, high = (band[0] - mean) / sigma, (band[1] - mean) / sigma
-    # On the side where both are small, so that their difference is exact.
+    # Mirrored to the side where both probabilities are small, so that their difference is exact.
     low, high = np.where(low > 0, -high, low), np.where(low > 0, -low, high)
     above, below = log_ndtr(high), log_ndtr(low)
     return np.asarray(above + np.log1p(-np.exp(np.minimum(below - above, -1e-12))))
 
 
 def _cost(evidence: Evidence, centre: float) -> Callable[[float, float, float, float], float]:
-    """Negative log posterior of power at the mean log-distance, exponent, ln sigma and logit of losses."""
+    """Returns the negative log posterior by power at mean log-distance, exponent, ln sigma and loss logit."""
     listed = np.log10(np.maximum(evidence.distances, 1.0)) - centre
     absent = np.log10(np.maximum(evidence.absent, 1.0)) - centre
     known = np.isfinite(evidence.powers)
@@ -181,7 +181,7 @@ def _cost(evidence: Evidence, centre: float) -> Callable[[float, float, float, f
 
 
 def _error_of_second(cost: Callable[[Floats], float], best: Floats) -> float:
-    """Standard error of the second parameter by the cost's curvature, at most that of the prior."""
+    """Returns the standard error of the second parameter by the cost's curvature, at most the prior's."""
     steps = np.array([0.05, 0.01, 0.01, 0.05])
     unit = np.diag(steps)
     curvature = np.empty((4, 4))

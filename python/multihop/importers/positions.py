@@ -1,4 +1,4 @@
-"""Positions of a mesh's nodes: in metres, and those that cannot be true."""
+"""Positions of a mesh's nodes in metres, and removal of positions that cannot be true."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Iterable
 from multihop.importers.mesh import Mesh, Node
 from multihop.importers.parsing.geography import EARTH_RADIUS_M, distance_m
 
-#: A node at latitude 0 and longitude 0 has no place unless another one is as near: there is only sea.
+#: Distance within which another node makes a position at latitude 0 and longitude 0 plausible.
 _NEAR_NULL_M = 100_000.0
 
-#: No link of 802.11 is longer: the record of Pietrosemoli's group is 382 km (Venezuela, 2007).
+#: Longest link: the record of 802.11 is 382 km (Pietrosemoli's group, Venezuela, 2007).
 _LONGEST_LINK_M = 400_000.0
 
-#: So many nodes at one place have been given a default, not measured.
+#: Number of nodes from which one common position is taken for a default.
 _SAME_PLACE = 3
 
 
 def positions(nodes: dict[str, Node]) -> dict[str, tuple[float, float]]:
-    """Positions in metres, of the nodes that have one.
+    """Returns positions in metres of the nodes that have one.
 
-    Degrees are projected equirectangularly about the mean latitude, which is within 1 % up to some 100 km
-    across.
+    Degrees are projected equirectangularly about the mean latitude, with an error below 1 % up to some 100
+    km.
     """
     placed = {id: (n.x, n.y) for id, n in nodes.items() if n.x is not None and n.y is not None}
     located = {id: (math.radians(lat), math.radians(lon)) for id, (lat, lon) in _located(nodes).items()}
@@ -36,7 +36,7 @@ def positions(nodes: dict[str, Node]) -> dict[str, tuple[float, float]]:
 
 
 def drop_null_island(mesh: Mesh) -> None:
-    """Leaves out places of latitude 0 and longitude 0, unless other nodes are near."""
+    """Removes positions at latitude 0 and longitude 0, unless other nodes are near."""
     located = _located(mesh.nodes)
     null = [id for id, place in located.items() if place == (0.0, 0.0)]
     others = [place for place in located.values() if place != (0.0, 0.0)]
@@ -46,10 +46,10 @@ def drop_null_island(mesh: Mesh) -> None:
 
 
 def drop_false_places(mesh: Mesh) -> None:
-    """Leaves out places in degrees that cannot be true.
+    """Removes positions in degrees that cannot be true.
 
-    These are: latitude 0 and longitude 0; one place that all nodes have; and a place with links of which none
-    could be as long as it would be.
+    Removed are latitude 0 with longitude 0, a position common to all nodes, and a position with links that
+    would all be longer than any real link.
     """
     drop_null_island(mesh)
     located = _located(mesh.nodes)

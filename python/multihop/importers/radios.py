@@ -1,8 +1,8 @@
-"""Which radios nodes have, on which channels, and what is known of the links of each channel.
+"""Radios and channels of nodes, and the data on links of each channel.
 
-A file may distinguish several radios of its nodes. Links of one radio of both ends are a channel; a node has
-a radio on each channel on which it has a link. Which channels these are a file rarely says, and the scenario
-has one PHY, of one band: what matters is that links of different channels do not contend.
+A file may distinguish several radios per node. Links between equally named radios form a channel, and a node
+has a radio on each channel with a link of it. Files rarely tell channel numbers, and the scenario has one PHY
+of one band: what matters is that links of different channels do not contend.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 RADIOS = ("one", "several")
 
-#: Channels that stand for those that a file does not number, by the first of the band; they do not overlap.
+#: Channels without overlap that replace unnumbered ones, by the first channel of the band.
 _STAND_INS = {1: (1, 6, 11), 34: (36, 149, 100, 60)}
 
 
 @dataclass
 class Layer:
-    """The links of one channel.
+    """Links of one channel.
 
     Attributes:
-        mesh: the nodes that have a radio on it, and their links.
-        names: of these radios, by the ids of their nodes.
-        channel: its number; `None` if it is the only one.
-        sensed: what was inferred about sensing; `None` if nothing was to be.
-        rates: what each link has as its `data_rate`, of those that have one of their own.
+        mesh: nodes with a radio on the channel, and their links.
+        names: names of these radios, by the ids of their nodes.
+        channel: channel number; `None` if it is the only one.
+        sensed: inferred sensing; `None` if it was not inferred.
+        rates: `data_rate` of each link that has one of its own.
     """
 
     mesh: Mesh
@@ -43,24 +43,24 @@ class Layer:
 
 
 def are_several(mesh: Mesh, wanted: str | None) -> bool:
-    """Whether nodes are to have several radios: as wanted, else where the file names them.
+    """Whether nodes have several radios: as wanted, else if the file names radios.
 
     Raises:
-        UserError: if that is no option, or the file does not distinguish them.
+        UserError: if `wanted` is invalid, or the file does not distinguish radios.
     """
     if wanted is not None and wanted not in RADIOS:
-        raise UserError(f"--radios: found {wanted!r}; what would do: {', '.join(RADIOS)}")
+        raise UserError(f"--radios: found {wanted!r}; needs {' or '.join(RADIOS)}")
     if wanted == "several" and not mesh.radios:
-        raise UserError("--radios several: the file does not say which radios links are of; leave it out")
+        raise UserError("--radios several: the file does not tell the radios of links; leave it out")
     return len(mesh.radios) > 1 and (mesh.are_named if wanted is None else wanted == "several")
 
 
 def layers(mesh: Mesh, names: dict[str, str], standard: str, *, several: bool) -> tuple[list[Layer], list[str]]:
-    """The mesh by channels, and what became of the radios, line by line."""
+    """Returns the layers of a mesh by channel, and lines about its radios."""
     found = {label: radio for label, radio in mesh.radios.items() if radio.links}
     if not several or len(found) < 2:
         return [Layer(mesh, names)], []
-    # Each channel keeps its own, and says what it left out.
+    # Each channel counts its own repeated directions.
     del mesh.left_out[REPEATED]
     channels = _channels(list(found), standard)
     made: list[Layer] = []
@@ -84,17 +84,17 @@ def layers(mesh: Mesh, names: dict[str, str], standard: str, *, several: bool) -
 
 
 def radios_of(layers: list[Layer], id: str) -> list[int]:
-    """The channels of a node's radios, where there are several channels."""
+    """Returns the channels of a node's radios, if the mesh has several channels."""
     return [layer.channel for layer in layers if layer.channel is not None and id in layer.mesh.nodes]
 
 
 def phy_of(standard: str) -> dict[str, Any] | None:
-    """What the engine says of a PHY; `None` if it has none of that name."""
+    """Returns the engine's entry of a PHY; `None` if it is unknown."""
     return next((phy for phy in registered()["phys"] if phy["name"] == standard), None)
 
 
 def _channels(labels: list[str], standard: str) -> list[int]:
-    """The file's own, if all are channels of the PHY; else channels that stand for them."""
+    """Returns the file's channels if the PHY has all of them, else channels in their place."""
     known = (phy_of(standard) or {"channels": list(range(1, 15))})["channels"]
     if all(label.isdecimal() and int(label) in known for label in labels):
         return [int(label) for label in labels]
@@ -102,5 +102,5 @@ def _channels(labels: list[str], standard: str) -> list[int]:
 
 
 def _called(label: str, channel: int | None) -> str:
-    """What a file calls a radio, where that says something."""
+    """Returns the file's label of a radio in brackets, unless it is the channel number."""
     return "" if label == str(channel) else f" ({label})"

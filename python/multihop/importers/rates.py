@@ -1,4 +1,4 @@
-"""Rates of links, where a file knows them, as rates of the PHY in use."""
+"""Rates of links, if the file has them, as rates of the PHY in use."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _RATE = re.compile(r"\s*([0-9.]+)\s*(b|kb|Mb|Gb)/s\s*")
 
 
 def link_rates(mesh: Mesh, standard: str, data_rate: str | None) -> tuple[dict[tuple[str, str], str], str | None]:
-    """Rates of links below the data rate, as scenarios name them, and a line on those of the file.
+    """Returns rates of links below the data rate, as scenarios name them, and a line about the file's rates.
 
-    A link has the lower rate of its directions, and of the PHY's rates the highest that is not above it; of a
-    PHY with schemes, of these. What is faster than the data rate stays at that.
+    A link has the lower rate of its directions, rounded down to a rate or scheme of the PHY. Rates above the
+    data rate are replaced by the data rate.
     """
     given = sorted({(min(pair), max(pair)) for pair in mesh.rates if pair in mesh.links})
     phy = phy_of(standard)
@@ -37,7 +37,7 @@ def link_rates(mesh: Mesh, standard: str, data_rate: str | None) -> tuple[dict[t
 
 
 def _named(phy: dict[str, Any]) -> list[tuple[float, str]]:
-    """Rates in b/s in ascending order, and their names; of equal rates the one with fewest streams."""
+    """Returns rates in b/s in ascending order with names; of equal rates the one with fewest streams."""
     schemes: dict[float, str] = {}
     for scheme in phy["schemes"]:
         schemes.setdefault(scheme["bps"], scheme["name"])

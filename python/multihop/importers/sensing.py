@@ -1,10 +1,10 @@
-"""Which nodes sense each other, where a list of links ends: powers of links, and of pairs without one.
+"""Inference of sensing beyond the listed links: powers of links, and of pairs without a link.
 
-A node does not stop sensing where a table of links ends. Where nodes have places, the power of each pair
-follows from a law that is fitted to the links (`path_loss`); where one of two has none, the graph says it:
-nodes with a neighbour in common sense each other.
+Nodes also sense each other without a link in the table. Between nodes with positions, the power follows from
+a law that is fitted to the links (`path_loss`). If one of two nodes has no position, the graph decides: nodes
+with a common neighbour sense each other.
 
-Powers are those of the engine: its default noise, sensitivity and carrier sense. A delivery is that of frames
+Powers refer to the engine's default noise, sensitivity and carrier sense. A delivery ratio is that of frames
 of the probe's size at the data rate; such a link has the power at which the engine's error model delivers
 that share.
 """
@@ -28,16 +28,16 @@ from multihop.importers.path_loss import USUAL_EXPONENT, Evidence, Flags, Floats
 Ints = NDArray[np.int64]
 Pair = tuple[str, str]
 
-#: Signals further below the noise than this are left out: each would raise it by less than half a decibel.
+#: Least power of a pair: weaker signals would raise the noise by less than half a decibel each.
 FLOOR_DBM = NOISE_DBM - 10.0
-#: A link that delivers more than this has no loss that says how strong it is.
+#: Delivery ratio above which losses tell nothing about the power of a link.
 LOSSLESS = 0.99
-#: By how much such a link is stronger than it needs to be, where no law says it.
+#: Margin of such a link above the power that it needs, without a law.
 MARGIN_DB = 6.0
-#: The most pairs that are added: those of the highest power.
+#: Most pairs that are added, those of the highest power.
 PAIRS_MAX = 60_000
 
-#: How precisely people give latitude and longitude of a node: what is nearer counts as this far.
+#: Precision of given latitudes and longitudes: smaller distances count as this one.
 PLACED_WITHIN_M = 10.0
 
 _LEAST_DELIVERY, _MOST_THRESHOLD = 0.01, 0.5
@@ -46,19 +46,19 @@ _CLASSES = 200
 
 @dataclass(frozen=True)
 class Sensed:
-    """What was inferred.
+    """Inferred sensing.
 
     Attributes:
-        powers: received power of each direction that is listed, in dBm.
-        inferred: and of pairs that are not, both ways.
-        law: by which; `None` if no link has both ends placed.
-        by_distance: pairs of `inferred` that the law made.
-        by_graph: those with a neighbour in common.
-        heard: those that the file lists, though they deliver nothing.
-        known: those of which the file has the power.
-        sensing: pairs of `inferred` that sense each other's frames; the others only interfere.
-        too_weak: pairs of placed nodes that are left out for being too weak.
-        too_many: pairs that are left out beyond `PAIRS_MAX`.
+        powers: received power of each listed direction in dBm.
+        inferred: received power of pairs without a link, equal in both directions.
+        law: fitted law; `None` if no link has positions of both ends.
+        by_distance: number of inferred pairs from the law.
+        by_graph: number of inferred pairs with a common neighbour.
+        heard: number of inferred pairs that the file lists although they deliver nothing.
+        known: number of inferred pairs whose power the file has.
+        sensing: number of inferred pairs that sense each other's frames; the others only interfere.
+        too_weak: number of pairs of nodes with positions that are left out as too weak.
+        too_many: number of pairs left out beyond `PAIRS_MAX`.
     """
 
     powers: dict[Pair, float]
@@ -73,7 +73,7 @@ class Sensed:
     too_many: int
 
     def words(self) -> list[str]:
-        """What was inferred and how sure it is, one line each."""
+        """Returns lines about the inferred pairs and the certainty of the law."""
         pairs = (
             f"{len(self.inferred)} pairs without a link ({self.sensing} sense each other, the others only interfere)"
         )
@@ -97,7 +97,7 @@ class Sensed:
         return lines + ([f"no signal for {' and '.join(left)}"] if left else [])
 
     def view(self) -> dict[str, Any]:
-        """The same for JSON."""
+        """Returns the inference as plain data (JSON)."""
         law = self.law
         return {
             "inferred_pairs": len(self.inferred),
@@ -124,7 +124,7 @@ class Sensed:
 
 
 def law_words(law: Law) -> str:
-    """A law, and how sure it is, in one line."""
+    """Returns a line about a law and its certainty."""
     exponent = f"exponent {law.exponent:.2f} (standard error {law.exponent_error:.2f})"
     sure = f"; links say little of it, {USUAL_EXPONENT:g} was expected" if law.says_little else ""
     evidence = f"from {law.links} directions of links and {law.absent} without one"
@@ -140,18 +140,18 @@ def infer(
     two_hops: bool,
     seed: int = 1,
 ) -> Sensed:
-    """Powers for a mesh of deliveries or powers.
+    """Returns powers for a mesh of delivery ratios or powers.
 
     Args:
-        mesh: the nodes and links that the scenario has.
-        places: in metres, of the nodes that have one.
+        mesh: nodes and links of the scenario.
+        places: positions in metres, of the nodes that have one.
         phy: keys of `[phy]`.
-        probe_size: size of the frames that deliver as measured, with unit.
-        two_hops: do nodes sense each other that have a neighbour in common, where one has no place?
-        seed: of the shadowing of pairs without a link.
+        probe_size: size of the frames to which delivery ratios apply, with unit.
+        two_hops: whether nodes with a common neighbour sense each other if one has no position.
+        seed: seed of the shadowing of pairs without a link.
 
     Raises:
-        ScenarioError: if the PHY or the size is none.
+        ScenarioError: if the PHY or the size is invalid.
     """
     in_band, exact, band = _qualities(mesh, phy, probe_size)
     lossy = np.array([mesh.quantity == "delivery" and value < LOSSLESS for value in mesh.links.values()], dtype=bool)
@@ -204,7 +204,7 @@ def infer(
 
 
 def _hear(mesh: Mesh, inferred: dict[Pair, float], level: float) -> set[Pair]:
-    """Lets pairs sense each other that know each other and have no link; which."""
+    """Adds listed pairs without a link as pairs that sense each other. Returns them."""
     place = {id: index for index, id in enumerate(mesh.nodes)}
     heard = [(a, b) for a, b in (sorted(pair, key=place.__getitem__) for pair in mesh.heard)]
     without = {pair for pair in heard if pair not in mesh.links and pair[::-1] not in mesh.links}
@@ -214,7 +214,7 @@ def _hear(mesh: Mesh, inferred: dict[Pair, float], level: float) -> set[Pair]:
 
 
 def _take_known(mesh: Mesh, inferred: dict[Pair, float]) -> set[Pair]:
-    """Gives pairs without a link the power that the file has, if it matters; which."""
+    """Sets the powers that the file has for pairs without a link. Returns the pairs that remain."""
     known: dict[Pair, float] = {}
     for (a, b), power in mesh.signals.items():
         if (a, b) not in mesh.links and (b, a) not in mesh.links:
@@ -228,9 +228,10 @@ def _take_known(mesh: Mesh, inferred: dict[Pair, float]) -> set[Pair]:
 
 
 def _qualities(mesh: Mesh, phy: dict[str, str], probe_size: str) -> tuple[Floats, Floats, tuple[float, float]]:
-    """Of each direction, the power at which the engine delivers its share, and the power if it is known.
+    """Returns each direction's power for its delivery ratio, each known power, and the band.
 
-    Then the band: the powers below which nothing arrives, or is listed, and above which everything does.
+    The band is the power below which nothing arrives or is listed, and the power above which everything
+    arrives.
     """
     values = np.array(list(mesh.links.values()), dtype=np.float64)
     if mesh.quantity == "rssi":
@@ -244,7 +245,7 @@ def _qualities(mesh: Mesh, phy: dict[str, str], probe_size: str) -> tuple[Floats
 
 
 def _powers_of(shares: list[float], phy: dict[str, str], probe_size: str) -> list[float]:
-    """At which powers these shares of probes arrive."""
+    """Returns the powers at which the engine delivers these shares of probes."""
     medium = {"model": "matrix", "quantity": "delivery-and-rssi", "probe_size": probe_size}
     links = [{"from": a, "to": b, "delivery": 1.0, "rssi": "-60 dBm"} for a, b in ("ab", "ba")]
     topology = {"nodes": [{"name": "a"}, {"name": "b"}], "links": links}
@@ -254,19 +255,19 @@ def _powers_of(shares: list[float], phy: dict[str, str], probe_size: str) -> lis
 
 
 def _least_distance(mesh: Mesh) -> float:
-    """No closer are two nodes, as far as places can say."""
+    """Returns the least distance between nodes that positions can tell."""
     geographic = any(node.latitude is not None for node in mesh.nodes.values())
     return PLACED_WITHIN_M if geographic else 1.0
 
 
 def _absent(xy: Floats, distances: Floats, least_m: float) -> tuple[Floats, Floats]:
-    """Directions without a link, by classes of distance: so there need not be a list of all pairs."""
+    """Returns directions without a link by classes of distance, which avoids a list of all pairs."""
     span = float(np.hypot(*(xy.max(axis=0) - xy.min(axis=0)))) + 1.0
     edges = np.geomspace(least_m, max(span, 2.0 * least_m), _CLASSES)
     tree = cKDTree(xy)
     within = np.asarray(tree.count_neighbors(tree, edges), dtype=np.float64) - len(xy)
     classes = np.diff(np.concatenate([[0.0], within]))
-    # Equal edges as the tree has them: a distance counts in the first class whose edge is not below it.
+    # As in the tree: a distance counts in the first class whose edge is not below it.
     place = np.minimum(np.searchsorted(edges, distances, side="left"), len(edges) - 1)
     classes -= np.bincount(place, minlength=len(edges))
     middles = np.concatenate([[least_m], np.sqrt(edges[:-1] * edges[1:])])
@@ -277,7 +278,7 @@ def _absent(xy: Floats, distances: Floats, least_m: float) -> tuple[Floats, Floa
 def _powers(
     exact: Floats, in_band: Floats, lossy: Flags, distances: Floats, band: tuple[float, float], law: Law | None
 ) -> Floats:
-    """The power of each listed direction: known, or expected of what it delivers."""
+    """Returns the power of each listed direction, known or expected from its delivery ratio."""
     powers = np.where(lossy, in_band, band[1] + MARGIN_DB)
     if law is not None:
         placed = np.isfinite(distances)
@@ -288,14 +289,14 @@ def _powers(
 def _by_distance(
     law: Law | None, xy: Floats, listed: Ints, threshold: float, least_m: float, seed: int
 ) -> tuple[Ints, Floats, int]:
-    """Pairs without a link that matter; their powers; how many are too weak."""
+    """Returns pairs without a link that matter, their powers, and the number of pairs that are too weak."""
     none = np.empty((0, 2), dtype=np.int64), np.empty(0), 0
     if law is None:
         return none
     placed = np.flatnonzero(np.isfinite(xy[:, 0]))
     tree = cKDTree(xy[placed])
     reach = max(law.reach(FLOOR_DBM - law.sigma_db), least_m)
-    # As many pairs as there is room for, at most: if there are more, the nearest.
+    # If there are more pairs than allowed, the nearest are kept.
     while tree.count_neighbors(tree, reach) > 40 * PAIRS_MAX + len(placed) and reach > 1.0:
         reach *= 0.8
     pairs = placed[np.asarray(tree.query_pairs(reach, output_type="ndarray"), dtype=np.int64).reshape(-1, 2)]
@@ -305,7 +306,7 @@ def _by_distance(
     pairs = pairs[~np.isin(pairs @ np.array([size, 1]), linked)]
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     distances = np.maximum(np.hypot(*(xy[pairs[:, 0]] - xy[pairs[:, 1]]).T), least_m)
-    # Drawn, and not expected: the mean of many senses nothing where a few of them do.
+    # Powers are drawn, since at the mean power none of many pairs would sense where a few of them do.
     draws = np.random.default_rng(seed).uniform(1e-12, 1.0, len(pairs))
     powers = law.below(distances, threshold, draws)
     enough = powers >= FLOOR_DBM
@@ -316,7 +317,7 @@ def _by_distance(
 
 
 def _by_graph(listed: Ints, nodes: int, placed: NDArray[np.bool_]) -> Ints:
-    """Pairs that have a neighbour in common and no link, of which one has no place."""
+    """Returns pairs with a common neighbour and no link, one of which has no position."""
     ends = np.concatenate([listed, listed[:, ::-1]])
     graph = csr_matrix((np.ones(len(ends), dtype=np.int32), (ends[:, 0], ends[:, 1])), shape=(nodes, nodes))
     two = (graph @ graph).tocoo()

@@ -1,4 +1,4 @@
-"""From a mesh to a scenario: choose nodes, infer carrier sense, add traffic, write TOML to be edited."""
+"""Conversion of a mesh to a scenario: selects nodes, infers carrier sense, adds traffic, and writes TOML."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from multihop.importers.traffic import Traffic, Wishes, require_traffic
 from multihop.importers.traffic import choose as _traffic
 from multihop.simulation import scenario
 
-#: Carrier sense of ns-2's WaveLAN, 550 m, beside its reception, 250 m.
+#: Ratio of carrier-sense range (550 m) to reception range (250 m) of ns-2's WaveLAN.
 _SENSE_RATIO = 2.2
 
-#: The most nodes that the engine takes; a test asks it.
+#: Most nodes of the engine; a test compares it.
 NODES_MAX = 100_000
 
 TRAFFIC = ("to-gateway", "random-pairs", "gateway")
 COMPONENTS = ("largest", "all")
 
-#: Where neither the plan nor the file names a PHY.
+#: PHY if neither the plan nor the file names one.
 _STANDARD = "802.11b"
 SENSING = ("inferred", "listed")
 
 
 @dataclass(frozen=True)
 class Plan(Wishes):
-    """What the scenario should look like; for its traffic see `Wishes`.
+    """Options of the scenario; for its traffic see `Wishes`.
 
     Attributes:
-        name: its name.
+        name: name of the scenario.
         component: `largest` or `all`.
         scheme: congestion control of every flow.
         standard: PHY; `None` for that of the file, else 802.11b.
         data_rate: rate of unicast DATA frames; `None` for the highest of the PHY.
-        duration: with unit.
-        warmup: with unit.
-        probe_size: size of frames that deliver as measured, with unit.
-        min_delivery: links that deliver less in either direction are left out.
-        sensing: `inferred` for powers, and pairs that sense each other beyond the list; `listed` for the list
-            alone.
-        two_hops: where a place is missing, nodes with a neighbour in common sense each other.
-        shadowing_seed: of what pairs without a link have.
+        duration: duration with unit.
+        warmup: warm-up with unit.
+        probe_size: size of the frames to which delivery ratios apply, with unit.
+        min_delivery: delivery ratio below which a link is left out, in either direction.
+        sensing: `inferred` for powers, and for pairs that sense each other without a listed link; `listed`
+            for the listed links alone.
+        two_hops: whether nodes with a common neighbour sense each other if one has no position.
+        shadowing_seed: seed of the shadowing of pairs without a link.
         radios: `one` per node, with the best of parallel links, or `several`, as the file distinguishes them;
-            `None` for `several` where the file names them.
+            `None` for `several` if the file names them.
     """
 
     name: str = "imported mesh"
@@ -70,20 +70,19 @@ class Plan(Wishes):
 
 @dataclass(frozen=True)
 class Imported:
-    """A scenario from a mesh.
+    """Scenario of an imported mesh.
 
     Attributes:
-        text: the scenario (TOML).
-        summary: what was kept, what was left out and why, line by line.
-        nodes: how many nodes were kept.
-        links: how many directed links were kept.
-        left_out: what -> how many.
-        gateway: name of the node that traffic goes to, if it goes to one.
+        text: text of the scenario (TOML).
+        summary: lines about imported and omitted parts, with reasons.
+        nodes: number of imported nodes.
+        links: number of imported directed links.
+        left_out: number of omitted parts, by reason.
+        gateway: name of the destination of all traffic, if there is one.
         gateways: names of the gateways of clients.
-        sensed: what was inferred about sensing, by channel where there are several; `None` if nothing was to
-            be.
-        parallel: directions of which several radios have links.
-        first_broken: message of the first broken record, with its place; `None` if there is none.
+        sensed: inferred sensing, by channel if there are several; `None` if it was not inferred.
+        parallel: number of directions with links of several radios.
+        first_broken: message about the first broken record, with its place, or `None`.
     """
 
     text: str
@@ -99,10 +98,10 @@ class Imported:
 
 
 def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
-    """Makes a scenario.
+    """Converts a mesh to a scenario.
 
     Raises:
-        UserError: if an option makes no sense for this mesh.
+        UserError: if an option is invalid for this mesh.
     """
     _require(plan)
     several = are_several(mesh, plan.radios)
@@ -131,8 +130,8 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
     text = _toml(_Known(mesh, names, placed, by_channel, standard), plan, traffic, summary, origin)
     if len(text) > scenario.MAX_BYTES:
         raise UserError(
-            f"{origin}: the scenario would have {len(text) / 1e6:.0f} MB, of {len(mesh.nodes)} nodes and "
-            f"{len(links)} directed links; at most {scenario.MAX_BYTES // 1_000_000} MB are read: "
+            f"{origin}: the scenario would have {len(text) / 1e6:.0f} MB, with {len(mesh.nodes)} nodes and "
+            f"{len(links)} directed links; needs at most {scenario.MAX_BYTES // 1_000_000} MB: "
             "leave out weak links by --min-delivery, or give a part of the mesh"
         )
     return Imported(
@@ -150,14 +149,14 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
 
 
 def _kept(mesh: Mesh, plan: Plan, origin: str, *, several: bool) -> Mesh:
-    """The nodes that are kept, and the links among them."""
+    """Returns the mesh of the nodes that are kept."""
     largest = plan.component == "largest"
     kept = mesh.largest_component(by_radio=several) if largest else list(mesh.nodes)
     if len(kept) < 2:
-        raise UserError(f"{origin}: no two nodes hear each other; there is no network to simulate")
+        raise UserError(f"{origin}: no two nodes receive each other; needs a two-way link")
     if len(kept) > NODES_MAX:
         raise UserError(
-            f"{origin}: {len(kept)} nodes would be kept; at most {NODES_MAX} are simulated: "
+            f"{origin}: {len(kept)} nodes would be kept; needs at most {NODES_MAX}: "
             "use --component largest or --min-delivery, or give a part of the mesh"
         )
     lost = len(mesh.nodes) - len(kept)
@@ -168,7 +167,7 @@ def _kept(mesh: Mesh, plan: Plan, origin: str, *, several: bool) -> Mesh:
 
 
 def _learn(layer: Layer, placed: dict[str, tuple[float, float]], plan: Plan, standard: str) -> list[str]:
-    """Adds to the links of a channel what can be inferred of them, and says so."""
+    """Infers sensing and rates of a channel's links. Returns lines about them."""
     if plan.sensing != "inferred" or layer.mesh.quantity == "distance":
         return []
     phy = {"standard": standard, **({"data_rate": plan.data_rate} if plan.data_rate else {})}
@@ -182,7 +181,7 @@ def _learn(layer: Layer, placed: dict[str, tuple[float, float]], plan: Plan, sta
 
 
 def _view(by_channel: list[Layer]) -> dict[str, Any] | None:
-    """What was inferred about sensing, for JSON."""
+    """Returns the inferred sensing as plain data (JSON)."""
     views = {str(layer.channel): layer.sensed.view() for layer in by_channel if layer.sensed}
     return views.get("None", views) or None
 
@@ -193,11 +192,11 @@ def _directions(mesh: Mesh, *, several: bool) -> int:
 
 def _require(plan: Plan) -> None:
     if plan.component not in COMPONENTS:
-        raise UserError(f"--component: found {plan.component!r}; what would do: {', '.join(COMPONENTS)}")
+        raise UserError(f"--component: found {plan.component!r}; needs {' or '.join(COMPONENTS)}")
     if plan.traffic not in TRAFFIC:
-        raise UserError(f"--traffic: found {plan.traffic!r}; what would do: {', '.join(TRAFFIC)}")
+        raise UserError(f"--traffic: found {plan.traffic!r}; needs one of {', '.join(TRAFFIC)}")
     if plan.sensing not in SENSING:
-        raise UserError(f"--sensing: found {plan.sensing!r}; what would do: {', '.join(SENSING)}")
+        raise UserError(f"--sensing: found {plan.sensing!r}; needs {' or '.join(SENSING)}")
     if plan.shadowing_seed < 0:
         raise UserError(f"--shadowing-seed: found {plan.shadowing_seed}; needs 0 or more")
     require_traffic(plan)
@@ -229,7 +228,7 @@ def _drop_weak(mesh: Mesh, least: float) -> int:
 
 
 def _names(mesh: Mesh) -> dict[str, str]:
-    """Labels as names where they are there, distinct and no other node's id; ids otherwise."""
+    """Returns labels as names if they are distinct and no other node's id; ids otherwise."""
     labels = Counter(node.label for node in mesh.nodes.values() if node.label)
 
     def is_name(id: str, label: str) -> bool:
@@ -240,7 +239,7 @@ def _names(mesh: Mesh) -> dict[str, str]:
 
 @dataclass
 class _Known:
-    """What there is to write."""
+    """Parts of the scenario to write."""
 
     mesh: Mesh
     names: dict[str, str]
@@ -306,7 +305,7 @@ def _matrix_lines(by_channel: list[Layer]) -> list[str]:
 
 
 def _link_lines(known: Layer) -> list[str]:
-    """One line per pair; the reverse direction as `reverse` where it is heard."""
+    """Returns one line per pair, with the reverse direction as `reverse` if it is received."""
     mesh, names, powers = known.mesh, known.names, known.sensed.powers if known.sensed else {}
     lines = []
     done: set[frozenset[str]] = set()
@@ -319,8 +318,8 @@ def _link_lines(known: Layer) -> list[str]:
         if mesh.quantity == "delivery":
             parts += [f"delivery = {_decimal(value)}", *([f"reverse = {_decimal(back)}"] if back is not None else [])]
             if powers:
-                # Shadowing is the same both ways: a direction that is not listed is as strong, and not
-                # decoded.
+                # Shadowing is equal in both directions: a direction that is not listed has the same power,
+                # but is not decoded.
                 there = powers[a, b]
                 parts += [f'rssi = "{there:g} dBm"', f'reverse_rssi = "{powers.get((b, a), there):g} dBm"']
         else:
@@ -333,7 +332,7 @@ def _link_lines(known: Layer) -> list[str]:
 
 
 def _sensed_lines(known: Layer) -> list[str]:
-    """Pairs that sense each other, or interfere, and exchange nothing."""
+    """Returns lines of pairs that sense each other or interfere, without exchanging frames."""
     if known.sensed is None:
         return []
     names = known.names
@@ -349,5 +348,5 @@ def _decimal(value: float) -> str:
 
 
 def _comment_lines(lines: list[str]) -> list[str]:
-    """Control characters, which file names may hold, would end a comment."""
+    """Replaces control characters, which file names may contain and which would end a comment."""
     return ["".join(c if c.isprintable() else "?" for c in line) for line in lines]

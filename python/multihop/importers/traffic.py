@@ -1,4 +1,4 @@
-"""Traffic of an imported mesh: senders and receivers, as lines of `[traffic]`."""
+"""Traffic of an imported mesh: sources and destinations, as lines of `[traffic]`."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from multihop.base.errors import UserError
 from multihop.importers.mesh import Mesh
 from multihop.importers.text import quote
 
-#: Of the engine, which a test asks.
+#: Values of the engine, which a test compares.
 DIRECTIONS = ("downloads", "uploads", "both")
 MIXES = ("download", "web", "video", "call")
 
-#: Clients by default.
+#: Default number of clients.
 _CLIENTS = 8
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What traffic there should be.
+    """Options of traffic.
 
     Attributes:
         traffic: `to-gateway`, `random-pairs` or `gateway`.
-        flows: how many; of `gateway`, clients say it.
-        gateway: of `to-gateway`: id or label of the node that traffic goes to; `None` to choose one.
-        clients: of `gateway`: how many.
-        gateways: of `gateway`: ids or labels; none for those that are marked, or the best connected.
-        gateway_count: of `gateway`: so many best connected ones instead.
-        direction: of `gateway`: `downloads`, `uploads` or `both`; `None` for the engine's default.
-        mix: of `gateway`: what clients do.
+        flows: number of flows; `gateway` uses `clients` instead.
+        gateway: `to-gateway`: id or label of the destination; `None` to choose one.
+        clients: `gateway`: number of clients.
+        gateways: `gateway`: ids or labels; empty for the marked or best connected nodes.
+        gateway_count: `gateway`: number of best connected gateways, instead of names.
+        direction: `gateway`: `downloads`, `uploads` or `both`; `None` for the engine's default.
+        mix: `gateway`: applications of clients.
     """
 
     traffic: str = "to-gateway"
@@ -44,12 +44,12 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Traffic:
-    """Keys of `[traffic]` that say which nodes send to which, and the same in words.
+    """Lines of `[traffic]` for sources and destinations, and a description.
 
     Attributes:
-        lines: TOML.
-        words: for the summary.
-        gateway: name of the node that all traffic goes to, if it goes to one.
+        lines: lines of TOML.
+        words: lines for the summary.
+        gateway: name of the destination of all traffic, if there is one.
         gateways: names of the gateways of clients.
     """
 
@@ -60,7 +60,7 @@ class Traffic:
 
 
 def require_traffic(plan: Wishes) -> None:
-    """Refuses options of another kind of traffic, and values that are none.
+    """Refuses options of another kind of traffic, and invalid values.
 
     Raises:
         UserError: naming the option.
@@ -78,22 +78,22 @@ def require_traffic(plan: Wishes) -> None:
     if plan.traffic == "gateway" and plan.gateway is not None:
         raise UserError("--gateway: has no effect with --traffic gateway; use --gateways")
     if plan.gateways and plan.gateway_count is not None:
-        raise UserError("--gateway-count: has no effect beside --gateways, which names them; leave one out")
+        raise UserError("--gateway-count: has no effect with --gateways; leave one of them out")
     for option, number in (("--clients", plan.clients), ("--gateway-count", plan.gateway_count)):
         if number is not None and number < 1:
             raise UserError(f"{option}: found {number}; needs at least 1")
     if plan.direction is not None and plan.direction not in DIRECTIONS:
-        raise UserError(f"--direction: found {plan.direction!r}; what would do: {', '.join(DIRECTIONS)}")
+        raise UserError(f"--direction: found {plan.direction!r}; needs one of {', '.join(DIRECTIONS)}")
     unknown = next((kind for kind in plan.mix if kind not in MIXES), None)
     if unknown is not None:
-        raise UserError(f"--mix: found {unknown!r}; what would do: {', '.join(MIXES)}, separated by commas")
+        raise UserError(f"--mix: found {unknown!r}; needs some of {', '.join(MIXES)}, separated by commas")
 
 
 def choose(mesh: Mesh, plan: Wishes, names: dict[str, str]) -> Traffic:
-    """The traffic of a plan in a mesh.
+    """Returns the traffic of a plan in a mesh.
 
     Raises:
-        UserError: if a gateway is none of its nodes.
+        UserError: if a gateway is not among the nodes.
     """
     if plan.traffic == "gateway":
         return _of_clients(mesh, plan, names)
@@ -164,6 +164,6 @@ def _find(mesh: Mesh, names: dict[str, str], wanted: str, option: str) -> str:
 
 
 def _best_connected(mesh: Mesh, among: list[str]) -> list[str]:
-    """Those with most two-way links first; of equal ones, the first in the file."""
+    """Returns the nodes with most two-way links first; of equal ones, the first in the file."""
     degree = Counter(a for a, b in mesh.links if (b, a) in mesh.links)
     return sorted(among, key=lambda id: -degree[id])

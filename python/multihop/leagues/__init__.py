@@ -1,9 +1,9 @@
-"""The league of all schemes: one common set of networks, on each of which every scheme of the engine runs.
+"""League of all schemes: one common set of networks, on each of which every scheme of the engine runs.
 
-Networks, metrics, and what is equal for all stand in `league.toml` and `scenarios/`; a network by schemes by
-seeds is a study. The list of schemes is the engine's.
+Networks, metrics and equal conditions are defined in `league.toml` and `scenarios/`. A network with schemes
+and seeds is a study. The list of schemes is the engine's.
 
-table       which scheme is better than which, and by which place: tables of all networks together
+table       ranks of schemes on each network, and tables of all networks
 page        the same as Markdown
 """
 
@@ -28,7 +28,7 @@ from multihop.study.tables import differences
 
 _FOLDER = Path(__file__).parent
 
-#: Two nodes and a flow: enough to see what the packets of a scheme look like.
+#: Two nodes and a flow, from which the headers of a scheme's packets are read.
 _PROBE = """
 duration = "1 s"
 
@@ -46,17 +46,17 @@ app = { kind = "saturated" }
 
 @dataclass(frozen=True)
 class Network:
-    """What schemes are compared on.
+    """Network on which schemes are compared.
 
     Attributes:
-        name: of its study and its folder.
-        title: for readers.
-        scenario: its keys, or the path of a file.
-        about: where it comes from, if it is not part of the league.
-        set: further keys of it, by path.
-        quick: keys that a quick look sets besides.
-        beside: the network whose nodes and flows these are, on other radios.
-        made_by: the command that makes its scenario from the reader's mesh.
+        name: name of its study and folder.
+        title: title for readers.
+        scenario: keys of the scenario, or the path of a file.
+        about: origin, if the network is not part of the league.
+        set: further keys of the scenario, by path.
+        quick: keys that a quick run sets in addition.
+        base_network: network with the same nodes and flows, but other radios.
+        made_by: command that makes the scenario from the reader's mesh.
     """
 
     name: str
@@ -65,18 +65,18 @@ class Network:
     about: str = ""
     set: Mapping[str, Any] = field(default_factory=dict)
     quick: Mapping[str, Any] = field(default_factory=dict)
-    beside: str = ""
+    base_network: str = ""
     made_by: str = ""
 
 
 @dataclass(frozen=True, repr=False)
 class League:
-    """What was asked for, and what was found.
+    """Networks and results of a league.
 
     Attributes:
-        networks: in the order of the page.
-        results: of each network.
-        without_mesh: whether the community mesh was left out, as none was given.
+        networks: networks, in the order of the page.
+        results: results of each network.
+        without_mesh: whether no community mesh was given.
     """
 
     networks: Sequence[Network]
@@ -85,18 +85,18 @@ class League:
 
     @property
     def schemes(self) -> list[str]:
-        """The schemes that were compared, in the order of the engine."""
+        """Compared schemes, in the order of the engine."""
         return [str(point.labels["scheme"]) for point in self.results[0].points]
 
     @property
     def kinds(self) -> dict[str, list[str]]:
-        """The schemes of each kind of transport; a kind of which there is none is left out."""
+        """Schemes of each kind of transport, without empty kinds."""
         of = {kind: [scheme for scheme in self.schemes if kind_of(scheme) == kind] for kind in rules()["kinds"]}
         return {kind: names for kind, names in of.items() if names}
 
     @cached_property
     def differences(self) -> pd.DataFrame:
-        """Paired differences within a kind: a row per network, metric and pair; none for one seed."""
+        """Table of paired differences within a kind, by network, metric and pair; empty for one seed."""
         parts = []
         for network, result in zip(self.networks, self.results, strict=True):
             for names in self.kinds.values():
@@ -107,12 +107,12 @@ class League:
 
 
 def rules() -> dict[str, Any]:
-    """What `league.toml` says."""
+    """Returns the content of `league.toml`."""
     return tomllib.loads((_FOLDER / "league.toml").read_text("utf-8"))
 
 
 def networks(mesh: Path | None = None) -> list[Network]:
-    """The networks of the league; the community mesh last, if there is one.
+    """Returns the networks of the league, with the community mesh last, if it is given.
 
     Args:
         mesh: a scenario (TOML), or a file that `multihop import` reads.
@@ -128,10 +128,10 @@ def networks(mesh: Path | None = None) -> list[Network]:
 
 
 def schemes(wanted: Sequence[str] | None = None) -> list[str]:
-    """Every scheme that the engine has, or those that are wanted, in the engine's order.
+    """Returns every scheme of the engine, or the wanted ones, in the engine's order.
 
     Raises:
-        UserError: if there is no such scheme, or none is named.
+        UserError: if a scheme is unknown, or none is named.
     """
     known = list(_schemes())
     if wanted is None:
@@ -140,17 +140,17 @@ def schemes(wanted: Sequence[str] | None = None) -> list[str]:
         if name not in known:
             raise UserError(f"--schemes: {name} is not a scheme; {instead_of(name, known)}")
     if not wanted:
-        raise UserError(f"--schemes: names none; there are {', '.join(known)}")
+        raise UserError(f"--schemes: names none; needs some of {', '.join(known)}")
     return [name for name in known if name in wanted]
 
 
 def study(network: Network, compared: Sequence[str], seeds: int | None = None) -> Study:
-    """The study of a network.
+    """Returns the study of a network.
 
     Args:
-        network: where schemes run.
+        network: network on which schemes run.
         compared: names of schemes.
-        seeds: how many; those of the league by default, also for a quick look.
+        seeds: number of seeds; that of the league by default, also for a quick run.
 
     Raises:
         UserError: if the league does not fit the scenario.
@@ -176,35 +176,35 @@ def study(network: Network, compared: Sequence[str], seeds: int | None = None) -
 
 @cache
 def settings(scheme: str) -> dict[str, Any]:
-    """Settings of a scheme by key path: packets and receive windows like those of all others.
+    """Returns settings of a scheme by key path, with the packet size and receive window of all others.
 
-    A packet has the same bytes above the MAC, whatever its headers are: those come off the payload.
+    Packets of all schemes have equal sizes above the MAC, so that longer headers reduce the payload.
     """
     said, parameters = rules(), _schemes()[scheme]["parameters"]["properties"]
     made: dict[str, Any] = {"scheme": scheme}
     if "segment_size" in parameters:
         made[f"schemes.{scheme}.segment_size"] = f"{said['packet'] - headers(scheme)} B"
-    # Others may have a window that is something else.
+    # A parameter `window` of other schemes may have another meaning.
     if parameters.get("window", {}).get("x-role") == "receive-window":
         made[f"schemes.{scheme}.window"] = said["receive_window"]
     return made
 
 
 def kind_of(scheme: str) -> str:
-    """A scheme's kind by what its transport promises, `reliable` or `datagrams`; kinds are ranked apart."""
+    """Returns a scheme's kind by its transport, `reliable` or `datagrams`; kinds are ranked apart."""
     return "reliable" if _schemes()[scheme]["reliable"] else "datagrams"
 
 
 @cache
 def headers(scheme: str) -> int:
-    """Bytes of network and transport headers of each packet of a scheme."""
+    """Returns the bytes of network and transport headers of each packet of a scheme."""
     probe = load(_PROBE).capacity({"scheme": scheme})
     return probe["demands"][0]["header_bytes"]
 
 
 @cache
 def _schemes() -> dict[str, dict[str, Any]]:
-    """Every scheme of the engine by name, as its registry has it."""
+    """Returns the registry entries of all schemes by name."""
     return {entry["name"]: entry for entry in registered()["schemes"]}
 
 
@@ -212,7 +212,7 @@ def _community(mesh: Path) -> Network:
     said = rules()["community"]
     origin = mesh.name
     if mesh.suffix == ".toml":
-        # Whatever is wrong with it is reported as of the reader's file.
+        # Mistakes are reported as those of the reader's file.
         load(mesh).check()
         return Network(said["name"], said["title"], str(mesh), about=f"The scenario {origin}, as it is")
     plan = replace(to_scenario.Plan(), **said["plan"])
@@ -223,7 +223,7 @@ def _community(mesh: Path) -> Network:
 
 
 def _import_command(origin: str, plan: to_scenario.Plan) -> str:
-    """The command that imports a mesh by this plan: it names what differs from the command's defaults."""
+    """Returns the command that imports a mesh by this plan, with options that differ from defaults."""
     usual = {name: value for name, value in vars(to_scenario.Plan()).items() if value != getattr(plan, name)}
     options = [word for name in usual for word in (f"--{name.replace('_', '-')}", str(getattr(plan, name)))]
     return shlex.join(["multihop", "import", origin, *options, "--out", f"{plan.name}.toml"])

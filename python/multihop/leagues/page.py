@@ -1,4 +1,4 @@
-"""The league as a page of Markdown, written from what was found and never by hand."""
+"""Markdown page of the league, generated from its results."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from multihop.results.words import markdown_table, with_interval
 from multihop.study.optima import question_of
 
 WITHOUT_MESH = (
-    "The community mesh is left out: measured meshes are not ours to ship. Any file that multihop import reads will "
-    "do, such as the meshviewer.json that Freifunk communities publish, or a scenario of your own: multihop league "
+    "The community mesh is left out, since measured meshes are not part of this project. Any file that multihop import "
+    "reads can be used, such as the meshviewer.json that Freifunk communities publish, or a scenario: multihop league "
     "--mesh FILE"
 )
 
-#: What the numbers of a summary are, in short.
+#: Explanation of the ranks in a summary.
 RANK = (
-    "Ranks among schemes of a kind, by the gap of what is useful to the proportionally fair optimum, or where there is "
-    "none by its sum: of reliable transports goodput, of datagrams what comes within 400 ms. A rank is one more than "
-    "the schemes that are significantly better, so that schemes share one where seeds cannot tell."
+    "Ranks among schemes of a kind, by the gap of useful goodput to the proportionally fair optimum, or without an "
+    "optimum by its sum: for reliable transports goodput, for datagrams goodput within 400 ms. A rank is one more than "
+    "the number of significantly better schemes, so that schemes share a rank if the seeds do not separate them."
 )
 
-#: What the whole table counts, in this order.
+#: Metrics of the table over all networks, in this order.
 _MEASURES = ("gap", "timely_gap", "goodput", "timely", "jain", "delay", "loss", "overhead")
 
-#: Runs that agree in all of these are the same run.
+#: Metrics in which equal runs agree.
 _SAME = ("goodput", "jain", "delay", "loss", "overhead")
 
-#: The page gives no more decimals, however narrow an interval is; tables have all.
+#: Most decimals on the page, however narrow an interval is; tables have all.
 _DECIMALS = 3
 
 
 def markdown(league: League, command: str) -> str:
-    """The page: which scheme is better where, each network in full, and what was equal and what was not."""
+    """Returns the page: ranks over networks, each network in full, and equal and unequal conditions."""
     table, said = standings(league), rules()["page"]
     made_by = f"with multihop {build()}"
     lines = [
@@ -70,7 +70,7 @@ def markdown(league: League, command: str) -> str:
 
 
 def summary(league: League, table: Sequence[Standing] | None = None) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows: ranks within a kind by network, first the schemes that beat most and lose least."""
+    """Returns heads and rows: ranks within a kind by network, the best schemes first."""
     table = standings(league) if table is None else table
     main = {
         (network.name, kind): main_metric(table, network.name, kind)
@@ -87,18 +87,18 @@ def summary(league: League, table: Sequence[Standing] | None = None) -> tuple[li
     return ["kind", "scheme", *(network.title for network in league.networks), "better than", "worse than"], rows
 
 
-#: A network, the same one with radios that aggregate, pairs of schemes whose order is reversed there, and how
-#: many pairs have an order on both.
+#: A network, the same network with aggregating radios, pairs of schemes whose order is reversed there, and
+#: number of pairs with an order on both.
 _Change = tuple[str, str, set[tuple[str, str]], int]
 
 
 def _moved(
     table: Sequence[Standing], kinds: Mapping[str, Sequence[str]], changes: Sequence[_Change]
 ) -> list[list[str]]:
-    """Rows: the rank of each scheme on a network and on the same one with radios that aggregate.
+    """Returns rows with the rank of each scheme on a network, without and with aggregating radios.
 
-    Then how many schemes it overtakes, and how many overtake it, by differences that are significant on
-    both. Those first whose ranks change most.
+    Each cell also counts schemes that it overtakes and is overtaken by, by differences that are significant
+    on both. The largest changes of rank are first.
     """
     rows = []
     for kind, names in kinds.items():
@@ -122,12 +122,12 @@ def _moved(
 
 
 def _aggregation(league: League, table: Sequence[Standing]) -> list[str]:
-    """What radios that aggregate change, where the league has networks with and without."""
+    """Returns the section about aggregation, if the league has networks with and without."""
     titles = {network.name: network.title for network in league.networks}
     changes: list[_Change] = [
-        (network.beside, network.name, *overtaken(league, table, network.beside, network.name))
+        (network.base_network, network.name, *overtaken(league, table, network.base_network, network.name))
         for network in league.networks
-        if network.beside in titles
+        if network.base_network in titles
     ]
     if not changes:
         return []
@@ -144,19 +144,19 @@ def _aggregation(league: League, table: Sequence[Standing]) -> list[str]:
 
 
 def decision(league: League, table: Sequence[Standing] | None = None) -> str:
-    """How much the seeds decide, in a sentence; nothing where there is no pair to decide."""
+    """Returns a sentence with the number of pairs that the seeds separate; empty without pairs."""
     found, pairs = decided(league, standings(league) if table is None else table)
     if not pairs:
         return ""
     seeds = max(len(seeds) for result in league.results for seeds in result.seeds.values())
     if found:
-        return f"{seeds} seeds tell {found} of {pairs} pairs of schemes apart, over all networks."
-    few = "One seed tells" if seeds == 1 else f"{seeds} seeds tell"
-    return f"Nothing is decided: {few} no two schemes apart on any network; use --seeds 10 or more."
+        return f"{seeds} seeds separate {found} of {pairs} pairs of schemes, over all networks."
+    few = "One seed separates" if seeds == 1 else f"{seeds} seeds separate"
+    return f"Nothing is decided: {few} no two schemes on any network; use --seeds 10 or more."
 
 
 def by_measure(league: League, table: Sequence[Standing]) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows: per scheme and measure, how many of its kind it beats and how many beat it.
+    """Returns heads and rows: wins and losses within a kind, per scheme and metric.
 
     Counts are over all networks.
     """
@@ -178,7 +178,7 @@ def by_measure(league: League, table: Sequence[Standing]) -> tuple[list[str], li
 
 
 def _ordered(schemes: Sequence[str], chosen: Sequence[Standing]) -> list[tuple[str, int, int]]:
-    """Each scheme, of how many it is better and worse in these standings; the greatest difference first."""
+    """Returns each scheme with its numbers of wins and losses, the largest difference first."""
     made = []
     for scheme in schemes:
         own = [standing for standing in chosen if standing.scheme == scheme]
@@ -198,26 +198,29 @@ def _extent(league: League) -> list[str]:
 
 
 def _exceptions(league: League, table: Sequence[Standing]) -> list[str]:
-    """What of the rules of ranking does not hold for all networks of these runs."""
+    """Returns sentences about networks without an optimum, and about seeds that decide nothing."""
     lines = []
     there = {standing.network for standing in table if standing.metric == "gap"}
     others = [network.title for network in league.networks if network.name not in there]
     if others:
-        lines += [f"There is no one optimum of: {', '.join(others)}. Ranks there are by the sum of what is useful.", ""]
+        lines += [
+            f"No single optimum exists for: {', '.join(others)}. Ranks there are by the sum of useful goodput.",
+            "",
+        ]
     if any(standing.found.n < 2 for standing in table):
-        lines += ["**One seed cannot tell schemes apart**; use `--seeds 10` or more.", ""]
+        lines += ["**One seed cannot separate schemes**; use `--seeds 10` or more.", ""]
     elif not decided(league, table)[0] and (said := decision(league, table)):
         lines += [f"**{said}**", ""]
     return lines
 
 
 def _network(network: Network, result: StudyResult, table: Sequence[Standing]) -> list[str]:
-    """A table per kind of transport and a row per scheme, the best by the kind's main metric first."""
+    """Returns a table per kind of transport, with the best scheme by the main metric first."""
     description = result.study.spec.description
     lines = [f"{description[:1].upper()}{description[1:].rstrip('.')}.", ""] if description else []
     why = result.optimum(0, question_of(result.study.spec.metrics["gap"])).not_comparable
     if why is not None:
-        lines += [f"There is no optimum to hold runs against: {why}.", ""]
+        lines += [f"Runs cannot be compared with an optimum: {why}.", ""]
     for kind, about in rules()["kinds"].items():
         own = [one for one in table if (one.network, one.kind) == (network.name, kind)]
         if own:
@@ -227,10 +230,10 @@ def _network(network: Network, result: StudyResult, table: Sequence[Standing]) -
 
 
 def _full(result: StudyResult, own: Sequence[Standing], main: str) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows: all that was measured of the schemes of a kind on a network."""
+    """Returns heads and rows of all metrics of a kind's schemes on a network."""
     found = {(one.metric, one.scheme): one for one in own}
     is_single = len(result.study.plan.views[0]["flows"]) == 1
-    # One flow is as fair as can be, and its distance is its gap.
+    # A single flow is always fair, and its distance equals its gap.
     left_out = {"jain", "distance"} if is_single else set()
     if not any(one.found.mean for one in found.values() if one.metric == "starved"):
         left_out.add("starved")
@@ -252,17 +255,17 @@ def _full(result: StudyResult, own: Sequence[Standing], main: str) -> tuple[list
 
 
 def _alike(result: StudyResult) -> list[str]:
-    """Names schemes with equal runs, to the last number: what distinguishes them never came about."""
+    """Names schemes with equal runs, to the last number, whose differences had no effect."""
     same: dict[bytes, list[str]] = {}
     for index, point in enumerate(result.points):
         numbers = np.array([result.values(index, name).to_numpy(dtype=float) for name in _SAME])
         same.setdefault(numbers.tobytes(), []).append(str(point.labels["scheme"]))
     groups = [", ".join(names) for names in same.values() if len(names) > 1]
-    return [f"The same runs, to the last number, were made by {'; by '.join(groups)}.", ""] if groups else []
+    return [f"Runs are equal to the last number for {'; for '.join(groups)}.", ""] if groups else []
 
 
 def _terms(league: League) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows: what packets of each scheme are, and what it is configured with or needs of others."""
+    """Returns heads and rows: packets of each scheme, and its configuration or needs."""
     knowledge: Mapping[str, str] = rules()["knowledge"]
     rows = []
     for scheme in league.schemes:
@@ -274,7 +277,7 @@ def _terms(league: League) -> tuple[list[str], list[list[str]]]:
 
 
 def _number(found: Estimate, metric: Metric) -> str:
-    """`mean ± half width` in the unit that people read; without small decimals, which no comparison needs."""
+    """Formats `mean ± half width` in the unit of display, without decimals that no comparison needs."""
     half = None if found.half_width is None else metric.shown(found.half_width)
     if half is None or half == 0.0 or half >= 10 ** (1 - _DECIMALS):
         return with_interval(found, metric)

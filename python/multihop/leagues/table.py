@@ -1,4 +1,4 @@
-"""Ranks by significant differences, on each network and over all of them, as tables and files."""
+"""Ranks by significant differences, on each network and over all networks, as tables and files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from multihop.results.folders import results_directory, table_file, write_table
 from multihop.results.provenance import record as build_record
 from multihop.results.statistics import SIGNIFICANCE, Estimate
 
-#: What a league writes besides the folders of its studies.
+#: Files of a league besides the folders of its studies.
 NAMES = (
     "manifest.json",
     "league.md",
@@ -29,35 +29,39 @@ NAMES = (
 )
 
 _COLUMNS = {
-    "network": Column("", "what schemes were compared on"),
+    "network": Column("", "network on which schemes were compared"),
     "scheme": Column("", "congestion control"),
-    "kind": Column("", "of its transport: reliable, or datagrams; schemes of one kind are compared"),
-    "metric": Column("", "what was measured"),
+    "kind": Column("", "kind of transport, reliable or datagrams; schemes of one kind are compared"),
+    "metric": Column("", "metric of the league"),
     "unit": Column("", "unit of the row's numbers"),
     "seed": Column("", "seed of the run"),
     "mean": Column("as in unit", "mean over seeds"),
     "low": Column("as in unit", "lower end of the 95 % interval (Student t)"),
     "high": Column("as in unit", "upper end of the 95 % interval"),
     "n": Column("1", "seeds"),
-    "rank": Column("1", "one more than the schemes that are significantly better"),
+    "rank": Column("1", "one more than the number of significantly better schemes"),
     "better_than": Column("1", "schemes that this one is significantly better than"),
     "worse_than": Column("1", "schemes that are significantly better than this one"),
     "a": Column("", "scheme"),
-    "b": Column("", "the scheme that it is compared with"),
-    "difference": Column("as in unit", "mean of a less b over common seeds"),
+    "b": Column("", "scheme that a is compared with"),
+    "difference": Column("as in unit", "mean of a minus b over common seeds"),
     "p_value": Column("1", "two-sided p-value of no difference (paired t-test)"),
-    "p_adjusted": Column("1", "the same, adjusted by Holm's method over a kind's pairs of one metric on one network"),
+    "p_adjusted": Column("1", "p-value adjusted by Holm's method over a kind's pairs of one metric on one network"),
 }
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a scheme stands among those of its kind, on a network by a metric, in SI units.
+    """Standing of a scheme among those of its kind, on a network by a metric, in SI units.
 
     Attributes:
-        kind: of its transport.
-        better_than: schemes that it is significantly better than.
-        worse_than: schemes that are significantly better.
+        network: name of the network.
+        scheme: name of the scheme.
+        kind: kind of its transport.
+        metric: name of the metric.
+        found: mean and interval.
+        better_than: number of schemes that it is significantly better than.
+        worse_than: number of schemes that are significantly better.
     """
 
     network: str
@@ -70,15 +74,14 @@ class Standing:
 
     @property
     def rank(self) -> int:
-        """One more than the schemes that are significantly better: others share the rank."""
+        """One more than the number of significantly better schemes; schemes may share a rank."""
         return self.worse_than + 1
 
 
 def standings(league: League) -> list[Standing]:
-    """One for each network, scheme and metric that has a value there.
+    """Returns a standing for each network, scheme and metric with a value.
 
-    A scheme is better than another of its kind where the difference of their runs, seed by seed, is
-    significant.
+    A scheme is better than another of its kind if the paired difference of their runs is significant.
     """
     pairs = league.differences
     made = []
@@ -95,7 +98,7 @@ def standings(league: League) -> list[Standing]:
 
 
 def runs(league: League) -> pd.DataFrame:
-    """A row per network, scheme and seed, with every metric in SI units."""
+    """Returns a table of networks, schemes and seeds, with every metric in SI units."""
     parts = []
     for network, result in zip(league.networks, league.results, strict=True):
         df = result.table("metrics")
@@ -105,14 +108,14 @@ def runs(league: League) -> pd.DataFrame:
 
 
 def main_metric(table: Sequence[Standing], network: str, kind: str) -> str:
-    """The metric that ranks a kind on a network: the gap of what is useful, or its sum without an optimum."""
+    """Returns the metric that ranks a kind on a network: the gap of useful goodput, or else its sum."""
     there = {standing.metric for standing in table if standing.network == network}
     by: list[str] = rules()["kinds"][kind]["by"]
     return next((name for name in by if name in there), by[-1])
 
 
 def decided(league: League, table: Sequence[Standing]) -> tuple[int, int]:
-    """Pairs of a kind that seeds tell apart by its main metric, and all pairs; over all networks."""
+    """Returns the numbers of pairs that seeds separate by a kind's main metric, and of all pairs."""
     found, pairs = 0, 0
     for network in league.networks:
         for kind in league.kinds:
@@ -124,7 +127,7 @@ def decided(league: League, table: Sequence[Standing]) -> tuple[int, int]:
 
 
 def overtaken(league: League, table: Sequence[Standing], before: str, after: str) -> tuple[set[tuple[str, str]], int]:
-    """Of two networks: pairs of schemes whose order is reversed, and how many pairs have an order on both.
+    """Returns pairs of schemes whose order is reversed between two networks, and the number ordered on both.
 
     The first of a pair is significantly worse on `before` and significantly better on `after`, each by the
     metric that ranks its kind there.
@@ -143,7 +146,7 @@ def overtaken(league: League, table: Sequence[Standing], before: str, after: str
 
 
 def record(league: League) -> list[dict[str, Any]]:
-    """The standings as plain data (JSON), in SI units."""
+    """Returns the standings as plain data (JSON), in SI units."""
     return [
         {
             "network": standing.network,
@@ -163,15 +166,15 @@ def record(league: League) -> list[dict[str, Any]]:
 
 
 def frame(league: League) -> pd.DataFrame:
-    """The standings as a table, in SI units."""
+    """Returns the standings as a table, in SI units."""
     return pd.DataFrame(record(league)).astype(dict.fromkeys(["mean", "low", "high"], float))
 
 
 def export(league: League, directory: Path, command: str, page: str) -> list[Path]:
-    """Writes `standings`, `runs` and `differences` (Parquet, CSV), page and manifest; returns the paths.
+    """Writes `standings`, `runs` and `differences` (Parquet, CSV), page and manifest. Returns the paths.
 
     Raises:
-        UserError: if the directory cannot be written, or holds files of these names that are not results.
+        UserError: if the directory cannot be written, or has files of these names that are not results.
         OutputError: if the disk is full or broken.
     """
     tables = {"standings": frame(league), "runs": runs(league), "differences": league.differences}
@@ -180,7 +183,7 @@ def export(league: League, directory: Path, command: str, page: str) -> list[Pat
     with results_directory(directory, NAMES):
         for name in about["tables"]:
             paths += write_table(directory, name, tables[name], about, _definitions(league))
-        # One seed has no differences; those of an earlier run would be taken for its own.
+        # One seed has no differences, and those of an earlier run would be taken for its own.
         for name in NAMES[3:]:
             if directory / name not in paths:
                 (directory / name).unlink(missing_ok=True)
@@ -190,7 +193,7 @@ def export(league: League, directory: Path, command: str, page: str) -> list[Pat
 
 
 def _counts(result: StudyResult, pairs: pd.DataFrame) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]]:
-    """Of how many schemes each is significantly better, and worse, by metric and scheme."""
+    """Returns the numbers of schemes that each beats and loses to, by metric and scheme."""
     better: Counter[tuple[str, str]] = Counter()
     worse: Counter[tuple[str, str]] = Counter()
     for metric, first, second in _decisions(result, pairs):
@@ -200,7 +203,7 @@ def _counts(result: StudyResult, pairs: pd.DataFrame) -> tuple[Counter[tuple[str
 
 
 def _decisions(result: StudyResult, pairs: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
-    """Metric, better scheme and worse scheme of each significant difference on a network."""
+    """Yields metric, better scheme and worse scheme of each significant difference on a network."""
     for row in pairs.to_dict("records"):
         better_if = result.study.spec.metrics[row["metric"]].better
         if better_if is None or pd.isna(row["p_adjusted"]) or not row["p_adjusted"] < SIGNIFICANCE:
@@ -210,7 +213,7 @@ def _decisions(result: StudyResult, pairs: pd.DataFrame) -> Iterator[tuple[str, 
 
 
 def _manifest(league: League, command: str, tables: Sequence[str]) -> dict[str, Any]:
-    """What was run, by what, and how to run it again. Nothing in it depends on the machine."""
+    """Returns the runs, their build, and the command that repeats them. Nothing depends on the machine."""
     return {
         "format": 1,
         **build_record(),
@@ -225,6 +228,6 @@ def _manifest(league: League, command: str, tables: Sequence[str]) -> dict[str, 
 
 
 def _definitions(league: League) -> dict[str, Column]:
-    """Unit and meaning of each column."""
+    """Returns unit and meaning of each column."""
     first = league.results[0]
     return {name: Column("SI", first.metric(name).title) for name in first.metric_names} | _COLUMNS

@@ -1,4 +1,4 @@
-"""When which scheme helps: regimes around a base network, and which scheme wins in each, as a page."""
+"""Regimes around a base network, and the schemes that win in each, as a page."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from multihop.report.study.provenance import spans
 from multihop.results.folders import results_directory
 from multihop.results.provenance import build, record
 
-#: What the command writes besides the folders of its studies.
+#: Files of the command besides the folders of its studies.
 NAMES = ("manifest.json", "when.md")
 
 
 def regimes(*, quick: bool = False) -> list[Network]:
-    """The networks of the study, in the order of the page; a quick look has fewer."""
+    """Returns the networks of the study, in the order of the page; a quick run has fewer."""
     said = words.regimes()
     others = {network.name: network for network in networks()}
     made = []
@@ -37,23 +37,23 @@ def regimes(*, quick: bool = False) -> list[Network]:
 
 
 def compared(wanted: Sequence[str] | None = None) -> list[str]:
-    """The schemes of the study, or those that are wanted.
+    """Returns the schemes of the study, or the wanted ones.
 
     Raises:
-        UserError: if there is no such scheme, or none has a rival.
+        UserError: if a scheme is unknown, or no two are of one kind.
     """
     chosen = schemes(words.regimes()["schemes"] if wanted is None else wanted)
     if not words.classes(chosen):
         found = ", ".join(chosen)
-        raise UserError(f"--schemes: {found}: nothing to compare; name two reliable ones, or two of datagrams")
+        raise UserError(f"--schemes: found {found}; needs two reliable schemes, or two of datagrams, to compare")
     return chosen
 
 
 def export(asked: Sequence[Network], results: Sequence[StudyResult], directory: Path, command: str) -> Path:
-    """Writes the page, and a manifest beside it; returns the page's path.
+    """Writes the page, and a manifest next to it. Returns the page's path.
 
     Raises:
-        UserError: if the directory cannot be written, or holds files of these names that are not results.
+        UserError: if the directory cannot be written, or has files of these names that are not results.
         OutputError: if the disk is full or broken.
     """
     about: dict[str, Any] = {"format": 1, "what": "multihop when", **record(), "command": command, "tables": []}
@@ -64,7 +64,7 @@ def export(asked: Sequence[Network], results: Sequence[StudyResult], directory: 
 
 
 def markdown(asked: Sequence[Network], results: Sequence[StudyResult], command: str) -> str:
-    """The page: for each class of schemes which wins how often, and a row per regime."""
+    """Returns the page: for each class of schemes the number of wins of each, and a row per regime."""
     found = words.classes([str(point.labels["scheme"]) for point in results[0].points])
     made_by = f"with multihop {build()}"
     seeds = sorted({seed for seeds in results[0].seeds.values() for seed in seeds})
@@ -86,7 +86,7 @@ def markdown(asked: Sequence[Network], results: Sequence[StudyResult], command: 
 
 
 def _filled(text: str) -> str:
-    """Text of the page with the numbers that the words go by."""
+    """Fills the thresholds of comparisons into a text of the page."""
     numbers = {"SHARE": f"{100 * LEAST_SHARE:g} %", "INDEX": f"{LEAST_INDEX:g}", "CARRIES": f"{100 * CARRIES:g} %"}
     for name, number in {**numbers, "REFERENCE": words.REFERENCE}.items():
         text = text.replace(name, number)
@@ -94,7 +94,7 @@ def _filled(text: str) -> str:
 
 
 def _chain(keys: Mapping[str, Any]) -> dict[str, Any]:
-    """A chain with so many flows over all of it, every other one the other way."""
+    """Returns a chain with flows over its whole length, in alternating directions."""
     ends = ("n0", f"n{keys['hops']}")
     flows = [
         {
@@ -112,7 +112,7 @@ def _chain(keys: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _often(rivals: Sequence[str], made: Sequence[Mapping[str, Win]]) -> list[str]:
-    """In how many regimes a scheme leads, and in how many none differs."""
+    """Returns a table of the number of regimes in which each scheme leads, and in which none differs."""
     lead = Counter((name, scheme) for won in made for name, win in won.items() if win.behind for scheme in win.leaders)
     answered = {name: sum(name in won and bool(won[name].behind) for won in made) for name in QUESTIONS}
     asked = {name: sum(name in won for won in made) for name in QUESTIONS}

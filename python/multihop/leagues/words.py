@@ -1,4 +1,4 @@
-"""Which scheme wins on a network, in goodput, delay and fairness, and by how much, or that none differs."""
+"""Winners on a network in goodput, delay and fairness, with differences, or that none differs."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from multihop.leagues import kind_of, rules
 from multihop.results.columns import Metric
 from multihop.results.statistics import SIGNIFICANCE, PairedDifference, holm, paired_difference
 
-#: A difference below this share of the leader's mean is none, however sure the seeds are of it.
+#: Share of the leader's mean below which a difference is ignored, even if it is significant.
 LEAST_SHARE = 0.02
 
-#: The same of indices, of which a share means nothing.
+#: Difference of indices below which it is ignored, since a share of an index means nothing.
 LEAST_INDEX = 0.02
 
-#: Delay is compared among schemes that carry at least this share of the best goodput: an idle scheme queues
+#: Share of the best goodput that a scheme must carry to be compared in delay, since an idle scheme queues
 #: nothing.
 CARRIES = 0.9
 
-#: How far behind this one is, what most hosts run today, is said wherever it does not lead.
+#: Scheme of most hosts today, whose difference is reported wherever it does not lead.
 REFERENCE = "tcp-cubic"
 
-#: What is asked of a network: metrics of the league.
+#: Metrics of the league that are compared on a network.
 QUESTIONS = {"goodput": "Goodput", "delay": "Delay", "jain": "Fairness"}
 
 
 @dataclass(frozen=True)
 class Win:
-    """What one metric says of some schemes on a network.
+    """Comparison of schemes on a network by one metric.
 
     Attributes:
-        metric: what was measured.
+        metric: metric of the comparison.
         leaders: the best by its mean, then those that are not worse than it.
-        value: the best mean, in the metric's unit.
-        behind: the others, the nearest first, with how much worse they are than the best, in SI units.
-        means: of all schemes that were compared, in SI units.
-        left_out: schemes that carry too little to be compared.
+        value: best mean, in the metric's unit.
+        behind: other schemes, the nearest first, with their difference to the best in SI units.
+        means: means of all compared schemes in SI units.
+        left_out: number of schemes that carry too little to be compared.
     """
 
     metric: Metric
@@ -55,9 +55,9 @@ class Win:
 
     @property
     def sentence(self) -> str:
-        """What the metric says, in a sentence.
+        """Sentence about the metric.
 
-        As in: xcp-winf leads with 2.97 Mb/s; next is recn, 3.5 ± 0.7 % less; tcp-cubic, 9.1 ± 1.1 % less.
+        Example: xcp-winf leads with 2.97 Mb/s; next is recn, 3.5 ± 0.7 % less; tcp-cubic, 9.1 ± 1.1 % less.
         """
         shown = f"{self.value:{'.0f' if self.value >= 1000 else '.3g'}} {self.metric.unit}".strip()
         named = listed(self.leaders)
@@ -72,7 +72,7 @@ class Win:
         return f"{named} {'leads' if len(self.leaders) == 1 else 'lead'} with {shown}; next is {self.gap(first)}{also}"
 
     def gap(self, scheme: str) -> str:
-        """How much worse a scheme is than the best."""
+        """Returns the difference of a scheme to the best."""
         difference = self.behind[scheme]
         word = "less" if self.metric.higher_is_better else "more"
         half = math.nan if difference.low is None or difference.high is None else (difference.high - difference.low) / 2
@@ -86,7 +86,7 @@ class Win:
 
 
 def classes(schemes: Sequence[str]) -> dict[str, list[str]]:
-    """Schemes that are compared with each other, by the title of their kind; at least two each."""
+    """Returns schemes that are compared with each other, by the title of their kind; at least two each."""
     made = {
         about["title"].capitalize(): [scheme for scheme in schemes if kind_of(scheme) == kind]
         for kind, about in rules()["kinds"].items()
@@ -95,12 +95,12 @@ def classes(schemes: Sequence[str]) -> dict[str, list[str]]:
 
 
 def regimes() -> dict[str, Any]:
-    """What `regimes.toml` says."""
+    """Returns the content of `regimes.toml`."""
     return tomllib.loads((Path(__file__).parent / "regimes.toml").read_text("utf-8"))
 
 
 def wins(result: StudyResult, schemes: Sequence[str]) -> dict[str, Win]:
-    """The winner among these schemes, by metric; nothing with one seed, or where too few have values."""
+    """Returns the winner among these schemes by metric; nothing with one seed, or if too few have values."""
     goodput = _means(result, "goodput", schemes)
     most = max(goodput.values(), default=0.0)
     made = {}
@@ -113,17 +113,17 @@ def wins(result: StudyResult, schemes: Sequence[str]) -> dict[str, Win]:
 
 
 def said(result: StudyResult) -> list[str]:
-    """Lines for a reader: which of the rival schemes wins on a network, in each question."""
+    """Returns lines that name the winners among rival schemes on a network, by metric."""
     lines = []
     for title, schemes in classes([str(point.labels["scheme"]) for point in result.points]).items():
         lines += [f"  {title}", *(f"    {sentence}" for sentence in sentences(result, schemes))]
         if not wins(result, schemes):
-            lines.append("    One seed cannot tell schemes apart; use --seeds 10 or more.")
+            lines.append("    One seed cannot separate schemes; use --seeds 10 or more.")
     return lines
 
 
 def sentences(result: StudyResult, schemes: Sequence[str]) -> list[str]:
-    """One for each question: which scheme wins, by how much, or that none differs."""
+    """Returns a sentence per metric: the winner and its difference, or that none differs."""
     flows = len(result.study.plan.views[0]["flows"])
     return [
         f"{QUESTIONS[name]}: {win.sentence}."
@@ -149,7 +149,7 @@ def _win(result: StudyResult, name: str, schemes: Sequence[str], left_out: int) 
             pairs[scheme] = paired_difference(both.iloc[:, 0].to_numpy(float), both.iloc[:, 1].to_numpy(float))
     if others and not pairs:
         return None
-    # The best was chosen among all: its pairs are adjusted as some of all pairs that there are.
+    # The best was chosen among all schemes, so its pairs are adjusted as part of all pairs.
     known = [1.0 if d.p_value is None else d.p_value for d in pairs.values()]
     adjusted = dict(zip(pairs, holm([*known, *[1.0] * math.comb(len(means) - 1, 2)]), strict=False))
     least = LEAST_SHARE * abs(means[best]) if metric.unit else LEAST_INDEX
@@ -173,5 +173,5 @@ def _decimals(half: float) -> int:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names as a sentence has them."""
+    """Joins names with commas and a final "and"."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

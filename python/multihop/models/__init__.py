@@ -1,6 +1,6 @@
 """Closed forms of papers, as documented functions, and by name for studies.
 
-Times are in seconds, sizes in bytes; arguments broadcast as in NumPy where a module says so.
+Times are in seconds and sizes in bytes. Arguments broadcast as in NumPy where a module says so.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _frame_transmission_efficiency(**arguments: Any) -> dict[str, float]:  # noq
     return {"efficiency": frame_transmission_efficiency(**arguments)}
 
 
-#: Name in a study -> function of the factors' values; it returns metrics by name.
+#: Functions by their name in a study. Arguments are the factors' values; results are metrics by name.
 MODELS: dict[str, Callable[..., Mapping[str, float]]] = {
     "frame-transmission-efficiency": _frame_transmission_efficiency,
     "chain-capacity": chain_capacity,
@@ -43,28 +43,28 @@ MODELS: dict[str, Callable[..., Mapping[str, float]]] = {
 
 
 def catalogue() -> list[dict[str, Any]]:
-    """Every closed form: its name, what it computes, and its arguments, which a study varies."""
+    """Returns every closed form with its name, summary and arguments, which a study varies."""
     return [
         {"name": name, "summary": _summary(function), "keys": _arguments(function)} for name, function in MODELS.items()
     ]
 
 
 def require_model(name: str) -> Callable[..., Mapping[str, float]]:
-    """The closed form of that name.
+    """Returns the closed form of a name.
 
     Raises:
-        UserError: if there is none.
+        UserError: if there is no such closed form.
     """
     if name not in MODELS:
-        raise UserError(f"there is no closed form {name!r}; {instead_of(name, MODELS)}")
+        raise UserError(f"closed form {name!r} is unknown; {instead_of(name, MODELS)}")
     return MODELS[name]
 
 
 def evaluate(name: str, arguments: Mapping[str, Any]) -> Mapping[str, float]:
-    """The metrics of a closed form at these arguments.
+    """Returns the metrics of a closed form at these arguments.
 
     Raises:
-        UserError: if it does not know an argument, or one makes no sense.
+        UserError: if an argument is unknown or invalid.
     """
     model = require_model(name)
     known = inspect.signature(model).parameters
@@ -78,12 +78,12 @@ def evaluate(name: str, arguments: Mapping[str, Any]) -> Mapping[str, float]:
 
 
 def unit_of_result(name: str) -> str:
-    """The unit of a number that a closed form makes, which its name ends with; `1` if it says none."""
+    """Returns the unit of a result, from the end of its name; `1` without one."""
     return suffix_and_unit(name)[1]
 
 
 def suffix_and_unit(name: str) -> tuple[str, str]:
-    """Suffix of a closed form's number that names its unit, and that unit; empty and `1` if none does."""
+    """Returns the suffix of a result's name that is its unit, and that unit; empty and `1` without one."""
     return next(((suffix, unit) for suffix, unit in _UNITS.items() if name.endswith(suffix)), ("", "1"))
 
 
@@ -95,7 +95,7 @@ def _summary(function: Callable[..., Any]) -> str:
 
 
 def _arguments(function: Callable[..., Any]) -> dict[str, str]:
-    """Name -> meaning, and the default if it is a word or a number, from the docstring and the signature."""
+    """Returns the meaning of each argument, with its default if that is a word or a number."""
     meanings = dict(re.findall(r"^    (\w+): (.*?)\.?$", inspect.getdoc(function) or "", re.MULTILINE))
     defaults = {
         name: f" (default {about.default})" if isinstance(about.default, str | int) else ""

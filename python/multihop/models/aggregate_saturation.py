@@ -1,4 +1,4 @@
-"""Saturated stations that send A-MPDUs, and ask again for the block acknowledgement that does not come."""
+"""Saturated stations that send A-MPDUs, and repeat block acknowledgement requests after a collision."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from multihop.models.dcf import attempt_probability
 
 @dataclass(frozen=True)
 class Aggregates:
-    """What all stations send. Times are in seconds.
+    """Transmissions of all stations. Times are in seconds.
 
     Attributes:
-        a_mpdu: an A-MPDU on the air.
-        request: a BlockAckReq on the air.
-        answer: SIFS and the BlockAck.
+        a_mpdu: airtime of an A-MPDU.
+        request: airtime of a BlockAckReq.
+        answer: SIFS and airtime of the BlockAck.
         payload: bits that an A-MPDU delivers.
-        slot: a slot.
-        difs: from the end of an exchange until slots count again.
-        eifs: the same of a collision.
+        slot: slot time.
+        difs: time from the end of an exchange until back-off resumes.
+        eifs: the same time after a collision.
         window: slots of the first contention window, `CW_min + 1`.
-        stages: how many times it doubles.
-        requests: how often one is sent before an A-MPDU is sent again; none if until it is answered.
+        stages: number of doublings of the window.
+        requests: most BlockAckReqs before the A-MPDU is sent again; `None` to repeat until it is answered.
     """
 
     a_mpdu: float
@@ -38,17 +38,17 @@ class Aggregates:
 
 
 def goodput(stations: int, sent: Aggregates) -> float:
-    """Goodput in bit/s of all stations together, which sense each other and lose nothing but by collisions.
+    """Total goodput in bit/s of stations that sense each other, with losses only by collisions.
 
-    The fixed point of Bianchi (IEEE JSAC 18(3), 2000) for exchanges of two kinds. An A-MPDU that collides is
-    not answered. Its sender doubles its window and asks with a BlockAckReq whether it arrived (802.11-2016,
-    10.24.7), until a BlockAck says that it did not; then it sends the A-MPDU again, from the first window. So
-    the first of the tries `1, p, p^2, ...` is an A-MPDU, the others are requests, and a request that collides
-    with an A-MPDU costs the length of that.
+    Fixed point of Bianchi (IEEE JSAC 18(3), 2000) for exchanges of two kinds. A collided A-MPDU is not
+    answered. Its sender doubles the window and sends a BlockAckReq (802.11-2016, 10.24.7), until a BlockAck
+    reports the loss; then it sends the A-MPDU again, from the first window. So the first of the tries `1, p,
+    p^2, ...` is an A-MPDU, and the others are requests. A request that collides with an A-MPDU takes the
+    A-MPDU's airtime.
 
     Args:
-        stations: how many there are.
-        sent: what they send.
+        stations: number of stations.
+        sent: their transmissions.
     """
     extras.require("optimum", "the fixed point of saturated stations")
     from scipy.optimize import brentq

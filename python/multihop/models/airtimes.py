@@ -1,4 +1,4 @@
-"""The times that closed forms are made of, from the engine's own tables."""
+"""Airtimes for closed forms, from the engine's tables."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ import tomli_w
 
 from multihop import _core
 
-#: 802.11 at 1 Mb/s with long preambles and the standard's slots: what most multi-hop papers of the time ran
-#: on.
+#: 802.11 at 1 Mb/s with long preambles and the standard's slots, as in most multi-hop papers of its time.
 DSSS_1MBPS: Mapping[str, Any] = {"standard": "dsss", "data_rate": "1 Mb/s", "control_rate": "1 Mb/s"}
 
 
 @dataclass(frozen=True)
 class Airtimes:
-    """Spaces, slot and airtimes in seconds, preambles included; contention windows in slots.
+    """Inter-frame spaces, slot and airtimes in seconds, preambles included; contention windows in slots.
 
     `block_ack` is zero without aggregation.
     """
@@ -36,25 +35,25 @@ class Airtimes:
 
     @property
     def stages(self) -> int:
-        """How many times the contention window doubles before it is the largest."""
+        """Number of doublings of the contention window up to the largest."""
         return max(0, round((self.cw_max + 1) / (self.cw_min + 1)).bit_length() - 1)
 
 
 def airtimes(frame_bytes: int, phy: Mapping[str, Any] = DSSS_1MBPS) -> Airtimes:
-    """Times of a PHY, as the table `[phy]` of a scenario describes it.
+    """Returns the times of a PHY, described as in the table `[phy]` of a scenario.
 
     Args:
         frame_bytes: size of the DATA frame, MAC header and FCS included.
         phy: keys of `[phy]`.
 
     Raises:
-        ScenarioError: if this is no PHY.
+        ScenarioError: if the PHY is invalid.
     """
     return Airtimes(**_core.airtimes(scenario_of(phy), "<phy>", frame_bytes))
 
 
 def scenario_of(phy: Mapping[str, Any], mac: Mapping[str, Any] | None = None) -> str:
-    """The least scenario with a table `[phy]`, and one `[mac]`, by which the engine knows them."""
+    """Returns a minimal scenario with tables `[phy]` and `[mac]`, for the engine."""
     scenario = {
         "duration": "1 s",
         "phy": dict(phy),

@@ -1,4 +1,4 @@
-"""End-to-end capacity of a row of nodes: the capacity bound over hops, rate and distance."""
+"""End-to-end capacity of a chain: the capacity bound over hops, rate and distance."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ def chain_capacity(
     """Bounds on the goodput of one flow over a chain with RTS/CTS, in kb/s.
 
     Args:
-        hops: hops of the flow.
-        rate: data rate; control frames go at 1 Mb/s.
+        hops: number of hops of the flow.
+        rate: data rate; control frames are sent at 1 Mb/s.
         spacing: distance of neighbours, with ns-2's ranges of 250 m and 550 m.
         standard: physical layer, as in `[phy]`.
-        payload: of a packet, to which 40 bytes of TCP and IP are added.
+        payload: payload of a packet, to which 40 bytes of TCP and IP are added.
 
     Returns:
-        `end_to_end`, the most that arrives at the end (level "hard" of `multihop.optima.capacity`);
-        `idle_channel`, with DIFS and mean back-off before each exchange; `all_hops`, `end_to_end` counted
-        once at each hop.
+        `end_to_end`, upper bound on the goodput (level "hard" of `multihop.optima.capacity`); `idle_channel`,
+        with DIFS and mean back-off before each exchange; `all_hops`, `end_to_end` counted at each hop.
     """
     made = bound(
         load(

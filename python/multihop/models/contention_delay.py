@@ -26,34 +26,34 @@ def contention_delay(
 ) -> dict[str, float]:
     """Delay among saturated stations (Li, Agu, Claypool and Kinicki 2003, Eqs. 4 to 8).
 
-    `T = alpha (W beta - 1) / 2q + (1 - q) / q t_c + t_s`, and
-    `r(N) = 2 T_d(3) + (N - 2) T_d(4) + 2 T_a(3) + (N - 2) T_a(4)`, of data and of feedback. Spaces and
-    airtimes are the engine's, and so is the function, which is that of `re-tfrc`. Defaults: Table II, DSSS.
+    `T = alpha (W beta - 1) / 2q + (1 - q) / q t_c + t_s`, and `r(N) = 2 T_d(3) + (N - 2) T_d(4) + 2 T_a(3) +
+    (N - 2) T_a(4)`, of data and of feedback. Spaces and airtimes are the engine's, and so is the function,
+    which is that of `re-tfrc`. Defaults: Table II, DSSS.
 
     Args:
-        hops: N; of one hop, which the paper leaves out, r is that of two stations.
-        stations: n, stations of a cell that all sense each other.
-        packet: bytes of a data packet, as the MAC is asked to carry it.
-        feedback: bytes of a packet of feedback.
+        hops: N, number of hops; for one hop, which the paper omits, r is that of two stations.
+        stations: n, number of stations of a cell that all sense each other.
+        packet: bytes of a data packet at the MAC's interface.
+        feedback: bytes of a feedback packet.
         standard: physical layer, as in `[phy]`.
         rate: rate of DATA.
         control_rate: rate of RTS, CTS and ACK.
         mac_header: bytes of MAC header and FCS; ns-2 has 34.
-        rts: whether RTS and CTS go before DATA.
-        linear: the probability of a success to the first order, for up to five stations; or else Bianchi's
-            fixed point.
-        growing_windows: whether the mean back-off counts that windows grow (beta); without it, Eq. 5 is as
+        rts: whether RTS and CTS precede DATA.
+        linear: whether to take the success probability to first order, for up to five stations; else
+            Bianchi's fixed point.
+        growing_windows: whether the mean back-off includes the growth of windows (beta); else Eq. 5 as
             printed.
-        propagation: delta, time that a frame takes to arrive.
+        propagation: delta, propagation delay of a frame.
 
     Returns:
-        `attempt` (tau) and `success` (q); `step_s` (alpha), and how many `steps`, (W beta - 1) / 2q; of data
-        `success_s` (t_s), `collision_s` (t_c) and `delay_s` (T); of feedback `feedback_delay_s`;
+        `attempt` (tau) and `success` (q); `step_s` (alpha), and the number of `steps`, (W beta - 1) / 2q; for
+        data `success_s` (t_s), `collision_s` (t_c) and `delay_s` (T); for feedback `feedback_delay_s`;
         `round_trip_s`, r(N).
 
     Raises:
         ValueError: if a number is out of its range.
-        ScenarioError: if this is no PHY.
+        ScenarioError: if the PHY is invalid.
     """
     phy: dict[str, Any] = {"standard": standard, "data_rate": rate, "control_rate": control_rate}
     mac = {"override": {"data_header": mac_header, "llc_header": "0 B"}}

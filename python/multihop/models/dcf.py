@@ -1,4 +1,4 @@
-"""The DCF: attempt probability of a saturated station (Bianchi, IEEE JSAC 18(3), 2000), and back-off."""
+"""The DCF: attempt probability of a saturated station (Bianchi, IEEE JSAC 18(3), 2000), and mean back-off."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from multihop.base import extras
 def attempt_probability(collision: float, window: int = 32, stages: int = 5, tries: int | None = None) -> float:
     """Probability that a saturated station transmits in a slot (Bianchi 2000, Eq. 7).
 
-    A frame that is given up after some tries (Wu et al., INFOCOM 2002) comes to its j-th with probability
-    `collision^(j-1)`, and waits `(W_j - 1) / 2` slots for it on average, from a window of `W_j`.
+    With a retry limit (Wu et al., INFOCOM 2002), a frame reaches its j-th try with probability
+    `collision^(j-1)`, and defers `(W_j - 1) / 2` slots for it on average, from a window of `W_j`.
 
     Args:
         collision: probability that a transmission collides.
         window: slots of the first window: `CW_min + 1`.
-        stages: how many times the window doubles; then it stays.
-        tries: after how many a frame is given up; none if it is tried until it arrives.
+        stages: number of doublings of the window.
+        tries: most tries of a frame; `None` without a limit.
     """
     if tries is not None:
         reached = [collision**j for j in range(tries)]
@@ -26,10 +26,10 @@ def attempt_probability(collision: float, window: int = 32, stages: int = 5, tri
 
 
 def saturation(stations: int, window: int = 32, stages: int = 5) -> tuple[float, float]:
-    """The fixed point of `stations` saturated stations that sense each other (Bianchi 2000, Eqs. 7 and 9).
+    """Returns the fixed point of saturated stations that sense each other (Bianchi 2000, Eqs. 7 and 9).
 
     Returns:
-        The probability that a station transmits in a slot, and the probability that a transmission collides.
+        Probability that a station transmits in a slot, and probability that a transmission collides.
     """
     extras.require("optimum", "the fixed point of saturated stations")
     from scipy.optimize import brentq
@@ -42,14 +42,14 @@ def saturation(stations: int, window: int = 32, stages: int = 5) -> tuple[float,
 
 
 def mean_backoff(loss: float, tries: int = 7, cw_min: int = 31, cw_max: int = 1023) -> float:
-    """Mean back-off of an attempt in slots; each fails alike and doubles the window (802.11-2012, 9.3.3).
+    """Mean back-off of a try in slots, if each fails alike and doubles the window (802.11-2012, 9.3.3).
 
-    A frame comes to its j-th try with probability `loss^(j-1)`, and then draws from 0 to
-    `min((cw_min + 1) 2^(j-1) - 1, cw_max)`.
+    A frame reaches its j-th try with probability `loss^(j-1)`, and then draws from 0 to `min((cw_min + 1)
+    2^(j-1) - 1, cw_max)`.
 
     Args:
         loss: probability that a transmission fails, from 0 to 1.
-        tries: after how many a frame is given up; at least 1.
+        tries: most tries of a frame; at least 1.
         cw_min: first contention window.
         cw_max: largest contention window.
     """

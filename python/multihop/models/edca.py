@@ -8,25 +8,24 @@ from dataclasses import dataclass
 
 from multihop.models.dcf import attempt_probability
 
-#: Idle slots after which the chain is cut off, as the probability to get so far.
+#: Probability of reaching a slot below which later slots are ignored.
 _NEGLIGIBLE = 1e-12
 
 
 @dataclass(frozen=True)
 class Contenders:
-    """Stations of one category, one alike the other. Times are in seconds.
+    """Equal stations of one access category. Times are in seconds.
 
     Attributes:
-        stations: how many there are.
-        exchange: from the first bit of a frame to the last of its response: DATA or A-MPDU, SIFS, ACK or
+        stations: number of stations.
+        exchange: time from the first bit of a frame to the last of its response: DATA or A-MPDU, SIFS, ACK or
             BlockAck.
-        collided: from the first bit of a frame that collides until it is over for its sender, the wait for a
-            response included.
-        payload: bits that an exchange delivers, losses of MPDUs taken off.
-        aifsn: slots of the arbitration inter-frame space besides SIFS.
+        collided: time from the first bit of a collided frame until its sender has timed out.
+        payload: bits that an exchange delivers, after losses of MPDUs.
+        aifsn: slots of the arbitration inter-frame space after SIFS.
         window: slots of the first contention window, `CW_min + 1`.
-        stages: how many times the window doubles.
-        tries: after how many a frame is given up; none if never.
+        stages: number of doublings of the window.
+        tries: most tries of a frame; `None` without a limit.
     """
 
     stations: int
@@ -41,7 +40,7 @@ class Contenders:
 
 @dataclass(frozen=True)
 class Share:
-    """What a category's stations get: goodput of all in bit/s; collision and attempt probability of each."""
+    """Result of a category: total goodput in bit/s, and collision and attempt probability of each station."""
 
     goodput_bps: float
     collision: float
@@ -49,18 +48,18 @@ class Share:
 
 
 def saturated(contenders: Sequence[Contenders], slot: float, sifs: float) -> list[Share]:
-    """The fixed point of saturated stations, by category.
+    """Returns the fixed point of saturated stations, by category.
 
-    As Bianchi (IEEE JSAC 18(3), 2000), each station transmits in a slot that it may use with a probability of
-    its own, and each transmission of a category collides with the same. One with a longer AIFS may not use
-    the first slots after the medium was busy: slots are a Markov chain from the end of a busy period to the
-    next (the contention zones of Robinson and Randhawa, IEEE JSAC 22(5), 2004), so that collisions are those
-    of slots that the category may use.
+    As in Bianchi (IEEE JSAC 18(3), 2000), each station transmits in a usable slot with its own probability,
+    and all transmissions of a category collide with the same probability. A category with a longer AIFS
+    cannot use the first slots after a busy period. Slots are a Markov chain from the end of a busy period to
+    the next one (the contention zones of Robinson and Randhawa, IEEE JSAC 22(5), 2004), so that collisions
+    are those in usable slots.
 
     Args:
-        contenders: the categories.
-        slot: a slot, in seconds.
-        sifs: SIFS, in seconds.
+        contenders: categories.
+        slot: slot time in seconds.
+        sifs: SIFS in seconds.
     """
     collisions = [0.1 for _ in contenders]
     while True:
@@ -79,7 +78,7 @@ def saturated(contenders: Sequence[Contenders], slot: float, sifs: float) -> lis
 
 
 class _Chain:
-    """Slots between busy periods: which categories may use each, and the probability of reaching it."""
+    """Slots between busy periods: categories that may use each, and the probability of reaching it."""
 
     def __init__(self, contenders: Sequence[Contenders], attempts: Sequence[float]) -> None:
         self.contenders = contenders
@@ -92,14 +91,14 @@ class _Chain:
             reach *= self._silence(len(self.reached) - 1)
 
     def _silent(self, index: int, slot: int, but: int = 0) -> float:
-        """The probability that no station of a category transmits in this slot, but for some."""
+        """Probability that no station of a category transmits in a slot, with `but` stations excepted."""
         each = self.contenders[index]
         if slot < each.aifsn - self.first:
             return 1.0
         return float((1 - self.attempts[index]) ** (each.stations - but))
 
     def _silence(self, slot: int, around: int | None = None) -> float:
-        """The same of all stations, or of all but one of this category."""
+        """Probability that no station transmits in a slot, with one station of a category excepted."""
         return math.prod(self._silent(index, slot, int(index == around)) for index in range(len(self.contenders)))
 
     def idle_slots(self) -> float:
@@ -107,7 +106,7 @@ class _Chain:
         return sum(self.reached[1:])
 
     def collisions(self) -> list[float]:
-        """By category, the probability that a transmission of it collides."""
+        """Returns the collision probability of each category."""
         found = []
         for index, each in enumerate(self.contenders):
             slots = range(each.aifsn - self.first, len(self.reached))
@@ -116,20 +115,20 @@ class _Chain:
         return found
 
     def won(self) -> list[float]:
-        """By category, the probability that a busy period is an exchange of it."""
+        """Returns the probability that a busy period is an exchange, by category."""
         return [
             sum(self._alone(index, slot) for slot in range(len(self.reached))) for index in range(len(self.attempts))
         ]
 
     def _alone(self, index: int, slot: int) -> float:
-        """Probability that this slot is reached and only one station transmits in it, of this category."""
+        """Probability that a slot is reached and only one station transmits in it, of this category."""
         each, attempt = self.contenders[index], self.attempts[index]
         if slot < each.aifsn - self.first:
             return 0.0
         return self.reached[slot] * each.stations * attempt * self._silence(slot, index)
 
     def busy(self) -> float:
-        """The mean length of a busy period: an exchange, or the longest frame that collides."""
+        """Mean length of a busy period: an exchange, or the longest collided frame."""
         won = self.won()
         exchanges = sum(share * each.exchange for share, each in zip(won, self.contenders, strict=True))
         longest_last = sorted(range(len(won)), key=lambda index: self.contenders[index].collided)

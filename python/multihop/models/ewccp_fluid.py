@@ -1,25 +1,24 @@
-"""EWCCP as a fluid: its law over continuous rates, its equilibrium, and how far that is from the optimum.
+"""Fluid model of EWCCP: its law over continuous rates, its equilibrium, and the distance to the optimum.
 
 Tan, Jiang, Zhang and Shen (section IV) write the law of a flow s as Eqs. 20 and 21,
 
     dx_s/dt = alpha - beta x_s sum_{l in P_s} lambda_l,    lambda_l = (y_l - C)^+ / y_l,
 
 where P_s are the links of its path, and y_l is the rate of all links in the interference set of l: y = H x
-with H = G A. They say that it converges to the optimum of program (13), the largest sum of log x_s under H x
-<= C. Of that
-programme, with the constraints as penalties, the gradient is another: there a flow pays for every
-interference set that its links are in, as often as they are,
+with H = G A. They state that it converges to the optimum of program (13), the largest sum of log x_s under H
+x <= C. With the constraints as penalties, that programme has another gradient: a flow pays for every
+interference set that contains its links, as often as it does,
 
     dx_s/dt = alpha - beta x_s sum_l H_ls lambda_l.
 
 `law="printed"` is the first, `law="gradient"` the second. The second also follows from their Eqs. 16 and 17:
-in the sum of neighbourhood queues over a path, the queue of link l is counted H_ls times, and where other
-links get what they send, that queue is (y_l - C)^+ d. Eq. 19 adds up differently.
+in the sum of neighbourhood queues over a path, the queue of link l is counted H_ls times, and if other links
+carry what they send, that queue is (y_l - C)^+ d. Eq. 19 adds up differently.
 
-Rates are in units of C throughout, and time in units of 1 / beta, which leaves one number: the step alpha /
-(beta C). Overload is of its order. In consistent units (bytes, seconds) Eq. 8 as printed increases a rate by
-alpha s / (rtt d) a second, where Eq. 16 has alpha, so that the step is not equal for flows of unequal round
-trips: `weights` are for that. With the engine's `law = "rates"` it is alpha s / d^2, equal for all.
+Rates are in units of C and times in units of 1 / beta, which leaves one parameter: the step alpha / (beta C).
+Overload is of its order. In consistent units (bytes, seconds) Eq. 8 as printed increases a rate by alpha s /
+(rtt d) per second, where Eq. 16 has alpha, so that the step differs between flows of unequal round-trip
+times; `weights` model that. With the engine's `law = "rates"` it is alpha s / d^2, equal for all.
 """
 
 from __future__ import annotations
@@ -43,13 +42,12 @@ Law = Literal["printed", "gradient"]
 
 @dataclass(frozen=True)
 class Network:
-    """Which flows use which links, and which links share the channel.
+    """Flows on links, and links that share the channel.
 
     Attributes:
-        paths: A, shape (links, flows): the share of C that a rate of 1 takes on a link; 1 where airtime plays
-            no part.
-        interference: G, shape (links, links), symmetric: 1 where two links are in each other's interference
-            set, and on the diagonal.
+        paths: A, shape (links, flows): share of C that a rate of 1 takes on a link; 1 without airtime.
+        interference: G, shape (links, links), symmetric: 1 if two links are in each other's interference set,
+            and on the diagonal.
     """
 
     paths: np.ndarray
@@ -62,18 +60,18 @@ class Network:
         return made
 
     def optimum(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """The rates that solve program (13) with log utility."""
+        """Returns the rates that solve program (13) with log utility."""
         return allocate(self.usage, np.full(self.paths.shape[1], np.inf), LOG, weights).rates
 
 
 @dataclass(frozen=True)
 class Motion:
-    """A solution over time.
+    """Solution over time.
 
     Attributes:
-        times: in units of 1 / beta.
-        rates: of shape (times, flows), in units of C.
-        residual: how far the end is from equilibrium: the largest speed of a rate, over that without prices.
+        times: times in units of 1 / beta.
+        rates: rates of shape (times, flows), in units of C.
+        residual: distance of the end from equilibrium: the largest speed of a rate, over that without prices.
     """
 
     times: np.ndarray
@@ -82,15 +80,15 @@ class Motion:
 
     @property
     def end(self) -> np.ndarray:
-        """The rates at last."""
+        """Rates at the end."""
         last: np.ndarray = self.rates[-1]
         return last
 
 
 def of_scenario(scenario: ScenarioLike, overrides: Mapping[str, Any] | None = None) -> Network:
-    """The network of a scenario: its interference sets, and the airtime of data as in the bound's last level.
+    """Returns a scenario's network: its interference sets, and the airtime of data at level idle-channel.
 
-    A rate of 1 is what takes all of the time on the slowest link. Flows without a path are left out.
+    A rate of 1 takes all of the time on the slowest link. Flows without a path are left out.
     """
     capacity = load(scenario).capacity(overrides or {})
     airtime = link_airtime(capacity, "idle-channel")
@@ -109,18 +107,18 @@ def settle(
     start: np.ndarray | None = None,
     duration: float | None = None,
 ) -> Motion:
-    """Follows the law from a start.
+    """Integrates the law from a start.
 
     Args:
         network: paths and interference sets.
         step: alpha / (beta C), above 0.
-        law: see the module.
-        weights: factor of the step of each flow, 1 by default: what its utility is multiplied by.
+        law: `printed` or `gradient`, see the module.
+        weights: factor of each flow's step, 1 by default: the weight of its utility.
         start: rates in units of C, above 0; a thousandth each by default.
-        duration: in units of 1 / beta; long enough for equilibrium by default.
+        duration: time in units of 1 / beta; long enough for equilibrium by default.
 
     Raises:
-        ValueError: if the step is not above 0, or there is no such law.
+        ValueError: if the step is not above 0, or the law is unknown.
     """
     extras.require("optimum", "the fluid model")
     from scipy.integrate import solve_ivp
@@ -134,7 +132,7 @@ def settle(
     payers = (network.paths > 0).astype(float) if law == "printed" else usage
     steps = step * (np.ones(flows) if weights is None else weights)
 
-    # Of the logarithms of rates, so that these stay above zero, however near they come.
+    # Integrates the logarithms of rates, which stay above zero.
     def speeds(_time: float, logs: np.ndarray) -> np.ndarray:
         rates = np.exp(logs)
         together = usage @ rates
@@ -152,8 +150,8 @@ def settle(
     return Motion(found.t, rates, float(still))
 
 
-#: Topologies by name: places of nodes in units of the range, which is that of sending and of interference
-#: alike, and the paths of flows.
+#: Topologies by name: positions of nodes in units of the range, which is that of reception and of
+#: interference, and paths of flows.
 _PLACES: Mapping[str, tuple[list[tuple[float, float]], list[list[int]]]] = {
     "chain": ([(0.8 * i, 0.0) for i in range(8)], [list(range(8))]),
     "exposed": ([(0.8 * i, 0.0) for i in range(4)], [[1, 0], [2, 3]]),
@@ -167,15 +165,15 @@ TOPOLOGIES = (*_PLACES, "random")
 
 
 def named(name: str, seed: int = 1) -> Network:
-    """One of `TOPOLOGIES`, with interference sets by distance.
+    """Returns one of `TOPOLOGIES`, with interference sets by distance.
 
-    `chain`, `exposed`, `bar` and `parking-lot` are those of the paper's section V; `long-parking-lot` is one
-    whose bottlenecks are apart; of three flows side by side in `middle`, the middle one interferes with both
-    others, which do not with each other; `random` has 25 nodes in a square of four ranges and eight flows
+    `chain`, `exposed`, `bar` and `parking-lot` are those of the paper's section V. `long-parking-lot` has
+    separate bottlenecks. `middle` has three parallel flows, of which the middle one interferes with both
+    others, but these do not with each other. `random` has 25 nodes in a square of four ranges and eight flows
     over shortest paths.
 
     Raises:
-        ValueError: if there is none of that name.
+        ValueError: if the name is unknown.
     """
     if name == "random":
         return _network(*_random(seed))
@@ -216,21 +214,21 @@ def _random(seed: int) -> tuple[np.ndarray, list[list[int]]]:
 def ewccp_fluid(
     topology: str = "bar", step: float = 0.01, law: Law = "printed", round_trips: str = "equal", seed: int = 1
 ) -> dict[str, float]:
-    """The equilibrium of EWCCP's fluid law, against the optimum of its program (13) (Tan et al., section IV).
+    """Equilibrium of EWCCP's fluid law relative to the optimum of its program (13) (Tan et al., section IV).
 
     Args:
         topology: chain, exposed, bar, parking-lot, long-parking-lot, middle or random.
         step: alpha / (beta C), above 0.
-        law: printed (Eq. 21), or gradient (flows pay for every set that they are in).
-        round_trips: equal, as Eq. 16 has it; or hops, in proportion to which the steps of flows are smaller.
-        seed: of the random topology.
+        law: printed (Eq. 21), or gradient (flows pay for every set that contains their links).
+        round_trips: equal, as in Eq. 16; or hops, which makes a flow's step inversely proportional to its
+            hops.
+        seed: seed of the random topology.
 
     Returns:
-        `distance` |x - x*| / |x*|, `gap` (1 less the geometric mean of x / x*) and `least_share` (the least x
-        / x*), of rates that were scaled down until no set is overloaded; `raw_distance` before that;
-        `overload`, the largest load of a set less 1; `ratio`, the rate of the first flow over the mean of the
-        others (1 if there is no other); `residual`, how far it is from equilibrium; `spread`, how far apart
-        it ends from two starts.
+        `distance` |x - x*| / |x*|, `gap` (1 minus the geometric mean of x / x*) and `least_share` (the least
+        x / x*), of rates scaled down until no set is overloaded; `raw_distance` before that; `overload`, the
+        largest load of a set minus 1; `ratio`, the rate of the first flow over the mean of the others (1 if
+        none); `residual`, the distance from equilibrium; `spread`, the difference of ends from two starts.
     """
     if round_trips not in ("equal", "hops"):
         raise ValueError(f"round_trips is {round_trips!r}; needs equal or hops")

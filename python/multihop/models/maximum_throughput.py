@@ -1,4 +1,4 @@
-"""The most that one station can send over one link: what papers call the maximum theoretical throughput."""
+"""Maximum theoretical throughput: the highest rate of one station over one link."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ def maximum_throughput(
     rules: str = "ieee",
     rts: bool = True,
 ) -> dict[str, float]:
-    """Bits of packets over the time that each takes a station that is alone (Barreto 2015, Eq. 14).
+    """Throughput of packets of a station that is alone (Barreto 2015, Eq. 14).
 
-    That time is DIFS, the mean of the first back-off, and the exchange, with preambles, MAC headers and
-    propagation over 200 m.
+    The time of a packet is DIFS, the mean of the first back-off, and the exchange, with preambles, MAC
+    headers and propagation over 200 m.
 
     Args:
         packet: size in bytes, IP header included; at least 29.
         rate: data rate.
         control_rate: rate of RTS, CTS and ACK.
         standard: physical layer, as in `[phy]`.
-        rules: those of the MAC, as in `[mac]`.
-        rts: whether RTS and CTS go before the packet.
+        rules: rules of the MAC, as in `[mac]`.
+        rts: whether RTS and CTS precede the packet.
 
     Returns:
-        `throughput_bps` of packets, and `time_s` of one.
+        `throughput_bps` of packets, and `time_s`, the time of one packet.
 
     Raises:
         ValueError: if a packet is smaller than its UDP and IP headers and one byte.
@@ -53,5 +53,5 @@ def maximum_throughput(
     return {"throughput_bps": throughput, "time_s": packet * 8 / throughput}
 
 
-#: Of UDP and IP.
+#: Bytes of UDP and IP headers.
 _HEADERS = 28

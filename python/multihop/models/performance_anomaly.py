@@ -1,4 +1,4 @@
-"""What stations of different rates have of a cell that an access point serves, by whose turn it is."""
+"""Airtime and rates of stations with different bit rates at an access point, by its scheduling."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from multihop.models.airtimes import airtimes
 from multihop.models.dcf import mean_backoff
 from multihop.models.ranges import require
 
-#: What the paper's testbed runs: HT at 5 GHz with short guard intervals, 20 MHz.
+#: PHY of the paper's testbed: HT at 5 GHz with short guard intervals, 20 MHz.
 HT_5GHZ: Mapping[str, Any] = {"standard": "802.11n", "band": "5 GHz", "guard_interval": "400 ns"}
 TURNS = ("aggregate", "airtime", "packet")
-#: Whether what surrounds DATA is counted in what a station has alone, or as time of each exchange.
+#: Treatment of the overhead of DATA: in a station's rate alone, or as time of each exchange.
 OVERHEADS = ("alone", "each")
 
-#: Bytes around each packet of an A-MPDU: the delimiter; the MAC header of QoS DATA, LLC and SNAP, FCS.
-#: Padding follows.
+#: Bytes around each packet of an A-MPDU: the delimiter; MAC header of QoS DATA, LLC and SNAP, FCS; then
+#: padding.
 _DELIMITER, _HEADERS = 4, 26 + 8 + 4
 
 
 class _Exchange(NamedTuple):
-    """Times of an exchange, in seconds: its PPDU of DATA, SIFS with the BlockAck, and DIFS with back-off."""
+    """Times of an exchange, in seconds: PPDU of DATA, SIFS with the BlockAck, and DIFS with back-off."""
 
     data: float
     answer: float
@@ -44,21 +44,20 @@ def performance_anomaly(
 ) -> dict[str, float]:
     """Airtime and rate of an AP's station (Høiland-Jørgensen et al., USENIX ATC 2017, section 2.2).
 
-    Alone, a station has `R_0 = n l / (T_data + T_oh)` with aggregates of n packets of l bytes; beside others
-    it has `R = T R_0` of its share T of airtime. Downlink, without losses. T_data is a PPDU with its
-    preamble, T_oh is DIFS, the mean of a first back-off, SIFS and the BlockAck; all are the engine's.
+    Alone, a station has `R_0 = n l / (T_data + T_oh)` with aggregates of n packets of l bytes; with others it
+    has `R = T R_0` by its share T of airtime. Downlink, without losses. T_data is a PPDU with its preamble;
+    T_oh is DIFS, the mean of a first back-off, SIFS and the BlockAck. All times are the engine's.
 
-    The shares are of T_data, so that a station's T_oh is counted as often as it would be alone. With
-    `overhead` "each" every exchange has its own: of k exchanges in a round a station has
-    `R = k n l / sum k (T_data + T_oh)`, and its airtime is that of DATA, SIFS and BlockAck.
+    Shares are of T_data, so that a station's T_oh is counted as if it were alone. With `overhead` "each"
+    every exchange has its own T_oh: with k exchanges in a round a station has `R = k n l / sum k (T_data +
+    T_oh)`, and its airtime is that of DATA, SIFS and BlockAck.
 
     Args:
-        station: which one, from 1 on.
-        aggregates: n, packets of an A-MPDU to each station, mean.
-        rates: bit rate of DATA to each, as `data_rate` of `[phy]` has it.
-        turns: whose turn it is: "aggregate", each station has one in turn, which is the paper's without
-            airtime fairness; "airtime", each has the same time; "packet", each has as many packets, as where
-            all wait in one queue.
+        station: number of the station, from 1.
+        aggregates: n, mean number of packets of an A-MPDU to each station.
+        rates: bit rate of DATA to each station, as `data_rate` of `[phy]`.
+        turns: scheduling: "aggregate", by turns, as without airtime fairness; "airtime", equal times;
+            "packet", equal numbers of packets, as from a common queue.
         overhead: "alone", as in the paper, or "each".
         packet: l, bytes of a packet at the network layer.
         phy: other keys of `[phy]`.
@@ -67,18 +66,18 @@ def performance_anomaly(
         `airtime`, T; `alone_bps`, R_0; `goodput_bps`, R, and `total_bps`, R of all, in bits of packets.
 
     Raises:
-        ValueError: if a number is out of its range, or `turns` or `overhead` is none of these.
-        ScenarioError: if this is no PHY.
+        ValueError: if a number is out of its range, or `turns` or `overhead` is unknown.
+        ScenarioError: if the PHY is invalid.
     """
     for name, value, known in (("turns", turns, TURNS), ("overhead", overhead, OVERHEADS)):
         if value not in known:
-            raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(known)}")
+            raise ValueError(f"{name} is {value!r}; needs one of {', '.join(known)}")
     if len(aggregates) != len(rates):
         raise ValueError(
-            f"aggregates are of {len(aggregates)} stations, rates of {len(rates)}; both must be of the same"
+            f"aggregates are of {len(aggregates)} stations, rates of {len(rates)}; needs the same number of both"
         )
     if not 1 <= station <= len(rates):
-        raise ValueError(f"station is {station}; it must be from 1 to {len(rates)}")
+        raise ValueError(f"station is {station}; needs 1 to {len(rates)}")
     require("packet", packet, above=0.0)
     for aggregate in aggregates:
         require("aggregates", aggregate, above=0.0)
@@ -105,13 +104,13 @@ def performance_anomaly(
 
 
 def _of_one(weights: Sequence[float]) -> list[float]:
-    """The weights as shares of their sum."""
+    """Returns the weights as shares of their sum."""
     total = sum(weights)
     return [weight / total for weight in weights]
 
 
 def _exchange(packets: float, packet: int, phy: Mapping[str, Any]) -> _Exchange:
-    """An aggregate's exchange. A mean aggregate need not be whole: its bytes are."""
+    """Returns an aggregate's exchange; the bytes of a mean number of packets are rounded."""
     framed = _DELIMITER + -4 * (-(packet + _HEADERS) // 4)
     made = airtimes(round(packets * framed), phy)
     backoff = mean_backoff(0.0, 1, made.cw_min, made.cw_max) * made.slot

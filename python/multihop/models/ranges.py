@@ -1,4 +1,4 @@
-"""What arguments of closed forms may be."""
+"""Checks of closed forms' arguments."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import math
 
 
 def require(name: str, value: float, *, least: float = 0.0, above: float | None = None, most: float = math.inf) -> None:
-    """Checks that a number is finite, at least something or above something, and no more than `most`.
+    """Checks that a number is finite, at least `least` or above `above`, and at most `most`.
 
     Raises:
-        ValueError: if it is not.
+        ValueError: if the number is out of range.
     """
     bound = f"at least {least:g}" if above is None else f"above {above:g}"
     fits = math.isfinite(value) and value <= most and (value >= least if above is None else value > above)
@@ -19,10 +19,10 @@ def require(name: str, value: float, *, least: float = 0.0, above: float | None 
 
 
 def whole(name: str, value: float, *, least: int, most: int) -> int:
-    """The same of a number that must be whole.
+    """Checks a number like `require`, and that it is whole.
 
     Raises:
-        ValueError: if it is not.
+        ValueError: if the number is out of range or not whole.
     """
     require(name, value, least=least, most=most)
     if value != int(value):

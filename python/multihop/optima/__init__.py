@@ -1,1 +1,1 @@
-"""What airtime allows without a run: bounds on goodput, and the rates that maximise a sum of utilities."""
+"""Limits of airtime without a run: bounds on goodput, and the rates that maximise a sum of utilities."""

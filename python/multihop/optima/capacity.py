@@ -1,15 +1,15 @@
-"""What the stated channel can carry at all: upper bounds on goodput from airtime alone.
+"""Upper bounds on goodput from airtime alone.
 
 Links that exclude each other share the airtime: the exchanges on the links of a clique of the conflict graph
-take, put together, at most all of the time. Under these constraints, one per maximal clique, the largest sum
-of goodputs is a linear programme (Jain, Padhye, Padmanabhan and Qiu, MobiCom 2003, section 4). See `LEVELS`
-for what is charged.
+take together at most all of the time. With one such constraint per maximal clique, the largest sum of
+goodputs is a linear programme (Jain, Padhye, Padmanabhan and Qiu, MobiCom 2003, section 4). `LEVELS` define
+the airtime charged.
 
-What the channel loses by itself is sent again, by the engine's own delivery of each link for the frames that
-cross it; collisions are not counted.
+Frames lost by the channel are sent again, by the engine's delivery ratio of each link for these frames;
+collisions are not counted.
 
-Routes are those of a scenario with static routes. A routing protocol may take others; then these are bounds
-for the shortest ones only.
+Routes are those of a scenario with static routes. With a routing protocol that takes other routes, the bounds
+apply only to the shortest ones.
 """
 
 from __future__ import annotations
@@ -30,11 +30,10 @@ from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
 from multihop.simulation.scenario import Scenario
 
-#: Cliques beyond this many are left out. With fewer constraints a bound is higher, but still a bound.
+#: Most cliques. With fewer constraints a bound is higher, but still a bound.
 MAX_CLIQUES = 20_000
 
-#: Of links that lose a smaller share of their tries, or for good of their packets, nothing is said; of
-#: others, so many are named at most.
+#: Shares of lost tries and of lost packets below which a link is not reported, and most links that are named.
 _FEW_TRIES = 0.01
 _FEW_PACKETS = 0.001
 _MOST_LINKS = 6
@@ -45,12 +44,12 @@ Conflicts = Literal["data_conflicts", "exchange_conflicts", "sensing_conflicts"]
 
 @dataclass(frozen=True)
 class Level:
-    """What is charged: a bound that no run exceeds, or an estimate that some runs do.
+    """Model of the airtime charged: a bound that no run exceeds, or an estimate that some runs exceed.
 
     Attributes:
-        name: of the level.
-        families: which conflicts exclude, and what is charged on the links that they exclude.
-        meaning: one sentence for people.
+        name: name of the level.
+        families: conflict graphs that exclude links, and the airtime charged on these links.
+        meaning: one sentence for readers.
         is_bound: whether no run exceeds it.
     """
 
@@ -61,28 +60,29 @@ class Level:
 
     @property
     def title(self) -> str:
-        """The name, and whether it is a bound."""
+        """Name of the level, and whether it is a bound or an estimate."""
         return f"{self.name} {'bound' if self.is_bound else 'estimate'}"
 
 
-#: The bound, and two estimates, from the highest to the lowest.
+#: The bound and two estimates, from the highest to the lowest.
 LEVELS = (
     Level(
         "hard",
         (("exchange_conflicts", "exchange"), ("data_conflicts", "data")),
-        "no MAC carries more: only what would destroy frames excludes, and only what cannot overlap is charged",
+        "no MAC carries more: only frames that would be destroyed exclude each other, and only time that cannot "
+        "overlap is charged",
         is_bound=True,
     ),
     Level(
         "carrier-sense",
         (("sensing_conflicts", "airtime"),),
-        "links that sense or destroy each other send one exchange after the other, without a gap, and DCF's retries; "
-        "exposed senders that begin together carry more",
+        "links that sense or destroy each other send one exchange after the other, without gaps, and with DCF's "
+        "retries; exposed senders that begin together carry more",
     ),
     Level(
         "idle-channel",
         (("sensing_conflicts", "airtime and access"),),
-        "the same with DIFS and a mean back-off before each try, as a lone station has; stations that count back-off "
+        "the same with DIFS and a mean back-off before each try, as for a lone station; stations that count back-off "
         "down together carry more",
     ),
 )
@@ -90,14 +90,14 @@ LEVELS = (
 
 @dataclass(frozen=True)
 class Shares:
-    """The airtime that flows take from what they share.
+    """Airtime that flows take from shared resources.
 
     Attributes:
-        airtime: one row per constraint, one column per flow: the share of the time that a goodput of 1 bit/s
+        airtime: one row per constraint, one column per flow: share of the time that a goodput of 1 bit/s
             takes.
-        offered_bps: what each flow can offer its path at most; infinite without limit, 0 without a path.
-        cliques: the links (indices) of each constraint: maximal cliques, or interference sets.
-        complete: were all maximal cliques taken?
+        offered_bps: highest load that each flow can offer; infinite without a limit, 0 without a path.
+        cliques: links (indices) of each constraint: maximal cliques, or interference sets.
+        complete: whether all maximal cliques are included.
     """
 
     airtime: np.ndarray
@@ -107,28 +107,27 @@ class Shares:
 
     @property
     def alone_bps(self) -> np.ndarray:
-        """The most that each flow can get where it is alone."""
-        with np.errstate(divide="ignore"):  # a flow without a path takes no airtime, and offers nothing either
+        """Highest goodput of each flow if it is alone."""
+        with np.errstate(divide="ignore"):  # a flow without a path takes no airtime, and offers no load
             limits: np.ndarray = np.minimum(1.0 / self.airtime.max(axis=0, initial=0.0), self.offered_bps)
         return limits
 
     @property
     def bottlenecks(self) -> list[tuple[int, ...]]:
-        """The links whose airtime limits each flow where it is alone."""
+        """Links whose airtime limits each flow if it is alone."""
         if not self.cliques:
             return [()] * len(self.offered_bps)
         return [self.cliques[row] for row in self.airtime.argmax(axis=0)]
 
     @cached_property
     def total_bps(self) -> float:
-        """The largest sum of goodputs."""
-        # Imported here, as networkx below: what only a bound needs would slow down the start of every
-        # command.
+        """Largest sum of goodputs."""
+        # Imported here, as networkx below, so that other commands start faster.
         extras.require("optimum", "the largest sum of goodputs")
         from scipy.optimize import linprog
 
-        # Flows in units of what each carries alone, and their sum in units of the largest of these: the
-        # solver has absolute tolerances, so that all numbers have to be near one.
+        # Flows in units of their goodput alone, and the sum in units of the largest: the solver's tolerances
+        # are absolute, so that all numbers must be near one.
         unit = self.alone_bps
         largest = float(unit.max(initial=0.0))
         if not self.cliques or largest == 0.0:
@@ -145,8 +144,8 @@ class Bound(Displayed):
     """Upper bounds on the goodput of a scenario; see `LEVELS`.
 
     Attributes:
-        view: the scenario, resolved.
-        capacity: what flows need of the channel, and which links share it.
+        view: resolved scenario.
+        capacity: airtime that flows need, and links that share it.
     """
 
     view: _core.ScenarioView
@@ -154,22 +153,22 @@ class Bound(Displayed):
 
     @property
     def has_feedback(self) -> bool:
-        """Does any flow send acknowledgements of its transport?"""
+        """Whether any flow has acknowledgements of its transport."""
         return any(demand["feedback"] for demand in self.capacity["demands"])
 
     @property
     def of_start(self) -> bool:
-        """Do nodes move, so that the bounds are of the network at the start, and a run may get more?"""
+        """Whether nodes move, so that the bounds apply only to the network at the start."""
         return any(node["moves"] for node in self.view["nodes"])
 
     def shares(self, level: str = "hard", *, feedback: bool = False) -> Shares:
-        """The constraints of a level; `feedback` charges the transport's acknowledgements too."""
+        """Returns the constraints of a level; `feedback` also charges the transport's acknowledgements."""
         chosen = {known.name: known for known in LEVELS}[level]
         return shares(self.capacity, chosen, feedback=feedback)
 
     @cached_property
     def totals(self) -> pd.DataFrame:
-        """One row per level: the largest sum of goodputs in bit/s, without and with acknowledgements."""
+        """Table of levels: the largest sum of goodputs in bit/s, without and with acknowledgements."""
         rows = [
             {
                 "level": level.name,
@@ -182,7 +181,7 @@ class Bound(Displayed):
 
     @cached_property
     def flows(self) -> pd.DataFrame:
-        """A row per flow and level: what the flow could get alone in bit/s, and its links that limit it."""
+        """Table of flows and levels: goodput alone in bit/s, and the limiting links of the flow."""
         names = [node["name"] for node in self.view["nodes"]]
         links = [f"{names[a]}>{names[b]}" for a, b in self.capacity["links"]]
         own = [{time["link"] for time in demand["forward"]} for demand in self.capacity["demands"]]
@@ -204,7 +203,7 @@ class Bound(Displayed):
         return pd.DataFrame(rows)
 
     def overview(self, *, whole: bool = True) -> Overview:
-        """The largest sum of goodputs at each level, in kb/s."""
+        """Returns the largest sum of goodputs at each level, in kb/s."""
         del whole
         rows = [
             [level.title, f"{row['total_bps'] / 1e3:.1f}", f"{row['total_with_feedback_bps'] / 1e3:.1f}"]
@@ -213,7 +212,7 @@ class Bound(Displayed):
         return Overview(f"{self.view['name']}, all flows together", ["level", "kb/s", "with transport ACKs"], rows)
 
     def record(self) -> dict[str, Any]:
-        """Everything as plain data (JSON)."""
+        """Returns everything as plain data (JSON)."""
         return {
             "scenario": {"name": self.view["name"], "hash": self.view["hash"]},
             "levels": {level.name: level.meaning for level in LEVELS},
@@ -237,13 +236,13 @@ class Bound(Displayed):
 
 
 def bound(scenario: Scenario, overrides: Mapping[str, Any]) -> Bound:
-    """Bounds of a scenario with these overrides; `multihop.bound` is the same for everyday use."""
+    """Returns the bounds of a scenario with these overrides; `multihop.bound` is the public function."""
     view = scenario.check(overrides)
     return Bound(view, scenario.capacity(overrides))
 
 
 def multicast_flow(view: _core.ScenarioView) -> str | None:
-    """Name of the first multicast flow; `None` if there is none."""
+    """Returns the name of the first multicast flow; `None` without one."""
     return next((flow["name"] for flow in view["flows"] if "group" in flow), None)
 
 
@@ -251,18 +250,18 @@ def require_unicast(view: _core.ScenarioView, what: str) -> None:
     """Refuses a scenario with a multicast flow.
 
     Raises:
-        UserError: naming the flow, and what would do.
+        UserError: naming the flow, and what is needed.
     """
     flow = multicast_flow(view)
     if flow is not None:
         raise UserError(
-            f"{what}: found the multicast flow {flow!r}; needs unicast flows alone, as airtime is counted for packets "
-            'with one receiver; give it one receiver (to = "n1"), or leave it out'
+            f"{what}: found the multicast flow {flow!r}; needs unicast flows only, since airtime is counted for "
+            'packets with one receiver; give it one receiver (to = "n1"), or leave it out'
         )
 
 
 def shares(capacity: _core.CapacityView, level: Level, *, feedback: bool = False) -> Shares:
-    """The constraints of a level, one per maximal clique of each of its conflict graphs."""
+    """Returns the constraints of a level, one per maximal clique of each of its conflict graphs."""
     demands = capacity["demands"]
     rows: list[np.ndarray] = []
     members: list[tuple[int, ...]] = []
@@ -278,11 +277,11 @@ def shares(capacity: _core.CapacityView, level: Level, *, feedback: bool = False
 
 
 def interference_shares(capacity: _core.CapacityView, level: Level, *, feedback: bool = False) -> Shares:
-    """Constraints of Tan, Jiang, Zhang and Shen (EWCCP, Eqs. 12, 13): one per interference set of a link.
+    """Returns the constraints of EWCCP (Tan et al., Eqs. 12, 13), one per interference set of a link.
 
-    It holds the link and all that have an endpoint within interference range of one of its endpoints; their
-    airtime is at most all of the time, although some of them may well be used at once. Sets of the same links
-    are one constraint. The level says what is charged; where it charges in two ways, the smaller charge.
+    The set contains the link and all links with an endpoint within interference range of one of its
+    endpoints. Their airtime is at most all of the time, although some may be used at once. Equal sets are one
+    constraint. The level defines the airtime charged; of two charges, the smaller one applies.
     """
     sets = sorted({tuple(map(int, np.flatnonzero(row))) for row in interference(capacity)})
     per_link = _per_link(capacity, level.families[-1][1], feedback=feedback)
@@ -292,7 +291,7 @@ def interference_shares(capacity: _core.CapacityView, level: Level, *, feedback:
 
 
 def interference(capacity: _core.CapacityView) -> np.ndarray:
-    """Which links are in each other's interference sets, themselves included, of shape (links, links)."""
+    """Returns which links are in each other's interference sets, with themselves, of shape (links, links)."""
     made = np.eye(len(capacity["links"]), dtype=bool)
     for a, b in capacity["interference_conflicts"]:
         made[a, b] = made[b, a] = True
@@ -300,10 +299,10 @@ def interference(capacity: _core.CapacityView) -> np.ndarray:
 
 
 def link_airtime(capacity: _core.CapacityView, level: str) -> np.ndarray:
-    """Share of time on each link for a goodput of 1 bit/s of each flow, of shape (links, flows).
+    """Returns the share of time on each link for a goodput of 1 bit/s of each flow, of shape (links, flows).
 
-    Without the transport's acknowledgements; charged as the level says, where it says two things, the smaller
-    charge.
+    Acknowledgements of the transport are excluded. The level defines the airtime charged; of two charges, the
+    smaller one applies.
     """
     charge = next(known.families[-1][1] for known in LEVELS if known.name == level)
     return _per_link(capacity, charge, feedback=False)
@@ -312,9 +311,9 @@ def link_airtime(capacity: _core.CapacityView, level: str) -> np.ndarray:
 def maximal_cliques(
     vertices: int, edges: Iterable[tuple[int, int]], limit: int = MAX_CLIQUES
 ) -> tuple[list[tuple[int, ...]], bool]:
-    """The maximal cliques of a graph, each sorted, and whether these are all.
+    """Returns the maximal cliques of a graph, each sorted, and whether these are all.
 
-    Beyond `limit` the rest is left out, but for each vertex as a clique of its own, so that every vertex is
+    Beyond `limit` further cliques are left out, and each vertex is added as a clique, so that every vertex is
     in one.
     """
     extras.require("optimum", "finding cliques of links")
@@ -330,11 +329,11 @@ def maximal_cliques(
 
 
 def crossings(capacity: _core.CapacityView, view: _core.ScenarioView) -> pd.DataFrame:
-    """One row per link that packets of flows cross, the one with the most transmissions first.
+    """Returns a table of links on paths of flows, the one with most transmissions first.
 
-    `delivery` is the share of tries that succeed without interference, `transmissions` the DATA frames for
-    each packet that arrives at the end of its path, `lost` the share of packets that do not get across at
-    all; of flows that share a link, those of the one that needs the most.
+    `delivery` is the share of tries that succeed without interference, `transmissions` the DATA frames per
+    packet that reaches the end of its path, and `lost` the share of packets that the link loses. If flows
+    share a link, the values are those of the flow with most transmissions.
     """
     names = [node["name"] for node in view["nodes"]]
     used = [time for demand in capacity["demands"] for time in demand["forward"]]
@@ -353,7 +352,7 @@ def crossings(capacity: _core.CapacityView, view: _core.ScenarioView) -> pd.Data
 
 
 def not_counted(capacity: _core.CapacityView, view: _core.ScenarioView) -> list[str]:
-    """What bounds and optima count for losses, and what they leave out, as sentences; none without either."""
+    """Returns sentences about losses that bounds and optima count, and collisions that they omit."""
     table = crossings(capacity, view)
     said = []
     lossy = table[table["delivery"] < 1.0 - _FEW_TRIES].to_dict("records")
@@ -390,7 +389,7 @@ def _percent(share: float) -> str:
 
 
 def _per_link(capacity: _core.CapacityView, charge: Charge, *, feedback: bool) -> np.ndarray:
-    """One row per link, one column per flow: the share of the time that a goodput of 1 bit/s takes there."""
+    """Returns the share of time that a goodput of 1 bit/s takes: one row per link, one column per flow."""
     made = np.zeros((len(capacity["links"]), len(capacity["demands"])))
     for column, demand in enumerate(capacity["demands"]):
         for time in demand["forward"] + (demand["feedback"] if feedback else []):

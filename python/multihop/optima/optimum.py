@@ -1,9 +1,9 @@
-"""The network-utility optimum of a scenario: the flow rates that maximise a sum of utilities.
+"""Network-utility optimum of a scenario: the flow rates that maximise a sum of utilities.
 
 Constraints are those of airtime, as in `multihop.optima.capacity`; `multihop.optima.utility` solves the
-programme. Nothing is run, and routes are the shortest, as in a bound.
+programme. No run is needed, and routes are the shortest, as in a bound.
 
-A run is held against the optimum by two numbers, `distance` and `gap`, and each flow by its share x / x*.
+Runs are compared with the optimum by `distance` and `gap`, and each flow by its share x / x*.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ from multihop.simulation.scenario import Scenario
 
 Constraints = Literal["cliques", "interference-sets"]
 
-#: What each kind of constraint says.
+#: Meaning of each kind of constraint.
 CONSTRAINTS: Mapping[Constraints, str] = {
     "cliques": "links of which any two exclude each other send one after the other",
     "interference-sets": "a link and all links near it send one after the other (EWCCP, Eqs. 12 and 13)",
 }
 
-#: In `gap`, a flow that carries less than this share of its optimum counts as if it got this share.
+#: Least share of its optimum with which a flow enters `gap`.
 FLOOR = 0.01
 
-#: A constraint binds if less than this share of the time is left.
+#: Share of unused time below which a constraint binds.
 _BINDING = 1e-6
 
-#: Rates within the programme are in Mb/s, which is what prices are for.
+#: Unit of rates within the programme: 1 Mb/s, to which prices refer.
 _MBPS = 1e6
 
 
 @dataclass(frozen=True)
 class Question:
-    """Which optimum is meant.
+    """Definition of an optimum.
 
     Attributes:
-        utility: of a rate.
-        constraints: of which sets of links the airtime is limited.
-        level: name of one of `multihop.optima.capacity.LEVELS`: what is charged, and for cliques, what
-            excludes.
-        feedback: are the transport's acknowledgements charged?
+        utility: utility of a rate.
+        constraints: sets of links whose airtime is limited.
+        level: name of one of `multihop.optima.capacity.LEVELS`: the airtime charged, and for cliques, the
+            conflicts.
+        feedback: whether the transport's acknowledgements are charged.
     """
 
     utility: Utility = LOG
@@ -67,7 +67,7 @@ class Question:
             raise UserError(f"feedback: found {self.feedback!r}; needs True or False")
 
     def shares(self, capacity: _core.CapacityView) -> Shares:
-        """The constraints of a scenario."""
+        """Returns the constraints of a scenario."""
         level = {known.name: known for known in LEVELS}[self.level]
         make = shares if self.constraints == "cliques" else interference_shares
         return make(capacity, level, feedback=self.feedback)
@@ -75,15 +75,15 @@ class Question:
 
 @dataclass(frozen=True, repr=False)
 class Optimum(Displayed):
-    """The rates of a scenario that maximise the sum of utilities.
+    """Rates of a scenario that maximise the sum of utilities.
 
     Attributes:
-        view: the scenario, resolved.
-        capacity: what flows need of the channel, and which links share it.
-        question: which optimum this is.
-        shares: the constraints, and what flows take of them.
-        allocation: the solution; rates in Mb/s, prices of a whole constraint and of 1 Mb/s.
-        weights: what the utility of each flow was multiplied by.
+        view: resolved scenario.
+        capacity: airtime that flows need, and links that share it.
+        question: definition of the optimum.
+        shares: constraints, and airtime that flows take from them.
+        allocation: solution; rates in Mb/s, prices of a whole constraint and of 1 Mb/s.
+        weights: weight of each flow's utility.
     """
 
     view: _core.ScenarioView
@@ -95,36 +95,36 @@ class Optimum(Displayed):
 
     @property
     def rates_bps(self) -> np.ndarray:
-        """Goodput of each flow, in bit/s; 0 of flows without a path."""
+        """Goodput of each flow, in bit/s; 0 without a path."""
         return self.allocation.rates * _MBPS
 
     @property
     def total_bps(self) -> float:
-        """Sum of the flows' goodputs."""
+        """Sum of the flows' goodputs in bit/s."""
         return float(self.rates_bps.sum())
 
     @property
     def jain(self) -> float:
-        """Jain's index of the goodputs of flows that have a path; missing (NaN) if none has."""
+        """Jain's index of the goodputs of flows with a path; NaN if none has one."""
         reached = self.rates_bps[self.rates_bps > 0]
         return jain(reached) if len(reached) else float("nan")
 
     @property
     def without_path(self) -> list[str]:
-        """The flows that have no path, get 0, and are left out."""
+        """Names of flows without a path, whose goodput is 0."""
         flows = zip(self.view["flows"], self.capacity["demands"], strict=True)
         return [flow["name"] for flow, demand in flows if not demand["forward"]]
 
     @property
     def of_start(self) -> bool:
-        """Do nodes move or switch off, so that this is the optimum of the network at the start?"""
+        """Whether nodes move or switch off, so that the optimum applies only to the network at the start."""
         return self.capacity["changes"]
 
     @property
     def not_comparable(self) -> str | None:
-        """Why runs of the scenario cannot be held against the optimum; none if they can.
+        """Reason why runs cannot be compared with the optimum, or `None`.
 
-        The optimum is of one network and one set of flows: a run whose nodes or flows come and go has many.
+        The optimum is of one network and one set of flows, while a run whose nodes or flows change has many.
         """
         multicast = multicast_flow(self.view)
         if multicast is not None:
@@ -139,13 +139,14 @@ class Optimum(Displayed):
 
     @cached_property
     def flows(self) -> pd.DataFrame:
-        """One row per flow.
+        """Table of flows.
 
-        `optimum_bps` and `alone_bps`, what it could get alone, in bit/s; `price`, what 1 Mb/s of the flow
-        costs others: the sum over constraints of their price times the share of them that it takes;
-        `limit_price`, what a higher offered load would be worth per Mb/s. Together they are the marginal
-        utility. `bottleneck` has those of its links that are in constraints with a price; without prices, as
-        in max-min fairness, in constraints that bind.
+        - `optimum_bps` and `alone_bps`, the goodput if the flow is alone, in bit/s.
+        - `price`: cost of 1 Mb/s of the flow to others, the sum over constraints of price times share of the
+          constraint.
+        - `limit_price`: value of a higher offered load per Mb/s. Both prices add up to the marginal utility.
+        - `bottleneck`: links of the flow in constraints with a price; without prices, as in max-min fairness,
+          in binding constraints.
         """
         links = self._link_names
         costs = self.allocation.prices @ (self.shares.airtime * _MBPS)
@@ -169,10 +170,10 @@ class Optimum(Displayed):
 
     @cached_property
     def constraints(self) -> pd.DataFrame:
-        """A row per binding constraint: links, price (the utility that a whole one more adds), flows.
+        """Table of binding constraints: links, price (marginal utility of a whole further one), and flows.
 
-        Where constraints that bind say the same of the flows, prices are one of many choices: one may have
-        the price of all.
+        If several binding constraints restrict flows in the same way, prices are not unique: one may have the
+        price of all.
         """
         links = self._link_names
         names = [flow["name"] for flow in self.view["flows"]]
@@ -187,15 +188,15 @@ class Optimum(Displayed):
         return pd.DataFrame(rows, columns=["links", "price", "flows"])
 
     def distance(self, rates: np.ndarray) -> np.ndarray:
-        """`distance` of rates in bit/s, of shape (..., flows)."""
+        """Returns `distance` of rates in bit/s, of shape (..., flows)."""
         return distance(rates, self.rates_bps)
 
     def gap(self, rates: np.ndarray) -> np.ndarray:
-        """`gap` of rates in bit/s, of shape (..., flows)."""
+        """Returns `gap` of rates in bit/s, of shape (..., flows)."""
         return gap(rates, self.rates_bps)
 
     def overview(self, *, whole: bool = True) -> Overview:
-        """The optimum of each flow, and what the flow could have alone, in kb/s."""
+        """Returns the optimum of each flow, and its goodput alone, in kb/s."""
         del whole
         rows = [
             [str(row["name"]), str(row["hops"]), f"{row['optimum_bps'] / 1e3:.1f}", f"{row['alone_bps'] / 1e3:.1f}"]
@@ -206,7 +207,7 @@ class Optimum(Displayed):
         return Overview(title, ["flow", "hops", "optimum kb/s", "alone kb/s"], rows, [said])
 
     def record(self) -> dict[str, Any]:
-        """Everything as plain data (JSON); what is missing, such as prices of max-min fairness, is None."""
+        """Returns everything as plain data (JSON); missing values, such as max-min prices, are None."""
         level = {known.name: known for known in LEVELS}[self.question.level]
         return {
             "scenario": {"name": self.view["name"], "hash": self.view["hash"]},
@@ -229,7 +230,7 @@ class Optimum(Displayed):
 
     @cached_property
     def _binding(self) -> list[int]:
-        """The constraints of which nothing is left, those with the highest price first."""
+        """Indices of constraints without unused time, those with the highest price first."""
         used = self.shares.airtime @ self.rates_bps
         full = np.flatnonzero(used > 1.0 - _BINDING)
         prices = np.nan_to_num(self.allocation.prices[full])
@@ -253,7 +254,7 @@ def optimum(
     question: Question | None = None,
     weights: Mapping[str, float] | None = None,
 ) -> Optimum:
-    """The optimum of a scenario with these overrides; `multihop.optimum` is the same for everyday use."""
+    """Returns the optimum of a scenario with these overrides; `multihop.optimum` is the public function."""
     question = question or Question()
     view = scenario.check(overrides)
     capacity = scenario.capacity(overrides)
@@ -264,10 +265,9 @@ def optimum(
 
 
 def distance(rates: np.ndarray, best: np.ndarray) -> np.ndarray:
-    """How far rates are from the best ones: |x - x*| / |x*|, Euclidean norms over the flows that have a path.
+    """Distance of rates from the best ones: |x - x*| / |x*|, Euclidean norms over the flows with a path.
 
-    0 at the optimum, 1 where nothing is delivered. Rates have the shape (..., flows); missing (NaN) if no
-    flow has a path.
+    0 at the optimum, 1 if nothing is delivered. Rates have the shape (..., flows); NaN if no flow has a path.
     """
     kept = best > 0
     if not kept.any():
@@ -278,13 +278,13 @@ def distance(rates: np.ndarray, best: np.ndarray) -> np.ndarray:
 
 
 def gap(rates: np.ndarray, best: np.ndarray) -> np.ndarray:
-    """How much of the geometric mean of the best rates is missing: 1 - (prod_s x_s / x*_s)^(1 / n).
+    """Share of the geometric mean of the best rates that is missing: 1 - (prod_s x_s / x*_s)^(1 / n).
 
-    The product is over flows with a path. This is the mean difference of log utilities, as a share. If the
-    best rates are the proportionally fair ones, it is 0 there and positive for all other rates that the
-    constraints allow, as the mean of their x / x* is at most 1. A flow that carries less than `FLOOR` of its
-    best rate counts as if it had that, so that one starved flow of n costs a factor of FLOOR^(1 / n), and not
-    everything. Shapes as in `distance`.
+    The product is over flows with a path. The gap is the mean difference of log utilities, as a share. If the
+    best rates are the proportionally fair ones, it is 0 there and positive for all other feasible rates,
+    since the mean of their x / x* is at most 1. A flow below `FLOOR` of its best rate counts as if it had
+    that, so that one starved flow of n costs a factor of FLOOR^(1 / n), and not everything. Shapes as in
+    `distance`.
     """
     kept = best > 0
     if not kept.any():
@@ -298,7 +298,7 @@ def _weights(view: _core.ScenarioView, given: Mapping[str, float]) -> np.ndarray
     names = [flow["name"] for flow in view["flows"]]
     for name, weight in given.items():
         if name not in names:
-            raise UserError(f"weights: there is no flow {name!r}; {instead_of(name, names)}")
+            raise UserError(f"weights: no flow is named {name!r}; {instead_of(name, names)}")
         number: object = weight
         if not isinstance(number, int | float | np.number) or isinstance(number, bool) or not 0 < weight < np.inf:
             raise UserError(f"weights: {name}: found {weight!r}; needs a number above 0")

@@ -1,4 +1,4 @@
-"""The rates that maximise a sum of utilities where flows share resources.
+"""Rates that maximise a sum of utilities of flows on shared resources.
 
 The convex programme is that of Kelly ("Charging and rate control for elastic traffic", 1997), which Tan,
 Jiang, Zhang and Shen ("Congestion control in multi-hop wireless networks") write for airtime as their program
@@ -6,10 +6,10 @@ Jiang, Zhang and Shen ("Congestion control in multi-hop wireless networks") writ
 
     maximise sum_s w_s U(x_s)    where    sum_s a_rs x_s <= 1 for every resource r,    0 <= x_s <= m_s,
 
-with a_rs the share of resource r that flow s takes for each unit of its rate. The utilities are those of Mo
-and Walrand ("Fair end-to-end window-based congestion control", 2000), U(x) = x^(1 - alpha) / (1 - alpha):
-alpha = 1 is log(x), proportional fairness; alpha = 2 is -1 / x, the least potential delay; and without end it
-is max-min fairness.
+with a_rs the share of resource r that flow s takes per unit of its rate. The utilities are those of Mo and
+Walrand ("Fair end-to-end window-based congestion control", 2000), U(x) = x^(1 - alpha) / (1 - alpha): alpha =
+1 is log(x), proportional fairness; alpha = 2 is -1 / x, the least potential delay; infinite alpha is max-min
+fairness.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ import numpy as np
 from multihop.base import extras
 from multihop.base.errors import UserError
 
-#: Beyond these, utilities of flows may differ by more powers of ten than numbers have digits.
+#: Range of alpha. Beyond it, utilities of flows may differ by more powers of ten than numbers have digits.
 ALPHAS = (0.1, 5.0)
 
-#: A solution that is further from the conditions of Karush, Kuhn and Tucker than this is none.
+#: Largest residual of the Karush-Kuhn-Tucker conditions of a solution.
 _MOST_RESIDUAL = 1e-9
 
-#: Newton's method doubles the digits that are right with each step.
+#: Most steps of Newton's method, which doubles the number of correct digits with each step.
 _MOST_STEPS = 20
 
-#: Factor of alpha from one solution to the next, where one alone is not near enough.
+#: Factor of alpha between successive solutions, if one alone does not converge.
 _STEP = 1.3
 
-#: What rounding alone leaves.
+#: Residual due to rounding alone.
 _EXACT = 1e-13
 
-#: Resources that are added at a time, at least.
+#: Least number of resources added at a time.
 _FEWEST = 20
 
-#: Share that may be left of a resource, or of a limit, that may yet turn out to bind.
+#: Unused share below which a resource or a limit may yet bind.
 _NEAR = 0.05
 
 
@@ -51,7 +51,7 @@ _Solution = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Utility:
-    """What a rate is worth.
+    """Utility of a rate.
 
     Attributes:
         alpha: aversion to inequality: 1 for log, infinity for max-min.
@@ -61,10 +61,10 @@ class Utility:
 
     @classmethod
     def of(cls, given: Utility | str | float) -> Utility:
-        """`log`, `max-min`, `alpha=2`, or alpha as a number.
+        """Parses `log`, `max-min`, `alpha=2`, or alpha as a number.
 
         Raises:
-            UserError: if it is none of these.
+            UserError: if the value is none of these.
         """
         if isinstance(given, Utility):
             return given
@@ -87,36 +87,34 @@ class Utility:
 
     @property
     def name(self) -> str:
-        """As `of` reads it."""
+        """Name of the utility, as `of` parses it."""
         return {1.0: "log", math.inf: "max-min"}.get(self.alpha, f"alpha={self.alpha:g}")
 
     def marginal(self, rates: np.ndarray) -> np.ndarray:
-        """The derivative: what a little more is worth, per unit of rate."""
+        """Returns the marginal utility per unit of rate."""
         made: np.ndarray = rates**-self.alpha
         return made
 
 
 #: Proportional fairness.
 LOG = Utility(1.0)
-#: The least rate as large as it can be, then the second least, and so on.
+#: Max-min fairness: the least rate is maximised, then the second least, and so on.
 MAX_MIN = Utility(math.inf)
 
 
 @dataclass(frozen=True)
 class Allocation:
-    """Rates that maximise a sum of utilities, and what resources are worth there.
+    """Rates that maximise a sum of utilities, and prices of resources.
 
-    Max-min fairness is no sum, and has no prices: they are missing (NaN).
+    Max-min fairness is no sum and has no prices: they are NaN.
 
     Attributes:
-        rates: of each flow, in the unit of its limit; 0 of those whose limit is 0, which are left out.
-        prices: of each resource: the utility that a whole one more would add, at the margin; 0 where some is
-            left over.
-        limit_prices: of each flow: the utility per unit of rate that a higher limit would add; 0 where it is
-            not met.
-        residual: how far the conditions of Karush, Kuhn and Tucker are from being met: the largest of what is
-            exceeded, the relative error of marginal utilities, and the share of all that is paid that is paid
-            for what is left over. 0 is exact.
+        rates: rate of each flow, in the unit of its limit; 0 for flows with limit 0, which are left out.
+        prices: price of each resource: marginal utility of a whole further one; 0 if the resource is not used
+            up.
+        limit_prices: marginal utility of a higher limit of each flow, per unit of rate; 0 below the limit.
+        residual: violation of the Karush-Kuhn-Tucker conditions: the largest of constraint violations,
+            relative errors of marginal utilities, and the share of payments for unused resources. 0 is exact.
     """
 
     rates: np.ndarray
@@ -128,14 +126,13 @@ class Allocation:
 def allocate(
     usage: np.ndarray, limits: np.ndarray, utility: Utility = LOG, weights: np.ndarray | None = None
 ) -> Allocation:
-    """Solves the programme: with Clarabel, or for max-min by filling.
+    """Solves the programme with Clarabel, or for max-min by filling.
 
     Args:
-        usage: one row per resource, one column per flow: the share of it that one unit of rate takes, from 0.
-        limits: the highest rate of each flow; infinite without limit, 0 for flows that are to be left out.
-        utility: of a rate.
-        weights: what utilities are multiplied by, above 0; all 1 by default. In max-min fairness, rates over
-            weights are compared.
+        usage: one row per resource, one column per flow: share that one unit of rate takes, from 0.
+        limits: highest rate of each flow; infinite without a limit, 0 for flows to leave out.
+        utility: utility of a rate.
+        weights: weights of utilities, above 0; all 1 by default. Max-min compares rates divided by weights.
 
     Raises:
         ValueError: if shapes do not fit, a number is out of range, or a flow has neither limit nor resource.
@@ -161,7 +158,7 @@ def residual(
     weights: np.ndarray,
     allocation: _Solution,
 ) -> float:
-    """See `Allocation.residual`; `allocation` holds rates, prices and prices of limits, all rates above 0."""
+    """Returns `Allocation.residual` of rates, prices and limit prices; all rates must be above 0."""
     rates, prices, limit_prices = allocation
     if not len(rates):
         return 0.0
@@ -189,13 +186,13 @@ def _check(usage: np.ndarray, limits: np.ndarray, weights: np.ndarray) -> None:
     if not (np.isfinite(weights).all() and (weights > 0).all()):
         raise ValueError("weights: needs finite numbers above 0")
     if (np.isinf(limits) & ~(usage > 0).any(axis=0)).any():
-        raise ValueError("a flow has no limit and uses no resource, so that nothing bounds its rate")
+        raise ValueError("a flow has no limit and uses no resource; needs a bound on its rate")
 
 
 def _filled(usage: np.ndarray, limits: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Max-min fairness: rates grow by their weights, each until its limit or a full resource stops it.
+    """Max-min fairness: rates grow by their weights until a limit or a full resource stops them.
 
-    Where usage has no negative number, this is exact (Bertsekas and Gallager, Data Networks, section 6.5.2).
+    Exact for usage without negative numbers (Bertsekas and Gallager, Data Networks, section 6.5.2).
     """
     rates = np.zeros(len(limits))
     grows = np.ones(len(limits), dtype=bool)
@@ -215,7 +212,7 @@ def _filled(usage: np.ndarray, limits: np.ndarray, weights: np.ndarray) -> np.nd
 
 
 def _by_rows(usage: np.ndarray, limits: np.ndarray, utility: Utility, weights: np.ndarray) -> Allocation:
-    """Solves under few resources, then under those as well that would be exceeded: of thousands few bind."""
+    """Solves with few resources, then adds those that are exceeded: of thousands few bind."""
     flows = len(limits)
     known = np.zeros(len(usage), dtype=bool)
     known[np.argmax(usage, axis=0) if len(usage) else []] = True
@@ -233,16 +230,16 @@ def _by_rows(usage: np.ndarray, limits: np.ndarray, utility: Utility, weights: n
 
 
 def _solved(usage: np.ndarray, limits: np.ndarray, utility: Utility, weights: np.ndarray) -> Allocation:
-    """Clarabel's solution, made exact by Newton's method."""
+    """Returns Clarabel's solution, made exact by Newton's method."""
     if not len(limits):
         return Allocation(np.zeros(0), np.zeros(len(usage)), np.zeros(0), 0.0)
-    # What each flow can get alone is one.
+    # Rates are in units of each flow's rate alone.
     with np.errstate(divide="ignore"):
         unit = np.minimum(limits, 1.0 / usage.max(axis=0, initial=0.0))
     made = _in_units(usage, limits, LOG, weights, unit)
     if utility.alpha != LOG.alpha:
-        # Powers are harder than logarithms: they begin near the solution. What is wanted of Clarabel's is to
-        # be near enough for Newton's method; if it is not, the way there is shorter in steps.
+        # Powers are harder than logarithms and start near that solution. If Clarabel's solution is not near
+        # enough for Newton's method, alpha changes in steps.
         near = made.rates
         made = _in_units(usage, limits, utility, weights, near)
         alpha = LOG.alpha
@@ -267,9 +264,9 @@ def _in_units(
     unit: np.ndarray,
     start: np.ndarray | None = None,
 ) -> Allocation:
-    """The best that Newton's method makes of a start, or of Clarabel's solution, in these units of rates.
+    """Returns the best iterate of Newton's method from a start or Clarabel's solution, in these units.
 
-    What utilities are multiplied by has the geometric mean one.
+    Weights are scaled to a geometric mean of one.
     """
     usage, limits = usage * unit, limits / unit
     logs = np.log(weights) + (1.0 - utility.alpha) * np.log(unit)
@@ -283,7 +280,7 @@ def _in_units(
     for _ in range(_MOST_STEPS):
         if step is None or not (np.isfinite(step[0]).all() and (step[0] > 0).all()):
             break
-        with np.errstate(all="ignore"):  # numbers without end are no solution, which the residual says
+        with np.errstate(all="ignore"):  # infinite numbers yield an infinite residual
             wrong = residual(usage, limits, utility, weights, step)
         if wrong < best:
             made, best = step, wrong
@@ -298,12 +295,12 @@ def _in_units(
 def _newton_step(
     usage: np.ndarray, limits: np.ndarray, utility: Utility, weights: np.ndarray, rates: np.ndarray
 ) -> _Solution | None:
-    """One Newton step under constraints (sequential quadratic programming): the next rates and prices.
+    """Performs a Newton step under constraints (sequential quadratic programming). Returns rates and prices.
 
-    None where numbers have no digits left for it.
+    Returns `None` if the numbers lack the digits for it.
 
     The quadratic programme, to minimise |D (x - rates) - g / D| with g the marginal utilities and D^2 their
-    slopes, is one of the least distance, which non-negative least squares solve exactly (Lawson and Hanson,
+    slopes, is a least-distance problem, which non-negative least squares solve exactly (Lawson and Hanson,
     Solving Least Squares Problems, section 23.4).
     """
     extras.require("optimum", "an optimum")
@@ -315,20 +312,20 @@ def _newton_step(
         root = np.sqrt(utility.alpha * marginal / rates)
     if not (np.isfinite(root).all() and (root > 0).all()):
         return None
-    # What is far from full does not come into play; `residual` would show it if it did.
+    # Constraints far from binding are ignored; `residual` would reveal a violation.
     near = np.flatnonzero(1.0 - usage @ rates < _NEAR)
     bounded = np.flatnonzero(limits - rates < _NEAR * limits)
     rows = np.vstack([usage[near], np.eye(len(rates))[bounded] / limits[bounded, None]])
     spare = 1.0 - rows @ rates
     scaled = rows / root
-    # The point to be near is at a distance of one, for the digits of what follows.
+    # The target point is scaled to a distance of one, for precision.
     length = float(np.linalg.norm(marginal / root))
     over = (scaled @ (marginal / root) - spare) / length
     stacked = np.vstack([-scaled.T, over])
     target = np.zeros(len(rates) + 1)
     target[-1] = 1.0
     try:
-        # SciPy 1.17 dies of a matrix without columns.
+        # SciPy 1.17 crashes on a matrix without columns.
         paid = nnls(stacked, target)[0] if len(rows) else np.zeros(0)
     except RuntimeError:  # too many iterations
         return None
@@ -337,7 +334,7 @@ def _newton_step(
         return None
     paid *= -length / left[-1]
     move = (marginal / root - length * left[:-1] / left[-1]) / root
-    # A rate stays above zero, and a solution stays near.
+    # The step is limited, so that rates stay above zero.
     step = min(1.0, 0.9 / max(np.max(-move / rates), 1e-300))
     prices, limit_prices = np.zeros(len(usage)), np.zeros(len(rates))
     prices[near] = paid[: len(near)]
@@ -346,14 +343,13 @@ def _newton_step(
 
 
 def _by_clarabel(usage: np.ndarray, limits: np.ndarray, alpha: float, weights: np.ndarray) -> _Solution:
-    """Rates, prices of resources and of limits, where all rates are of the order of one.
+    """Returns rates and prices of resources and limits, where all rates are of the order of one.
 
     Clarabel minimises q'v with A v + s = b, s in a cone. v holds the rates, then an epigraph variable t of
     each: the utility is t in the exponential cone (t <= log x), or a multiple of t in a power cone (t <= x^(1
     - alpha) below alpha = 1, t >= x^(1 - alpha) above).
     """
-    # Imported here, as SciPy elsewhere: what only an optimum needs would slow down the start of every
-    # command.
+    # Imported here, as SciPy elsewhere, so that other commands start faster.
     extras.require("optimum", "an optimum")
     import clarabel
     from scipy import sparse
@@ -362,8 +358,7 @@ def _by_clarabel(usage: np.ndarray, limits: np.ndarray, alpha: float, weights: n
     bounded = np.flatnonzero(np.isfinite(limits))
     used = np.flatnonzero(usage.any(axis=1))
     linear = sparse.vstack([sparse.csc_matrix(usage[used]), sparse.eye(flows, format="csc")[bounded]])
-    # Three rows for each flow: the coefficients of its x and of its t, and a constant, in the order of its
-    # cone.
+    # Three rows per flow: the coefficients of its x and its t, and a constant, in the order of its cone.
     cone: Any
     if alpha == 1.0:
         rows, cone, gain = ("t", "1", "x"), clarabel.ExponentialConeT(), -1.0

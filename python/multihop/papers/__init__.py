@@ -1,4 +1,4 @@
-"""Papers as data, a file and a folder each: studies of figures and tables, and claims about them."""
+"""Papers as data, a file and a folder each: studies of figures and tables, with claims."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ _FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper whose results can be reproduced.
+    """Paper whose results can be reproduced.
 
     Attributes:
-        name: what `multihop reproduce` calls it.
+        name: name for `multihop reproduce`.
+        title: title of the paper.
+        authors: authors of the paper.
+        published: place and year of publication.
         items: names of its studies, in the order of the paper.
-        community: the study (`item`) that a mesh of the reader's can be added to, as a `case` of a `factor`,
-            and how the mesh is imported (`plan`).
+        community: study (`item`), `factor` and `case` to which a reader's mesh can be added, and its import
+            (`plan`).
     """
 
     name: str
@@ -35,7 +38,7 @@ class Paper:
     community: Mapping[str, Any] = field(default_factory=dict)
 
     def study(self, item: str) -> Study:
-        """The study of a figure or table.
+        """Returns the study of a figure or table.
 
         Raises:
             UserError: if the paper has no such item.
@@ -45,9 +48,9 @@ class Paper:
         return Study.load(_FOLDER / self.name / f"{item}.toml")
 
     def study_on(self, item: str, mesh: Path) -> Study:
-        """The study of a figure or table; one that takes meshes has `mesh` added.
+        """Returns the study of a figure or table, with `mesh` added if the study takes meshes.
 
-        `multihop import` must be able to read the mesh.
+        The mesh is a file that `multihop import` reads.
 
         Raises:
             UserError: if the paper has no such item, or the mesh cannot be read.
@@ -63,13 +66,13 @@ class Paper:
 
 
 def papers() -> list[Paper]:
-    """All papers, by name."""
+    """Returns all papers, by name."""
     files = sorted(_FOLDER.glob("*.toml"))
     return [Paper(file.stem, **tomllib.loads(file.read_text("utf-8"))) for file in files]
 
 
 def catalogue() -> list[dict[str, Any]]:
-    """Every paper, and its items with what each is about."""
+    """Returns every paper with its items and their titles."""
     return [
         {
             "name": paper.name,
@@ -81,10 +84,10 @@ def catalogue() -> list[dict[str, Any]]:
 
 
 def find(name: str) -> Paper:
-    """The paper of that name.
+    """Returns the paper of a name.
 
     Raises:
-        UserError: if there is none.
+        UserError: if there is no such paper.
     """
     known = {paper.name: paper for paper in papers()}
     if name not in known:

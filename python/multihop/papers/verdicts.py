@@ -1,4 +1,4 @@
-"""The verdicts on a paper's claims as a file: a page of them needs neither the runs nor their build."""
+"""Verdicts on a paper's claims as a file, from which pages are made without the runs and their build."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from multihop.papers import Paper
 from multihop.results.provenance import build
 from multihop.study.spec import Claim
 
-#: In the folder of a paper that was reproduced.
+#: Name of the file in the folder of a reproduced paper.
 FILE = "verdicts.json"
 
 
 class Extent(StrEnum):
-    """How many of the runs that the studies of a paper ask for verdicts rest on."""
+    """Share of the runs of a paper's studies on which verdicts are based."""
 
     FULL = "full"
     FEWER_SEEDS = "fewer seeds"
@@ -31,27 +31,29 @@ class Extent(StrEnum):
 
     @classmethod
     def of(cls, results: Sequence[StudyResult]) -> Extent:
-        """The extent of a paper's results."""
+        """Returns the extent of a paper's results."""
         if any(result.study.is_quick for result in results):
             return cls.QUICK
         return cls.FULL if all(result.has_all_seeds for result in results) else cls.FEWER_SEEDS
 
 
-#: What a page says of an extent.
+#: Sentence about an extent on a page.
 EXTENTS = {
     Extent.FULL: "",
-    Extent.FEWER_SEEDS: "Some studies have fewer seeds here than they ask for: more is undecided than need be.",
-    Extent.QUICK: "A quick look (`--quick`): fewer seeds, shorter runs and fewer values than the studies ask for.",
+    Extent.FEWER_SEEDS: "Some studies have fewer seeds here than they define, so that more claims are undecided.",
+    Extent.QUICK: "A quick run (`--quick`): fewer seeds, shorter runs and fewer values than the studies define.",
 }
 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What the runs of a build say about all claims of a paper.
+    """Verdicts on all claims of a paper by the runs of one build.
 
     Attributes:
+        paper: the paper.
+        judgements: verdicts on its claims.
         build: engine and commit of multihop that made the runs.
-        extent: how many of the runs asked for these are.
+        extent: share of the studies' runs.
     """
 
     paper: Paper
@@ -61,7 +63,7 @@ class Verdicts:
 
 
 def write_verdicts(folder: Path, results: Sequence[StudyResult]) -> Path:
-    """Writes the file of a paper whose items were all reproduced; returns its path.
+    """Writes the file of a paper with all items reproduced. Returns its path.
 
     Raises:
         OutputError: if the disk is full or broken.
@@ -73,10 +75,10 @@ def write_verdicts(folder: Path, results: Sequence[StudyResult]) -> Path:
 
 
 def read_verdicts(paper: Paper, folder: Path) -> Verdicts:
-    """What `write_verdicts` wrote of this paper, with the claims as its studies have them now.
+    """Reads the verdicts of a paper, with the claims of its studies as they are now.
 
     Raises:
-        UserError: if there is no such file, or it is about other claims than the studies are.
+        UserError: if the file is missing, or has other claims than the studies.
     """
     path = folder / FILE
     again = f"make it with multihop reproduce {paper.name}"

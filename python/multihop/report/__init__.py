@@ -1,4 +1,4 @@
-"""One self-contained HTML file that shows a comparison: no server, no network, readable without scripts."""
+"""One self-contained HTML file of a comparison: no server, no network, readable without scripts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def write(
     explanation: Explanation | None = None,
     frames: Mapping[str, Shown] | None = None,
 ) -> Path:
-    """Writes the report with the explanation of its runs, and frame logs of variants or links to them.
+    """Writes the report, with the explanation of its runs, and frame logs of variants or links to them.
 
     Raises:
         UserError: if the file cannot be written, or is the scenario itself.

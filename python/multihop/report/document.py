@@ -1,4 +1,4 @@
-"""The page, put together from pictures, tables and words."""
+"""HTML page of a report, from figures, tables and sentences."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from urllib.parse import quote
 from multihop.comparison.runs import Contrast, Runs
 from multihop.comparison.verdict import about_optimum, sentences
 from multihop.explanation.explain import Explanation
+from multihop.framelog.reading import packed
 from multihop.report import charts, explained, flow_tables, topology, viewer
 from multihop.report.charts.figure import Figure
 from multihop.report.charts.html import html
@@ -24,7 +25,7 @@ from multihop.results.words import signed, with_interval
 
 
 def page(comparison: Runs, explanation: Explanation | None = None, frames: Mapping[str, Shown] | None = None) -> str:
-    """The report as HTML, with the explanation of its runs, and frame logs of variants or links to them."""
+    """Returns the report as HTML, with the explanation of its runs, and frame logs or links to them."""
     shown = frames or {}
     first = comparison.first
     title = first.view["name"]
@@ -63,7 +64,7 @@ def page(comparison: Runs, explanation: Explanation | None = None, frames: Mappi
 
 
 def _figures(title: str, drawn: Mapping[str, Figure], names: Sequence[str], note: str = "") -> list[str]:
-    """A section of those figures that there are; none without any. One alone has the section's title."""
+    """Returns a section of the figures that exist, or none; a single figure takes the section's title."""
     there = [drawn[name] for name in names if name in drawn]
     with style():
         pictures = "".join(html(figure, captioned=len(there) > 1) for figure in there)
@@ -71,8 +72,8 @@ def _figures(title: str, drawn: Mapping[str, Figure], names: Sequence[str], note
 
 
 def _transmissions(frames: Mapping[str, Shown]) -> list[str]:
-    """The viewer of the logs that this page shows, and links to the pages of the others."""
-    own = [log.log for log in frames.values() if not log.page]
+    """Returns the viewer of the logs that this page shows, and links to the pages of the others."""
+    own = [packed(log.log).data for log in frames.values() if not log.page]
     pages = ", ".join(
         f'<a href="{_e(quote(log.page))}">{_e(variant)}</a>' for variant, log in frames.items() if log.page
     )
@@ -83,12 +84,12 @@ def _transmissions(frames: Mapping[str, Shown]) -> list[str]:
         note = "Click a frame to follow its packet; the address carries the place."
         made.append(section("Every transmission", content, note))
     if pages:
-        made.append(section("Every transmission", f"<p>Of one seed, each in a page beside this one: {pages}.</p>"))
+        made.append(section("Every transmission", f"<p>One seed each, on pages next to this one: {pages}.</p>"))
     return made
 
 
 def _subjects(comparison: Runs) -> str:
-    """What can be picked in the page, by number, for its script, which lights the nodes on a flow's path."""
+    """Returns the page's variants, flows and nodes by number, for the script that highlights paths."""
     view = comparison.view
     nodes = [node["name"] for node in view["nodes"]]
     flows = []
@@ -141,21 +142,21 @@ def _path_note(comparison: Runs) -> str:
 
 
 def _flows(comparison: Runs) -> list[str]:
-    """The flows of a single scheme in numbers, of which bars would say no more."""
+    """Returns a table of the flows of a single scheme, for which bars would add nothing."""
     if len(comparison.variants) > 1:
         return []
     return [section("Flows", flow_tables.service(comparison), _optimum_note(comparison))]
 
 
 def _losses(comparison: Runs) -> list[str]:
-    """Losses of a single scheme in numbers; nothing where nothing was lost."""
+    """Returns a table of the losses of a single scheme; nothing without losses."""
     if len(comparison.variants) > 1 or not charts.bars.lost_causes(comparison):
         return []
     return [section("Where packets are lost", flow_tables.losses(comparison), _feedback(comparison))]
 
 
 def _marks_note(comparison: Runs) -> str:
-    """What the marks of optima are, where they are drawn."""
+    """Explains the marks of optima, where they are drawn."""
     return _optimum_note(comparison) if len(comparison.variants) > 1 else ""
 
 
@@ -164,8 +165,8 @@ def _optimum_note(comparison: Runs) -> str:
     if why is not None:
         return f"No optimum is drawn: {why}."
     return (
-        "Fair optimum: what flows would get if the sum of log(goodput) were as large as airtime allows, with the "
-        "headers and acknowledgements of their transport. Stations that count back-off down together may exceed it."
+        "Fair optimum: goodputs that maximise the sum of log(goodput) within the airtime, with the headers and "
+        "acknowledgements of their transport. Stations that count back-off down together may exceed it."
     )
 
 
@@ -195,7 +196,7 @@ def _metric_table(comparison: Runs) -> str:
 
 
 def _about_optimum(comparison: Runs) -> str:
-    """What the last rows of the table are, where it has them."""
+    """Explains the last rows of the table, if they are about the optimum."""
     return remark(" ".join(about_optimum(comparison))) if comparison.not_comparable is None else ""
 
 
@@ -229,9 +230,9 @@ def _provenance(comparison: Runs) -> str:
         "scenario": f"{view['name']}, hash {view['hash']}",
         "seeds": ", ".join(str(seed) for seed in comparison.seeds),
     }
-    beside = f", and its file of motion as {MOTION_FILE}" if view["motion_file"] is not None else ""
+    motion = f", and its file of motion as {MOTION_FILE}" if view["motion_file"] is not None else ""
     return (
         f"{facts(known.items())}<p>To run it again, in the folder with the results or wherever the "
-        f"scenario below is saved as scenario.toml{beside}:</p><pre>{_e(comparison.command)}</pre>"
+        f"scenario below is saved as scenario.toml{motion}:</p><pre>{_e(comparison.command)}</pre>"
         f"<details><summary>The scenario</summary><pre>{_e(comparison.scenario.text)}</pre></details>"
     )

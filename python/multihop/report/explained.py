@@ -1,4 +1,4 @@
-"""The section of a report that says what holds flows back."""
+"""Section of a report that explains slow flows."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ from collections.abc import Mapping
 
 from multihop.base import extras
 from multihop.comparison.runs import Runs
-from multihop.explanation.causes import Place
+from multihop.explanation.account import Place
 from multihop.explanation.explain import Explanation, of_runs
 from multihop.report.markup import disclosure, escape, section
 from multihop.report.places import Places
 
-#: Flows that are explained in a report at most, of each variant; those that get the least of their share come
-#: first.
+#: Most flows of each variant that a report explains, those with the smallest share of their fair rate first.
 MOST_FLOWS = 8
 
 
 def sections(comparison: Runs, explanation: Explanation | None, places: Mapping[str, Places]) -> list[str]:
-    """The section, made of the explanation, or else of runs with tables of causes; otherwise none.
+    """Returns the section from the explanation, or else from runs with tables of causes; otherwise nothing.
 
-    With places in the frame log of a variant, what is said of a run has a link to the viewer.
+    With places in the frame log of a variant, sentences about a run link to the viewer.
     """
     made = [explanation] if explanation is not None else _of_runs(comparison)
     content = "".join(
@@ -36,14 +35,14 @@ def sections(comparison: Runs, explanation: Explanation | None, places: Mapping[
 
 def _of_runs(comparison: Runs) -> list[Explanation]:
     if not extras.has("optimum"):
-        return []  # what a flow's fair share is, is not known
+        return []  # the fair share of a flow is unknown
     best = comparison.optima
     found = (of_runs(results, variant, best=best[variant]) for variant, results in comparison.results.items())
     return [each for each in found if each is not None]
 
 
 def _variant(found: Explanation, places: Places | None, number: int, *, several: bool) -> str:
-    """What is slow in the variant of that number."""
+    """Returns the explanation of the slow flows of a variant, given by its number."""
     head = f"<h3>{escape(found.variant)}</h3>" if several else ""
     remark = found.remark()
     seen = _main_link(found, places)
@@ -58,7 +57,7 @@ def _variant(found: Explanation, places: Places | None, number: int, *, several:
 
 
 def _main_link(found: Explanation, places: Places | None) -> str:
-    """A link to the main cause, with a flow that it holds back at the place that the headline names."""
+    """Returns a link to the main cause, for a flow that it affects at the place named by the headline."""
     if found.main_cause is None:
         return ""
     main = found.main_cause

@@ -1,4 +1,4 @@
-"""Numbers of the flows of a single scheme, where bars would say no more."""
+"""Tables of the flows and losses of a single scheme."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from multihop.results.columns import METRIC, TABLES, Metric
 from multihop.results.statistics import estimate_or_none
 from multihop.results.words import three_digits, with_interval
 
-#: Columns of flows -> their metric.
+#: Metric of each column of flows.
 _METRICS = {
     "goodput_bps": Metric("", "goodput", "Mb/s", 1e-6, higher_is_better=True),
     "delay_p50_s": Metric("", "delay p50", "ms", 1e3, higher_is_better=False),
@@ -21,12 +21,12 @@ _METRICS = {
     "retransmission_ratio": Metric("", "repeated", "%", 1e2, higher_is_better=False),
 }
 
-#: Flows in a table at most: of more, those with the least goodput.
+#: Most flows in a table, those with the least goodput.
 _MOST_FLOWS = 100
 
 
 def service(runs: Runs) -> str:
-    """A row per flow: means over seeds with 95 % intervals, and its optimum where one is known."""
+    """Returns a row per flow: means over seeds with 95 % intervals, and its optimum if known."""
     variant = runs.variants[0]
     results = runs.results[variant]
     flows = results[0].view["flows"]
@@ -47,7 +47,7 @@ def service(runs: Runs) -> str:
 
 
 def losses(runs: Runs) -> str:
-    """A row per cause by which data packets were lost."""
+    """Returns a row per cause of lost data packets."""
     metric = METRIC["loss_ratio"]
     rows = [
         [

@@ -1,4 +1,4 @@
-"""Where nodes are drawn: where the scenario puts them, or where springs between them would."""
+"""Positions of nodes in drawings: those of the scenario, or those of a spring model."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT, MARGIN = 1000.0, 560.0, 40.0
 _ROOM = np.array([WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN])
 _LEAST_DISTANCE = 7.0
-#: For the distance between nodes, and for what pushes them apart, so many stand for all.
+#: Nodes that represent all in distances between nodes and in repulsion.
 _SAMPLE = 400
 _PIVOTS = 30
-#: What is closer pushes no more than from here.
+#: Distance below which repulsion no longer grows.
 _LEAST_FORCED = 0.01
-#: Rows of distances that are in memory at once.
+#: Rows of distances in memory at once.
 _CHUNK = 1024
-#: The golden angle keeps many points around a middle apart.
+#: Golden angle, which separates many points around a centre.
 _GOLDEN_ANGLE = 2.399963
 
 
 def layout(view: _core.ScenarioView) -> tuple[np.ndarray, list[bool]]:
-    """Positions, and for each node whether it is drawn where the scenario puts it."""
+    """Returns positions, and for each node whether it is at the scenario's position."""
     points, measured = _as_given(view)
     if any(measured) and not _too_dense(points):
         return points, measured
@@ -33,7 +33,7 @@ def layout(view: _core.ScenarioView) -> tuple[np.ndarray, list[bool]]:
 
 
 def fit(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Coordinates in the picture, y downwards, and pixels per metre."""
+    """Returns coordinates in the picture, y downwards, and pixels per metre."""
     low, high = points.min(axis=0), points.max(axis=0)
     extent = np.maximum(high - low, 1e-9)
     scale = float((_ROOM / extent).min())
@@ -43,7 +43,7 @@ def fit(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
 
 
 def distance_apart(xs: np.ndarray, ys: np.ndarray) -> float:
-    """How far nodes are from their nearest one: the median, of a sample where there are many."""
+    """Returns the median distance of nodes to their nearest ones, from a sample if there are many."""
     nearest = []
     for node in _sample(len(xs), np.random.default_rng(0)):
         squares = (xs - xs[node]) ** 2 + (ys - ys[node]) ** 2
@@ -53,16 +53,15 @@ def distance_apart(xs: np.ndarray, ys: np.ndarray) -> float:
 
 
 def _sample(count: int, rng: np.random.Generator) -> np.ndarray:
-    """All nodes, or so many of them at random that they can stand for all."""
+    """Returns all nodes, or a random sample of many."""
     return np.arange(count) if count <= _SAMPLE else rng.choice(count, _SAMPLE, replace=False)
 
 
 def _too_dense(points: np.ndarray) -> bool:
-    """Would most nodes be drawn on top of another, although there is room?
+    """Whether most nodes would overlap another although there is room.
 
-    A few far away ones do that to a town.
-    Where there is no room for all, another place for them is no help: nodes at random are half as far from
-    their nearest one as nodes that are spread evenly, and half of that is crowded.
+    A few distant nodes cause that for a town. Without room for all nodes, other positions do not help: random
+    nodes are half as far from their nearest one as evenly spread nodes, and half of that is crowded.
     """
     if len(points) < 3:
         return False
@@ -72,7 +71,7 @@ def _too_dense(points: np.ndarray) -> bool:
 
 
 def _as_given(view: _core.ScenarioView) -> tuple[np.ndarray, list[bool]]:
-    """Positions of the scenario; nodes without one are put beside their neighbours."""
+    """Returns positions of the scenario; nodes without one are placed next to their neighbours."""
     nodes = view["nodes"]
     measured = [node["x"] is not None and node["y"] is not None for node in nodes]
     if not any(measured):
@@ -97,9 +96,9 @@ def _as_given(view: _core.ScenarioView) -> tuple[np.ndarray, list[bool]]:
 
 
 def _spring(count: int, links: list[tuple[int, int, float]]) -> np.ndarray:
-    """A force-directed layout (Fruchterman and Reingold 1991), the same for the same graph.
+    """Returns a force-directed layout (Fruchterman and Reingold 1991), equal for equal graphs.
 
-    Springs cannot unfold a large network from anywhere: it begins as `_unfolded`.
+    Springs cannot unfold a large network from any start, so it starts as `_unfolded`.
     """
     if count < 2:
         return np.zeros((count, 2))
@@ -121,7 +120,7 @@ def _spring(count: int, links: list[tuple[int, int, float]]) -> np.ndarray:
         length = np.maximum(np.linalg.norm(force, axis=1), 1e-9)[:, None]
         points += force / length * np.minimum(length, temperature)
         temperature = max(temperature * cooling, 0.01)
-    # The longest direction goes across the page.
+    # The longest direction becomes horizontal.
     centred = points - points.mean(axis=0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
     turned: np.ndarray = centred @ axes.T
@@ -129,12 +128,12 @@ def _spring(count: int, links: list[tuple[int, int, float]]) -> np.ndarray:
 
 
 def _repulsion(points: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """The force on each point, where `others` are all, or a sample that stands for all."""
+    """Returns the force on each point from `others`, all points or a representative sample."""
     weight = len(points) / len(others)
     least = np.full((len(others), 1), _LEAST_FORCED)
     if weight > 1.0:
-        # One of a sample stands for the nodes around it, up to the next of the sample: within, their force
-        # falls to nothing.
+        # A sampled node represents the nodes up to the next sampled node. Within that distance, its force
+        # falls to zero.
         apart = np.hypot(*(others[:, axis] - others[:, axis, None] for axis in (0, 1)))
         np.fill_diagonal(apart, math.inf)
         least = np.maximum(apart.min(axis=1)[:, None], _LEAST_FORCED)
@@ -149,7 +148,7 @@ def _repulsion(points: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def _unfolded(count: int, pairs: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Places whose distances resemble numbers of hops to some pivots (PivotMDS, Brandes and Pich 2007)."""
+    """Returns positions whose distances resemble hops to pivots (PivotMDS, Brandes and Pich 2007)."""
     ends = np.vstack([pairs, pairs[:, ::-1]])
     ends = ends[np.argsort(ends[:, 0], kind="stable")]
     neighbours = np.split(ends[:, 1], np.cumsum(np.bincount(ends[:, 0], minlength=count))[:-1])
@@ -157,23 +156,23 @@ def _unfolded(count: int, pairs: np.ndarray, rng: np.random.Generator) -> np.nda
     pivot = 0
     for row in range(_PIVOTS):
         hops[row] = _hops(pivot, neighbours)
-        # The next is as far as can be from those before.
+        # The next pivot is as far as possible from the previous ones.
         pivot = int(hops[: row + 1].min(axis=0).argmax())
     squares = hops**2
     squares += squares.mean() - squares.mean(axis=0) - squares.mean(axis=1)[:, None]
     _, sizes, directions = np.linalg.svd(squares, full_matrices=False)
     points = directions[:2].T * np.sqrt(sizes[:2])
     if len(pairs):
-        # The root of the mean square, as in cells the links of pivots are long, and most others nothing.
+        # Root mean square, since in cells the links of pivots are long and most others are zero.
         lengths = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
         points /= max(1e-9, math.sqrt(float((lengths**2).mean())))
-    # Nodes with the same neighbours are at the same place, where no force could part them.
+    # Nodes with equal neighbours have equal positions, which no force could separate.
     made: np.ndarray = points + 0.1 * rng.standard_normal(points.shape)
     return made
 
 
 def _hops(start: int, neighbours: list[np.ndarray]) -> np.ndarray:
-    """From a node to each; to those out of reach one more than to the farthest."""
+    """Returns hops from a node to each; for unreachable nodes, one more than to the farthest."""
     hops = np.full(len(neighbours), -1)
     hops[start] = 0
     reached = [start]

@@ -1,4 +1,4 @@
-"""Pieces of HTML that reports are put together from. Whatever a user can name is escaped here."""
+"""Building blocks of HTML reports. Text from users is escaped here."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import html
 from collections.abc import Iterable, Sequence
 from importlib import resources
 
-from multihop.base.visible import visible
+from multihop.base.escaping import visible
 from multihop.results.statistics import Estimate
 
 
 def document(title: str, body: str) -> str:
-    """A whole page around `body`, with its style and script inside."""
+    """Returns a whole page around `body`, with its style and script inline."""
     return visible(
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f"<title>{escape(title)} - multihop</title>\n"
@@ -24,28 +24,28 @@ def document(title: str, body: str) -> str:
 
 
 def section(title: str, content: str, note: str = "") -> str:
-    """A section under a heading, with a remark below it."""
+    """Returns a section with a heading and a remark below it."""
     return f"<section><h2>{escape(title)}</h2>{content}{remark(note)}</section>"
 
 
 def paragraphs(text: str) -> str:
-    """Text as paragraphs, which blank lines separate."""
+    """Returns text as paragraphs, separated by blank lines."""
     return "".join(f"<p>{escape(part.strip())}</p>" for part in text.split("\n\n") if part.strip())
 
 
 def remark(text: str) -> str:
-    """A remark in small print; nothing for no text."""
+    """Returns a remark in small print; nothing for empty text."""
     return f'<p class="note">{escape(text.strip())}</p>' if text.strip() else ""
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """A table of names and values."""
+    """Returns a table of names and values."""
     rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in pairs)
     return f'<table class="facts">{rows}</table>'
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "", names: int = 1) -> str:
-    """A table of plain text that scrolls if too wide; its first `names` columns are names, others numbers."""
+    """Returns a scrollable table of plain text; its first `names` columns are names, others numbers."""
     head = "".join(f'<th scope="col"{_is_name(i, names)}>{escape(text)}</th>' for i, text in enumerate(heads))
     body = "".join(
         "<tr>" + "".join(f"<td{_is_name(i, names)}>{escape(text)}</td>" for i, text in enumerate(row)) + "</tr>"
@@ -58,12 +58,12 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "", n
 
 
 def disclosure(summary: str, content: str, kind: str = "") -> str:
-    """Content that is shown on demand; needs no script."""
+    """Returns content that is shown on demand, without a script."""
     return f'<details class="{escape(kind)}"><summary>{escape(summary)}</summary>{content}</details>'
 
 
 def estimate_words(found: Estimate, unit: str) -> str:
-    """A mean with its interval and its number of seeds, as a tooltip says it. The estimate is in `unit`."""
+    """Returns a mean with its interval and number of seeds for a tooltip. The estimate is in `unit`."""
     text = f"{found.mean:.4g} {unit}".rstrip()
     if found.low is None or found.high is None:
         return text
@@ -71,7 +71,7 @@ def estimate_words(found: Estimate, unit: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Text as it may stand in HTML, in elements and in quoted attributes."""
+    """Escapes text for HTML elements and quoted attributes."""
     return html.escape(text, quote=True)
 
 

@@ -1,4 +1,4 @@
-"""The page of a measured capture."""
+"""HTML page of a measured capture."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from multihop.report.svg import Chart, legend_above, style
 from multihop.results.provenance import build
 from multihop.results.words import share, three_digits
 
-#: In the order in which they are stacked.
+#: Colours of kinds of frames, in the order in which they are stacked.
 _KINDS = {
     "data": "#0072b2",
     "retry": "#d55e00",
@@ -25,18 +25,18 @@ _KINDS = {
     "damaged": "#999999",
 }
 
-#: Of the lines of estimators.
+#: Colours of lines of estimators.
 _LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 
-#: Stations of the first screen.
+#: Stations in the overview.
 _FIRST_ROWS = 5
 
-#: Stations and links that are listed.
+#: Most stations and links in a table.
 _MOST_ROWS = 50
 
 
 def page(found: Measurement) -> str:
-    """The report as HTML: one file that needs no network."""
+    """Returns the report as one HTML file that needs no network."""
     parts = [f"<header><h1>{escape(found.path.name)}</h1></header>"]
     if found.broken is not None:
         parts.append(section("Broken", f"<p>{escape(found.broken)}</p>"))
@@ -44,7 +44,7 @@ def page(found: Measurement) -> str:
     if len(found.sniffers) > 1:
         parts.append(section("Sniffers", _overview(found)))
     if any(sniffer.hops for sniffer in found.sniffers):
-        said = "The radio changed its channel: each is measured over the time that the radio listened there."
+        said = "The radio changed its channel: each channel is measured over the time that the radio listened there."
         parts.append(section("Channels", _channels(found), said))
     with style():
         for sniffer in found.sniffers:
@@ -60,14 +60,14 @@ def page(found: Measurement) -> str:
 
 
 def _first_screen(found: Measurement) -> str:
-    """What a reader needs first: channel use, who is slow, the busiest stations, the grade and why.
+    """Returns the overview: channel use, slowest link, busiest stations, quality and reasons.
 
-    Of several sniffers it is of the one that saw most.
+    Of several sniffers, the one with the most records is described.
     """
     if not found.sniffers:
         return "<p>There is no record.</p>"
     sniffer = max(found.sniffers, key=lambda each: int(each.quality["records"]))
-    of = f"At {sniffer.title}, which saw most: " if len(found.sniffers) > 1 else ""
+    of = f"At {sniffer.title}, the sniffer with the most records: " if len(found.sniffers) > 1 else ""
     grade = "; ".join([f"Capture quality: {sniffer.grade}", *sniffer.reasons[:2]])
     said = " ".join(found.summary(sniffer))
     rows = [
@@ -79,7 +79,7 @@ def _first_screen(found: Measurement) -> str:
 
 
 def _overview(found: Measurement) -> str:
-    """A line for each sniffer: how much it saw, how busy the channel was, and its link that carried most."""
+    """Returns a row per sniffer: records, channel use, and the link with most bytes."""
     heads = ["sniffer", "records", "length [s]", "stations", "on the air", "quality", "link with most bytes", "Mb/s"]
     heads += ["capacity", "available"]
     cells = []
@@ -108,7 +108,7 @@ def _overview(found: Measurement) -> str:
 
 
 def _channels(found: Measurement) -> str:
-    """A line for each channel: for how long the radio listened there, and how busy it was."""
+    """Returns a row per channel: listening time and busy ratio."""
     rows = found.channels
     heads = [
         "interface",
@@ -151,37 +151,39 @@ def _sniffer(found: Measurement, sniffer: Sniffer) -> list[str]:
     about = [
         ("capture quality", sniffer.grade),
         ("length", f"{sniffer.length_s:.3f} s"),
-        ("on the air", f"{_on_the_air(found, sniffer)} of the time, of what was decoded"),
-        ("stamps mark", f"{stamps[sniffer.stamps]}, by {sniffer.stamp_pairs} pairs of a frame and its answer"),
+        ("on the air", f"{_on_the_air(found, sniffer)} of the time, by decoded frames"),
+        ("stamps mark", f"{stamps[sniffer.stamps]}, by {sniffer.stamp_pairs} pairs of a frame and its response"),
         *([("the sniffer is", sniffer.own)] if sniffer.own else []),
     ]
     over_time = _over_time(found, sniffer)
     return [
         section(sniffer.title, facts(about) + (f"<ul>{reasons}</ul>" if reasons else "")),
-        section("Airtime over time", over_time, "Of each bin, by kind of frame; the rest is idle, or was not decoded."),
+        section(
+            "Airtime over time", over_time, "Share of each bin, by kind of frame; the rest is idle or not decoded."
+        ),
         section(
             "Stations",
             _stations(found, sniffer),
-            "By airtime. Service: from the first sight of a data frame to its ACK.",
+            "By airtime. Service: from the first transmission of a data frame to its ACK.",
         ),
         section(
             "Links",
             _links(found, sniffer),
-            "By bytes that were acknowledged. Capacity: rt-Winf as printed (Barreto 2015, Eqs. 6 and 12), means of "
-            "batches of 16 exchanges with 95 % intervals. Available: capacity times the share of time with nothing on "
-            "the air. Frames in each exchange: of an A-MPDU; tries: how often a frame was sent for each that was "
-            "acknowledged; airtime: of answered exchanges; rate: mean over frames.",
+            "By acknowledged bytes. Capacity: rt-Winf as printed (Barreto 2015, Eqs. 6 and 12), means of batches of "
+            "16 exchanges with 95 % intervals. Available: capacity times the share of time without a frame on the air. "
+            "MPDUs in each: per A-MPDU; tries: transmissions per acknowledged frame; airtime: of acknowledged "
+            "exchanges; rate: mean over frames.",
         ),
         section(
             "Bit rates of data",
             _rates(found, sniffer),
-            "Of all data frames that a link sent, each time that they were sent.",
+            "All transmissions of data frames by the link.",
         ),
         section(
             "Estimates",
             _estimates(found, sniffer),
-            f"What estimators say at {sniffer.at or 'a sniffer that sends nothing'}: over time, and the mean with "
-            "the 5 % and 95 % quantiles. Those of links and of service see what this node sends and hears.",
+            f"Estimates at {sniffer.at or 'a sniffer that sends nothing'}: over time, and the mean with the 5 % and "
+            "95 % quantiles. Estimators of links and service use the frames that this node sends and receives.",
         ),
     ]
 
@@ -192,7 +194,7 @@ def _over_time(found: Measurement, sniffer: Sniffer) -> str:
     axis: Any = chart.figure.subplots()
     shares = rows.pivot_table(index="time_s", columns="kind", values="share", aggfunc="sum", fill_value=0.0)
     bins = max(1, int(np.ceil(sniffer.length_s / sniffer.bin_s)))
-    # More bins than a picture has room for are averaged.
+    # More bins than the picture can show are averaged.
     group = int(np.ceil(bins / 300))
     numbers = (shares.index.to_numpy() / sniffer.bin_s + 0.5).astype(int) // group
     shares = shares.groupby(numbers).sum() / group
@@ -215,7 +217,7 @@ def _over_time(found: Measurement, sniffer: Sniffer) -> str:
     return chart.svg()
 
 
-#: What is in a column of estimates, how many of the shown unit a base unit has, and decimals.
+#: Heading, factor to the displayed unit, and decimals of each column of estimates.
 QUANTITIES = {
     "capacity_bps": ("capacity [Mb/s]", 1e-6, 3),
     "available_bps": ("available [Mb/s]", 1e-6, 3),
@@ -227,9 +229,9 @@ QUANTITIES = {
 
 
 def summarised(row: dict[Hashable, Any], scale: float, decimals: int) -> list[str]:
-    """Mean and quantiles of a quantity, with as many digits as the number of values carries.
+    """Returns mean and quantiles of a quantity, with as many digits as the number of values justifies.
 
-    A few values have three digits, and no quantiles.
+    Few values have three digits and no quantiles.
     """
     count = int(row["count"])
     if count < ENOUGH:
@@ -237,7 +239,7 @@ def summarised(row: dict[Hashable, Any], scale: float, decimals: int) -> list[st
     return [_number(scale * row[key], decimals) for key in ("mean", "q05", "q95")]
 
 
-#: Points of a line; more are averaged.
+#: Most points of a line; more are averaged.
 _MOST_POINTS = 600
 
 
@@ -302,7 +304,7 @@ def _links(found: Measurement, sniffer: Sniffer) -> str:
     heads += ["goodput [Mb/s]", "capacity [Mb/s]", "available [Mb/s]"]
     cells = [
         [
-            *(found.names.given.get(str(row[end]).lower(), str(row[end])) for end in ("sender", "receiver")),
+            *(found.names.short(str(row[end])) for end in ("sender", "receiver")),
             f"{row['exchanges']}",
             f"{row['answered']}",
             _number(row["aggregate_mean"], 1),
@@ -322,7 +324,7 @@ def _rates(found: Measurement, sniffer: Sniffer) -> str:
     rows = found.of(found.rates, sniffer).sort_values(["sender", "receiver", "rate_bps"], ascending=[True, True, False])
     cells = [
         [
-            *(found.names.given.get(str(row[end]).lower(), str(row[end])) for end in ("sender", "receiver")),
+            *(found.names.short(str(row[end])) for end in ("sender", "receiver")),
             _number(row["rate_bps"] / 1e6, 1),
             f"{row['frames']}",
             share(row["share"]),
@@ -333,7 +335,7 @@ def _rates(found: Measurement, sniffer: Sniffer) -> str:
 
 
 def _rate(row: dict[Hashable, Any], what: str) -> str:
-    """A rate in Mb/s with its interval; one of few exchanges has three digits, and no interval."""
+    """Formats a rate in Mb/s with its interval; with few exchanges, three digits and no interval."""
     value, low, high = (row[f"{what}{end}_bps"] / 1e6 for end in ("", "_low", "_high"))
     if row["answered"] < ENOUGH:
         return "" if value != value else three_digits(value)

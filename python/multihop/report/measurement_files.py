@@ -1,4 +1,4 @@
-"""A measurement on disk: tidy tables, a manifest, and a page with pictures."""
+"""Files of a measurement: tidy tables, a manifest, and a page with charts."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from multihop.results.provenance import record
 
 _TABLES = ("airtime", "busy", "channels", "estimates", "links", "rates", "stations")
 
-#: What a measurement is called in its directory.
+#: Names of the files of a measurement.
 _NAMES = ("manifest.json", "report.html", *(f"{name}.{kind}" for name in _TABLES for kind in ("parquet", "csv")))
 
 
 def save(found: Measurement, directory: Path) -> list[Path]:
-    """Writes the tables (Parquet, CSV; SI units), the report, and last the manifest; returns the paths.
+    """Writes the tables (Parquet, CSV; SI units), the report, and last the manifest. Returns the paths.
 
     Raises:
-        UserError: if the directory cannot be written, or holds files of these names that are not results.
+        UserError: if the directory cannot be written, or has files of these names that are not results.
         OutputError: if the disk is full or broken.
     """
     about = {

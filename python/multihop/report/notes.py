@@ -1,4 +1,4 @@
-"""Notes that a drawing leaves on its parts: tooltips, and the numbers of its panels. Only pages keep them."""
+"""Notes on the parts of a drawing: tooltips, and the numbers of panels. Only pages keep them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from multihop.report.numbers import Panel
 
 
 class Notes:
-    """Receives the notes of a drawing and keeps none: for axes that go into no page."""
+    """Receiver of notes that keeps none, for axes outside of a page."""
 
     def tip(self, artist: Any, text: str, of: Sequence[str] = ()) -> None:  # noqa: ANN401 - any artist
-        """Says `text` when the pointer is on the artist, and what it is of: see `part`."""
+        """Adds a tooltip to an artist, and its subjects; see `part`."""
         self.part(artist, text, of=of)
 
     def part(
@@ -22,10 +22,10 @@ class Notes:
         series: Sequence[str] = (),
         of: Sequence[str] = (),
     ) -> None:
-        """Gives the artist a tooltip; the artist is shown only while all of these series are.
+        """Adds a tooltip to an artist, which is shown only while all of these series are.
 
-        `of` names variants, flows and nodes by number, as in `v0`, `f1`, `n2`: it is lit while these are
-        picked.
+        `of` names variants, flows and nodes by number, such as `v0`, `f1`, `n2`; the artist is highlighted
+        while they are selected.
         """
 
     def panel(
@@ -38,5 +38,5 @@ class Notes:
         cursor: bool = False,
         zooms: bool = False,
     ) -> Panel:
-        """The panel for an axis' numbers; `cursor`: places are rising numbers; `zooms`: a time series."""
+        """Returns the panel of an axis; `cursor`: x values are rising numbers; `zooms`: a time series."""
         return Panel(axis, title, x, y, cursor, zooms)

@@ -1,4 +1,4 @@
-"""The numbers of a chart, in the page beside it: for its cursor, its zoom and its CSV file."""
+"""Numbers of a chart in the page, for its cursor, its zoom and its CSV file."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from multihop.base.visible import visible
+from multihop.base.escaping import visible
 
-#: Significant digits of a number in the page; the tables beside the report have all.
+#: Significant digits of a number in the page; the tables next to the report have all.
 _DIGITS = 7
 
 
 @dataclass
 class Line:
-    """One series of a panel: a value, and the ends of its interval where it has one, at each place."""
+    """Series of a panel: a value at each x, with the ends of its interval if there is one."""
 
     name: str
     colour: str
-    #: What it is of: `v0`, `f1`, `n2` for the variant, flow and node of that number.
+    #: Subjects by number: `v0`, `f1`, `n2` for a variant, flow and node.
     of: Sequence[str] = ()
     x: list[float | str] = field(default_factory=list)
     y: list[float] = field(default_factory=list)
@@ -28,19 +28,19 @@ class Line:
     high: list[float] = field(default_factory=list)
 
     def add(self, x: float | str, y: float, low: float | None = None, high: float | None = None) -> None:
-        """One more place."""
+        """Adds a value."""
         self.x.append(x)
         self.y.append(y)
         self.low.append(math.nan if low is None else low)
         self.high.append(math.nan if high is None else high)
 
     def extend(self, xs: Iterable[float], ys: Iterable[float]) -> None:
-        """Places with values that have no interval."""
+        """Adds values without intervals."""
         for x, y in zip(xs, ys, strict=True):
             self.add(float(x), float(y))
 
     def record(self) -> dict[str, Any]:
-        """As the page's script reads it."""
+        """Returns the series for the page's script."""
         made: dict[str, Any] = {"name": visible(self.name), "colour": self.colour, "of": list(self.of)}
         made["x"], made["y"] = _short(self.x), _short(self.y)
         if any(math.isfinite(end) for end in self.low):
@@ -53,11 +53,12 @@ class Panel:
     """One pair of axes of a chart.
 
     Attributes:
-        axis: where it is drawn.
-        title: of the panel, if it has one.
-        x, y: labels of the axes, with units. Panels of a page whose `x` is the same share a cursor.
-        has_cursor: whether places along the axis are numbers in rising order.
-        zooms: whether it shows a time series.
+        axis: axes on which it is drawn.
+        title: title of the panel, or empty.
+        x, y: labels of the axes, with units. Panels of a page with equal `x` share a cursor.
+        has_cursor: whether x values are rising numbers.
+        zooms: whether the panel shows a time series.
+        lines: series of the panel.
     """
 
     axis: Any
@@ -69,13 +70,13 @@ class Panel:
     lines: list[Line] = field(default_factory=list)
 
     def line(self, name: str, colour: str, of: Sequence[str] = ()) -> Line:
-        """One more series, still empty."""
+        """Adds an empty series, and returns it."""
         made = Line(name, colour, of)
         self.lines.append(made)
         return made
 
     def record(self, group: str, width: float, height: float) -> dict[str, Any]:
-        """As the page's script reads it, once the chart is drawn; the picture is so wide and high."""
+        """Returns the panel for the page's script, once the chart of this width and height is drawn."""
         left, bottom, right, top = self.axis.get_position().extents
         box = [left * width, (1 - top) * height, right * width, (1 - bottom) * height]
         return {
@@ -93,13 +94,13 @@ class Panel:
 
 
 def element(key: str, panels: Iterable[dict[str, Any]]) -> str:
-    """An element of the page that holds what panels of a chart show."""
+    """Returns an element of the page with the numbers of a chart's panels."""
     text = json.dumps({"name": key, "panels": list(panels)}, ensure_ascii=False, separators=(",", ":"))
     return f'<script type="application/json" class="numbers">{in_script(text)}</script>'
 
 
 def in_script(text: str) -> str:
-    """JSON as it may stand in an element of HTML."""
+    """Escapes JSON for an HTML script element."""
     return text.replace("<", "\\u003c")
 
 

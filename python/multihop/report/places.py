@@ -1,56 +1,58 @@
-"""Where in the viewer of a frame log what is said of a flow can be seen."""
+"""Places in the viewer of a frame log that show the cause of a flow's problem."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import pandas as pd
 
-from multihop.explanation.causes import DROP_KINDS, Place
-from multihop.framelog.reading import FrameLog, decode
+from multihop.explanation.account import Place
+from multihop.explanation.causes import DROP_KINDS
+from multihop.framelog.reading import FrameLog, read
 
-#: What a link shows: as long as this many of the log's longest frames.
+#: Span of a link, in multiples of the log's longest frame.
 _LONGEST = 4
 
-#: What the overlap of a collision is called in a frame log.
+#: Names of collision overlaps in a frame log.
 _OVERLAPS = {"hidden": "hidden", "together": "simultaneous", "sensed": "sensed"}
-#: Causes that a frame log calls as `explain` does.
+#: Causes with equal names in a frame log and in `explain`.
 _OUTCOMES = ("receiver-sending", "channel", "weak", "off")
-#: Frames that answer others.
+#: Kinds of response frames.
 _ANSWERS = ("cts", "ack", "block-ack")
-#: What the cause of a drop is called in a frame log.
+#: Names of drop causes in a frame log.
 _DROPS = {kind: name.replace("_", "-") for name, kind in DROP_KINDS.items()} | {"given-up": "retry-limit"}
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A frame log, and its page's address beside the report, empty if the report shows the log itself."""
+    """Frame log, and the address of its page next to the report; empty if the report shows the log."""
 
-    log: bytes
+    log: Path
     page: str = ""
 
     def places(self) -> Places:
-        """What of it can be linked to."""
-        return Places(decode(self.log), self.page)
+        """Returns the places of the log that can be linked to."""
+        return Places(read(self.log), self.page)
 
 
 class Places:
-    """Finds in a frame log what is said: the first example after the warm-up, or else before it."""
+    """Finds examples in a frame log: the first one after the warm-up, or else before it."""
 
     def __init__(self, log: FrameLog, page: str = "") -> None:
         self._page = page
         self._warmup = log.head["warmup_ns"] or 0
         self._names = [node["name"] for node in log.head["nodes"]]
         self._sent = log.transmissions
-        self._span_s = _LONGEST * float(log.tables["sorts"]["airtime"].max()) / 1e9 if len(self._sent) else 0.0
+        self._span_s = _LONGEST * float(self._sent["airtime"].max()) / 1e9 if len(self._sent) else 0.0
         self._drops = log.in_words(log.tables["drops"])
         self._mpdus = log.in_words(log.tables["mpdus"])
         self._own: dict[str, pd.DataFrame] = {}
 
     def of(self, flow: str, place: Place) -> str | None:
-        """Address of a frame or drop of the flow that shows what is said of it; none if there is none."""
+        """Returns the address of a frame or drop of the flow at a place; `None` if there is none."""
         kind, *ends = place
         sender, receiver, interferer = (None if node is None else self._names[node] for node in ends)
         if kind in _DROPS:
@@ -64,7 +66,7 @@ class Places:
             case "unanswered" | "late":
                 rows = self._tried_again(there, answered=kind == "late")
             case _ if kind in _OVERLAPS or kind in _OUTCOMES:
-                # What is lost of an exchange may be the answer.
+                # The lost frame of an exchange may be the response.
                 shown = (self._lost(rows, kind, interferer) for rows in (there, self._answers_to(there)))
                 rows = next((rows for rows in shown if not rows.empty), there.iloc[:0])
             case _:
@@ -72,13 +74,13 @@ class Places:
         return None if rows.empty else self._address(flow, self._first(rows, "start"))
 
     def _lost(self, rows: pd.DataFrame, kind: str, interferer: str | None) -> pd.DataFrame:
-        """Of these, what was lost so."""
+        """Returns the rows that were lost by a cause."""
         if kind in _OUTCOMES:
             return rows[rows["outcome"] == kind]
         return rows[(rows["overlap"] == _OVERLAPS[kind]) & (rows["collided"] == interferer)]
 
     def _there(self, flow: str, sender: str | None, receiver: str | None) -> pd.DataFrame:
-        """What a hop, or a node, or anything sent of a flow."""
+        """Returns the frames of a flow at a hop, a node, or anywhere."""
         if flow not in self._own:
             self._own[flow] = self._own_frames(flow)
         rows = self._own[flow]
@@ -87,7 +89,7 @@ class Places:
         return rows
 
     def _own_frames(self, flow: str) -> pd.DataFrame:
-        """The frames with packets of a flow, or sent for them, each with such a packet."""
+        """Returns the frames with packets of a flow, or sent for them, each with such a packet."""
         own = self._sent[self._sent["flow"] == flow]
         packets = self._mpdus[self._mpdus["flow"] == flow].drop_duplicates(["start", "from"])
         others = self._sent[self._sent["flow"] != flow].drop(columns=["flow", "carries", "packet"])
@@ -95,7 +97,7 @@ class Places:
         return pd.concat([own, within]).sort_values("start")
 
     def _answers_to(self, frames: pd.DataFrame) -> pd.DataFrame:
-        """The answers to frames, each with what is known of the packet that it answers."""
+        """Returns the responses to frames, each with the packet that it answers."""
         answers = self._sent[self._sent["kind"].isin(_ANSWERS) & self._sent["to"].isin(frames["from"])]
         begun = frames[["start", "from", "to", "flow", "carries", "packet"]].rename(
             columns={"start": "asked", "from": "to", "to": "from"}
@@ -105,14 +107,14 @@ class Places:
             return answers.iloc[:0].assign(asked=pd.Series(dtype="int64"))
         plain = answers.drop(columns=["flow", "carries", "packet"])
         joined = pd.merge_asof(plain, asked, left_on="start", right_on="asked", by=["from", "to"])
-        # What its addressee sent last before it is what it answers.
+        # A response answers the last frame of its addressee before it.
         latest = self._sent.loc[self._sent["to"].notna() & ~self._sent["kind"].isin(_ANSWERS), ["start", "from", "to"]]
         latest = latest.rename(columns={"start": "last", "from": "to", "to": "from"})
         joined = pd.merge_asof(joined, latest, left_on="start", right_on="last", by=["from", "to"])
         return joined[joined["asked"] == joined["last"]]
 
     def _tried_again(self, there: pd.DataFrame, *, answered: bool) -> pd.DataFrame:
-        """Frames that arrived and were sent again: no answer was sent, or one arrived too late."""
+        """Returns frames that arrived and were sent again: without a response, or with a late one."""
         again = there.groupby(["from", "to", "carries", "packet", "kind"])["try"].shift(-1)
         rows = there[(there["outcome"] == "arrived") & (again > there["try"])]
         answers = self._answers_to(rows)

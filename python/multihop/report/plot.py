@@ -1,4 +1,4 @@
-"""Charts on Matplotlib axes, for scripts and notebooks: those of the report, one at a time."""
+"""Charts of the report on Matplotlib axes, one at a time, for scripts and notebooks."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plot:
-    """Draws one chart on `ax`, or on axes of a new figure, and returns the axes. Colours are schemes."""
+    """Charts on `ax` or on axes of a new figure. Each method returns the axes. Colours are schemes."""
 
     runs: Runs
 
     def __post_init__(self) -> None:
-        """Says what is missing.
+        """Checks that Matplotlib is installed.
 
         Raises:
-            UserError: if Matplotlib is not installed.
+            UserError: if it is missing.
         """
         extras.require("report", "plot")
 
     def delay_cdf(self, ax: Axes | None = None, *, flow: str | None = None) -> Axes:
-        """Distribution of one-way delay by scheme, of the packets of all flows or of one.
+        """Draws the distribution of one-way delay by scheme, of the packets of all flows or of one.
 
         Raises:
-            UserError: if no packet arrived, or there is no such flow.
+            UserError: if no packet arrived, or the flow does not exist.
         """
         from multihop.report.charts import delays
 
         return self._draw(delays.cdf(self.runs, self._flows(flow)), ax, "no packet arrived")
 
     def goodput_delay(self, ax: Axes | None = None) -> Axes:
-        """Goodput of each flow and scheme against the 95th percentile of its delay.
+        """Draws the goodput of each flow and scheme against the 95th percentile of its delay.
 
         Raises:
             UserError: if no packet arrived.
@@ -50,67 +50,67 @@ class Plot:
         return self._draw(delays.against_goodput(self.runs), ax, "no packet arrived, or one flow under one scheme did")
 
     def metrics(self, metric: str = "goodput_total_bps", ax: Axes | None = None) -> Axes:
-        """Means of a metric by scheme with 95 % intervals and a dot per seed.
+        """Draws means of a metric by scheme with 95 % intervals and a dot per seed.
 
         Raises:
-            UserError: if there is no such metric, or nothing to compare.
+            UserError: if the metric is unknown, or nothing can be compared.
         """
         from multihop.report.charts import bars
 
         known = [about.name for about in self.runs.metrics]
         if metric not in known:
-            raise UserError(f"metric: found {metric!r}; there are: {', '.join(known)}")
+            raise UserError(f"metric: found {metric!r}; needs one of {', '.join(known)}")
         figure = bars.metrics(self.runs, [metric])
         return self._draw(figure, ax, "one scheme has nothing to be compared with, or all values are 0")
 
     def flows(self, ax: Axes | None = None) -> Axes:
-        """Goodput of each flow by scheme; of many flows, sorted.
+        """Draws the goodput of each flow by scheme; many flows are sorted.
 
         Raises:
-            UserError: if there is one scheme alone.
+            UserError: if there is only one scheme.
         """
         from multihop.report.charts import bars
 
         return self._draw(bars.flow_goodput(self.runs), ax, "one scheme has nothing to be compared with")
 
     def losses(self, ax: Axes | None = None) -> Axes:
-        """Lost data packets by cause and scheme.
+        """Draws lost data packets by cause and scheme.
 
         Raises:
-            UserError: if nothing was lost, or there is one scheme alone.
+            UserError: if nothing was lost, or there is only one scheme.
         """
         from multihop.report.charts import bars
 
-        return self._draw(bars.losses(self.runs), ax, "nothing was lost, or there is one scheme alone")
+        return self._draw(bars.losses(self.runs), ax, "nothing was lost, or there is only one scheme")
 
     def over_time(self, quantity: str = "goodput", ax: Axes | None = None, *, flow: str | None = None) -> Axes:
-        """A quantity over time by scheme: `goodput`, `rtt` or `window`.
+        """Draws a quantity over time by scheme: `goodput`, `rtt` or `window`.
 
         Args:
-            quantity: what is drawn.
-            ax: where it is drawn.
-            flow: name of a flow; by default all flows together, or the first one that has the quantity where
-                a sum means nothing.
+            quantity: quantity to draw.
+            ax: axes to draw on; new ones by default.
+            flow: name of a flow; by default all flows together, or the first one with the quantity if a sum
+                means nothing.
 
         Raises:
-            UserError: if there is no such quantity or flow, or the flow does not have the quantity.
+            UserError: if the quantity or flow is unknown, or the flow lacks the quantity.
         """
         from multihop.report.charts import times
 
         if quantity not in times.QUANTITIES:
-            raise UserError(f"quantity: found {quantity!r}; there are: {', '.join(times.QUANTITIES)}")
+            raise UserError(f"quantity: found {quantity!r}; needs one of {', '.join(times.QUANTITIES)}")
         figure = times.over_time(self.runs, times.QUANTITIES[quantity], self._flows(flow))
         return self._draw(figure, ax, f"no flow measures {quantity}" if flow is None else f"{flow} has no {quantity}")
 
     def _flows(self, flow: str | None) -> list[int] | None:
-        """The flow of that name; none for all."""
+        """Returns the index of a flow as a list, or `None` for all flows."""
         from multihop.report.charts.figure import flow_names
 
         if flow is None:
             return None
         names = flow_names(self.runs)
         if flow not in names:
-            raise UserError(f"flow: found {flow!r}; there are: {', '.join(names[:20])}")
+            raise UserError(f"flow: found {flow!r}; needs one of {', '.join(names[:20])}")
         return [names.index(flow)]
 
     def _draw(self, figure: Figure, ax: Axes | None, why_not: str) -> Axes:

@@ -1,4 +1,4 @@
-"""Matplotlib figures as SVG inside a page: with its fonts, its light and dark colours, and tooltips."""
+"""Matplotlib figures as SVG in a page, with its fonts, light and dark colours, and tooltips."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from multihop.report.notes import Notes
 from multihop.report.numbers import Panel, element
 from multihop.results.statistics import Estimate
 
-#: Okabe and Ito's palette, which people with any common colour blindness can distinguish. Yellow is too faint
-#: on white; the violet at the end is not theirs.
+#: Okabe and Ito's palette for common colour blindness, without yellow, which is too faint on white; the last
+#: violet is added.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C8C8C", "#6A51A3")
 
-# Matplotlib needs colours; these two are replaced by what the page says.
+# Matplotlib needs colours; these two are replaced by the page's own.
 INK = "#010203"
 FAINT = "#040506"
 
-#: What they are on paper.
+#: Their replacements on paper.
 _ON_PAPER = {INK: "#1c2126", FAINT: "#d5dade"}
 
-#: Width of a chart that fills the page, in inches: it sets the size of text.
+#: Width of a chart that fills the page, in inches, which determines the size of text.
 PAGE_WIDTH = 11.0
 
-#: The resolution of SVG.
+#: Resolution of SVG.
 _POINTS_PER_INCH = 72
 
-#: Size of text in a chart at least, on the screen.
+#: Smallest text of a chart on the screen.
 _LEAST_TEXT_PX = 9.0
 
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
@@ -72,17 +72,17 @@ _STYLE: dict[str, Any] = {
 
 
 class Chart(Notes):
-    """A figure that remembers what to say about its parts."""
+    """Figure with notes on its parts."""
 
     def __init__(self, key: str, label: str, width: float, height: float) -> None:
         self.key = key
         self.label = label
-        # Imported here, as below: whatever only reports need is not there in a plain install.
+        # Imported here, as below, since a plain install lacks packages that only reports need.
         from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
 
         self.figure = Figure(figsize=(width, height), dpi=_POINTS_PER_INCH, layout="constrained")
-        # Text is measured as SVG has it.
+        # The SVG canvas measures text as SVG displays it.
         FigureCanvasSVG(self.figure)
         self._parts: dict[str, tuple[str, str, str]] = {}
         self._panels: list[Panel] = []
@@ -94,7 +94,7 @@ class Chart(Notes):
         series: Sequence[str] = (),
         of: Sequence[str] = (),
     ) -> None:
-        """Keeps a tooltip, and what the artist is of."""
+        """Adds a tooltip and subjects of an artist."""
         name = f"part{len(self._parts)}"
         artist.set_gid(name)
         self._parts[name] = (tip, " ".join(series), " ".join(of))
@@ -109,7 +109,7 @@ class Chart(Notes):
         cursor: bool = False,
         zooms: bool = False,
     ) -> Panel:
-        """Keeps the panel, whose numbers go into the page."""
+        """Adds a panel, whose numbers go into the page."""
         made = super().panel(axis, x, y, title, cursor=cursor, zooms=zooms)
         number = len(self._panels)
         axis.set_gid(f"panel{number}")
@@ -118,11 +118,11 @@ class Chart(Notes):
         return made
 
     def file(self) -> str:
-        """The figure as an SVG file of its own, dark on white, for papers and slides."""
+        """Returns the figure as an SVG file, dark on white, for papers and slides."""
         return self._drawn(transparent=False).replace(INK, _ON_PAPER[INK]).replace(FAINT, _ON_PAPER[FAINT])
 
     def svg(self, sizes: str | None = None) -> str:
-        """The figure as an `<svg>` element of the page, as wide as drawn unless `sizes` (CSS) is given."""
+        """Returns the figure as an `<svg>` element, as wide as drawn unless `sizes` (CSS) is given."""
         text = self._drawn(transparent=True)
         text = text[text.index("<svg") :]
         text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
@@ -133,7 +133,7 @@ class Chart(Notes):
         text = re.sub(r"\b(id=\"|url\(#|href=\"#)", rf"\g<1>{self.key}-", text)
         text = re.sub(rf'<g id="{self.key}-(part\d+)">', lambda match: self._opening(match[1]), text)
         alone, wide = sizes is None, self.figure.get_figwidth()
-        # On a phone a chart is scrolled instead of shrunk until it is illegible.
+        # On a phone a chart scrolls instead of shrinking until it is illegible.
         least = _LEAST_TEXT_PX / _STYLE["font.size"] * _POINTS_PER_INCH * wide
         sizes = sizes or f"max-width: {100 * wide / PAGE_WIDTH:.0f}%; min-width: {least:.0f}px"
         label = html.escape(self.label, quote=True)
@@ -145,19 +145,19 @@ class Chart(Notes):
         return f'<div class="scroll" tabindex="0">{text}</div>' if alone else text
 
     def _numbers(self) -> str:
-        """What the chart shows, for the page's script; only a drawn chart knows where its axes are."""
+        """Returns the numbers for the page's script; only a drawn chart knows the place of its axes."""
         width, height = (_POINTS_PER_INCH * inches for inches in self.figure.get_size_inches())
         panels = [panel.record(f"{self.key}-panel{n}", width, height) for n, panel in enumerate(self._panels)]
         return element(self.key, panels).replace(INK, "currentColor").replace(FAINT, "var(--grid)") if panels else ""
 
     def _opening(self, name: str) -> str:
-        """The tag that begins a part, with what the page's script looks for."""
+        """Returns the opening tag of a part, with attributes for the page's script."""
         tip, series, of = (html.escape(text, quote=True) for text in self._parts[name])
         marks = (f' data-series="{series}"' if series else "") + (f' data-of="{of}"' if of else "")
         return f'<g class="tip"{marks} data-tip="{tip}"><title>{tip}</title>' if tip else f"<g{marks}>"
 
     def _drawn(self, *, transparent: bool) -> str:
-        # Laid out here, because Matplotlib would draw all of a figure once more, unseen, to lay it out.
+        # Laid out here, since Matplotlib would otherwise draw the whole figure once more.
         if engine := self.figure.get_layout_engine():
             engine.execute(self.figure)
             self.figure.set_layout_engine(None)
@@ -169,14 +169,14 @@ class Chart(Notes):
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Matplotlib settings of a page, and of nothing else."""
+    """Applies Matplotlib settings of a page within the context."""
     with _settings(_STYLE):
         yield
 
 
 @contextmanager
 def paper_style(font: float) -> Iterator[None]:
-    """Matplotlib settings of figures on paper: dark on white, text of so many points, fonts embedded."""
+    """Applies Matplotlib settings for paper: dark on white, text size in points, embedded fonts."""
     colours = {key: _ON_PAPER.get(value, value) if isinstance(value, str) else value for key, value in _STYLE.items()}
     more = {"font.size": font, "pdf.fonttype": 42, "ps.fonttype": 42, "figure.constrained_layout.h_pad": 0.04}
     with _settings(colours | more):
@@ -189,13 +189,13 @@ def _settings(settings: dict[str, Any]) -> Iterator[None]:
     import matplotlib as mpl
 
     with mpl.rc_context(settings), warnings.catch_warnings():
-        # Text stays text: the reader's fonts have the letters that matplotlib's own lack.
+        # Text stays text, since the reader's fonts have the letters that Matplotlib's lack.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
 
 
 def legend_above(axis: Any, width: float) -> None:  # noqa: ANN401 - an Axes
-    """A legend above an axis that is so many inches wide, in as many columns as have room side by side."""
+    """Adds a legend above an axis of this width in inches, in as many columns as fit."""
     _, names = axis.get_legend_handles_labels()
     if not names:
         return
@@ -204,17 +204,17 @@ def legend_above(axis: Any, width: float) -> None:  # noqa: ANN401 - an Axes
     axis.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0)
 
 
-#: Inches that a letter takes, and a handle with the room around it.
+#: Width in inches of a letter, and of a handle with its margins.
 _LETTER, _HANDLE = 0.09, 0.6
 
 
 def colours(names: Sequence[str]) -> dict[str, str]:
-    """A colour for each name, in order."""
+    """Returns a colour for each name, in order."""
     return {name: PALETTE[index % len(PALETTE)] for index, name in enumerate(names)}
 
 
 def sides(found: Estimate) -> list[list[float]] | None:
-    """How far an interval reaches below and above its mean, for `errorbar`; none without an interval."""
+    """Returns the distances of an interval's ends from the mean, for `errorbar`; `None` without one."""
     if found.low is None or found.high is None:
         return None
     return [[found.mean - found.low], [found.high - found.mean]]

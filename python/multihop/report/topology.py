@@ -1,4 +1,4 @@
-"""The network as a picture: nodes where they stand, links by quality, flows along their paths."""
+"""Picture of the network: nodes at their positions, links by quality, flows along their paths."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 
     from multihop import _core
 
-#: More links than these have no tips.
+#: Most links with tooltips.
 _MOST_LINKS = 4000
-#: Of more links than these, not all are drawn.
+#: Most links that are drawn.
 _MOST_LINES = 40_000
 _QUALITY_STEPS = 10
-#: Where links cover the picture, what is left of their opacity at least.
+#: Least opacity of links that cover the picture.
 _FAINTEST = 0.3
-#: Nodes closer than this in the picture are drawn smaller.
+#: Distance in the picture below which nodes are drawn smaller.
 _FULL_SIZE_DISTANCE = 10.0
-#: So that a node can be pointed at.
+#: Least radius at which the pointer can hit a node.
 _LEAST_RADIUS = 1.0
 _MOST_NAMES = 40
 _MOST_OFF = 8
 _MOST_PLACES = 5000
-#: Of the paths of flows, which have no colours: those are schemes.
+#: Dashes of paths of flows, which have no colours, since colours are schemes.
 _DASHES = ("none", "9 4", "3 3", "12 3 3 3", "6 2")
 
 
 @dataclass(frozen=True)
 class Topology:
-    """A network; `positions` is the table of that name, for the trajectories of nodes that move."""
+    """Picture of a network; `positions` is the table of that name, for trajectories of moving nodes."""
 
     view: _core.ScenarioView
     positions: pd.DataFrame | None = None
@@ -48,7 +48,7 @@ class Topology:
         return layout(self.view)
 
     def picture(self) -> str:
-        """An `<svg>` element."""
+        """Returns an `<svg>` element."""
         view = self.view
         points, measured = self._layout
         trajectories = _trajectories(self.positions) if all(measured) and self.positions is not None else {}
@@ -70,10 +70,10 @@ class Topology:
         return "\n".join(parts)
 
     def caption(self) -> str:
-        """What the picture shows."""
+        """Returns a description of the picture."""
         text = self._what_is_drawn()
         if any(node["moves"] for node in self.view["nodes"]):
-            text += f" Nodes move (dotted, seed {self.view['seed']}): all else is shown as it is at the start."
+            text += f" Nodes move (dotted, seed {self.view['seed']}): everything else is shown as at the start."
         if self.positions is not None and self.positions["off"].any():
             names = list(self.positions.loc[self.positions["off"] == 1, "name"].unique())
             more = f" and {len(names) - _MOST_OFF} more" if len(names) > _MOST_OFF else ""
@@ -102,7 +102,7 @@ class Topology:
 
 
 def _trajectories(positions: pd.DataFrame) -> dict[int, np.ndarray]:
-    """The places of each node that moves, in the order of time; of many, every second, third, ... one."""
+    """Returns the positions of each moving node in the order of time, thinned out if there are many."""
     stride = -(-len(positions) // _MOST_PLACES) or 1
     trajectories = {}
     for node in np.unique(positions["node"].to_numpy(dtype=int)):
@@ -149,7 +149,7 @@ def _links(view: _core.ScenarioView, xs: np.ndarray, ys: np.ndarray) -> list[str
 
 
 def _many_links(qualities: dict[tuple[int, int], list[float]], xs: np.ndarray, ys: np.ndarray) -> list[str]:
-    """Links without tips: those of about the same quality are one element, so that the page stays small."""
+    """Returns links without tooltips; links of similar quality are one element, to keep the page small."""
     steps: dict[int, list[str]] = {}
     length = 0.0
     links, count = list(qualities.items()), len(qualities)
@@ -158,7 +158,7 @@ def _many_links(qualities: dict[tuple[int, int], list[float]], xs: np.ndarray, y
         line = f"M{xs[a]:.1f} {ys[a]:.1f}L{xs[b]:.1f} {ys[b]:.1f}"
         steps.setdefault(round(_QUALITY_STEPS * _worst(both)), []).append(line)
         length += math.hypot(xs[a] - xs[b], ys[a] - ys[b])
-    # So many lines that they cover all between nodes would hide what lies among them.
+    # Links that cover the area between nodes would hide what is below, so they are drawn fainter.
     faint = min(1.0, max(_FAINTEST, float(np.ptp(xs) * np.ptp(ys)) / max(length, 1.0)))
     paths = [
         f'<path d="{"".join(lines)}" stroke-opacity="{faint * (0.12 + 0.5 * step / _QUALITY_STEPS):.2f}"/>'
@@ -168,12 +168,12 @@ def _many_links(qualities: dict[tuple[int, int], list[float]], xs: np.ndarray, y
 
 
 def _stride(links: int) -> int:
-    """Of so many links all are drawn, or one in two, three, ..."""
+    """Returns n if one in n links is drawn."""
     return -(-links // _MOST_LINES)
 
 
 def _worst(both: list[float]) -> float:
-    """What a link delivers in its worse direction."""
+    """Returns the delivery ratio of a link in its worse direction."""
     return min(both) if len(both) > 1 else 0.0
 
 
@@ -217,12 +217,12 @@ def _nodes(view: _core.ScenarioView, xs: np.ndarray, ys: np.ndarray, measured: l
 
 
 def _size(xs: np.ndarray, ys: np.ndarray) -> float:
-    """How large nodes are drawn: where many are close together, each has less room."""
+    """Returns the size factor of nodes, smaller where many nodes are close together."""
     return min(1.0, distance_apart(xs, ys) / _FULL_SIZE_DISTANCE) if len(xs) > _MOST_NAMES else 1.0
 
 
 def _scale_bar(scale: float, height: float) -> list[str]:
-    """A bar of a round number of metres, about a tenth of the width."""
+    """Returns a scale bar of a round number of metres, about a tenth of the width."""
     wanted = WIDTH / 8 / scale
     power = 10 ** math.floor(math.log10(wanted))
     metres = next(m * power for m in (5, 2, 1) if m * power <= wanted)

@@ -1,1 +1,1 @@
-"""What runs leave, as tables: columns and their derivation, statistics over seeds, folders, provenance."""
+"""Tables of runs: columns and derived columns, statistics over seeds, folders of results, provenance."""

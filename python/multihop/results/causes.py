@@ -1,8 +1,7 @@
-"""The tables of causes: what hops did for flows, where packets were dropped, and why frames were lost.
+"""Tables of causes: delay sources of each hop, packet drops by place, and frame losses by cause.
 
-The engine keeps these books, and a run's output has them, if they are asked for, as `run`, `compare` and
-`explain` do. Studies do not: they cost some percent of a run. `crates/sim/src/outcome/causes.rs` declares
-them.
+The engine records them on request, as `run`, `compare` and `explain` do. Studies omit them, since recording
+slows a run by some percent. `crates/sim/src/outcome/causes.rs` declares their columns.
 """
 
 from __future__ import annotations
@@ -10,11 +9,11 @@ from __future__ import annotations
 from multihop import _core
 from multihop.results.columns import Column
 
-#: What a run's output has besides, if it is asked for: table -> column -> definition.
+#: Columns of the tables that a run's output contains on request.
 CAUSE_TABLES: dict[str, dict[str, Column]] = {
     table: {name: Column(unit, meaning) for name, unit, meaning in columns}
     for table, _, columns in _core.columns(causes=True)
 }
 
-#: Why a unicast frame did not do what it was sent for: columns of the table `losses`.
+#: Causes for which a unicast frame failed: columns of the table `losses`.
 LOSS_CAUSES = tuple(name for name in CAUSE_TABLES["losses"] if name not in {"sender", "receiver", "frame"})

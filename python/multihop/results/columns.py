@@ -1,6 +1,6 @@
-"""Every column of the result tables: its unit and its meaning, as `crates/sim/src/outcome.rs` declares them.
+"""Columns of the result tables with units and meanings, as `crates/sim/src/outcome.rs` declares them.
 
-The Parquet files carry this, and the documentation's results reference is generated from it.
+Parquet files contain these, and the results reference is generated from them.
 """
 
 import math
@@ -12,18 +12,18 @@ from multihop import _core
 
 @dataclass(frozen=True)
 class Column:
-    """A column: unit (`1` for counts and shares, empty for names) and meaning."""
+    """Definition of a column: unit (`1` for counts and shares, empty for names) and meaning."""
 
     unit: str
     meaning: str
 
 
-#: Table -> column -> definition, in the order in which they are written.
+#: Columns of each table, in the order in which they are written.
 TABLES: dict[str, dict[str, Column]] = {
     table: {name: Column(unit, meaning) for name, unit, meaning in columns} for table, _, columns in _core.columns()
 }
 
-#: Table -> what a row of it is.
+#: Meaning of a row of each table.
 _ROWS = {table: row for table, row, _ in _core.columns()}
 
 #: Unit of the columns that may be negative.
@@ -36,7 +36,7 @@ DROP_CAUSES = tuple(name.removeprefix(_DROPPED) for name in TABLES["flows"] if n
 
 
 def catalogue() -> list[dict[str, Any]]:
-    """Every table, and its columns with unit and meaning: what metrics of studies are made of."""
+    """Returns every table with its columns, units and meanings, of which metrics of studies are made."""
     return [
         {
             "name": table,
@@ -47,7 +47,7 @@ def catalogue() -> list[dict[str, Any]]:
     ]
 
 
-#: What a comparison adds in front of each table.
+#: Columns that a comparison adds before those of each table.
 RUN_COLUMNS: dict[str, Column] = {
     "variant": Column(
         "", "what was compared: the scheme that every flow used, or `scenario` for the scenario as written"
@@ -58,9 +58,9 @@ RUN_COLUMNS: dict[str, Column] = {
 
 @dataclass(frozen=True)
 class Metric:
-    """A scalar of a run that schemes are compared by.
+    """Scalar of a run by which schemes are compared.
 
-    `least` and `most` are the ends of its range in SI units, at which its intervals end.
+    `least` and `most` limit its range in SI units, and cut its intervals.
     """
 
     name: str
@@ -77,11 +77,11 @@ class Metric:
         return f"{self.title} [{self.unit}]" if self.unit else self.title
 
     def shown(self, value: float) -> float:
-        """The value in the unit that people read."""
+        """Converts a value from SI units to the unit of display."""
         return value * self.scale
 
 
-#: What comparisons report, in this order. Names are columns of the summary.
+#: Metrics of a comparison, in the order of display. Names are columns of the summary.
 METRICS: tuple[Metric, ...] = (
     Metric("goodput_total_bps", "Total goodput", "Mb/s", 1e-6, higher_is_better=True),
     Metric("jain", "Fairness (Jain index)", "", 1.0, higher_is_better=True, most=1.0),
@@ -92,14 +92,14 @@ METRICS: tuple[Metric, ...] = (
     Metric("retransmission_ratio", "Retransmissions", "%", 1e2, higher_is_better=False),
 )
 
-#: What comparisons report besides, where a flow has a video.
+#: Further metrics of a comparison with video flows.
 VIDEO_METRICS: tuple[Metric, ...] = (
     Metric("late_ratio", "Late frames", "%", 1e2, higher_is_better=False, most=1.0),
     Metric("stall_time_s", "Stall time", "s", 1.0, higher_is_better=False),
     Metric("video_frame_delay_p95_s", "95th percentile of frame delay", "ms", 1e3, higher_is_better=False),
 )
 
-#: What comparisons report besides, where runs can be held against the optimum (`multihop.optima`).
+#: Further metrics of a comparison whose runs can be compared with the optimum (`multihop.optima`).
 OPTIMUM_METRICS: tuple[Metric, ...] = (
     Metric("optimum_distance", "Distance to the optimum", "%", 1e2, higher_is_better=False),
     Metric("optimum_gap", "Gap to the optimum", "%", 1e2, higher_is_better=False, least=-math.inf, most=1.0),

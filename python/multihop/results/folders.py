@@ -15,17 +15,17 @@ import pandas as pd
 
 from multihop.base import extras
 from multihop.base.errors import UserError
+from multihop.base.escaping import no_formula, write_csv
 from multihop.base.files import replace_file, require_writable_directory, require_writable_file
-from multihop.base.visible import no_formula, write_csv
 from multihop.results.columns import TABLES, Column
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: What the file of motion of a scenario is called beside its copy.
+#: Name of the copy of a scenario's motion file.
 MOTION_FILE = "motion"
 
-#: What results are called in their directory.
+#: Names of result files.
 RESULT_NAMES = (
     "manifest.json",
     "scenario.toml",
@@ -34,16 +34,16 @@ RESULT_NAMES = (
     *(f"{name}.{kind}" for name in TABLES for kind in ("parquet", "csv")),
 )
 
-#: There while results are written: a folder whose writer was killed holds some of our files but no manifest
-#: yet.
+#: Marker of unfinished results: a folder whose writer was killed has result files but no manifest yet.
 _UNFINISHED = ".multihop-unfinished"
 
 
 def require_results_directory(directory: Path, names: Sequence[str] = RESULT_NAMES) -> None:
-    """As `require_writable_directory`; files of these names, to be replaced, must be results as well.
+    """Checks that results can be written into a directory and replace only results of multihop.
 
     Raises:
-        UserError: if the directory has a file of the same name as one of ours, but no manifest of ours.
+        UserError: if the directory cannot be written, or has files of these names but no manifest of
+            multihop.
     """
     require_writable_directory(directory)
     there = [name for name in names if os.path.lexists(directory / name)]
@@ -52,13 +52,13 @@ def require_results_directory(directory: Path, names: Sequence[str] = RESULT_NAM
     if there and not (manifest_of(directory) is not None or (directory / _UNFINISHED).exists()):
         raise UserError(
             f"{directory}: not a results folder of multihop, but it has a file {there[0]}, which would be replaced; "
-            "choose another"
+            "choose another folder"
         )
 
 
 @contextmanager
 def results_directory(directory: Path, names: Sequence[str] = RESULT_NAMES) -> Iterator[None]:
-    """A directory into which results of these names are written, the manifest last.
+    """Context in which results of these names are written into a directory, the manifest last.
 
     Raises:
         UserError: as `require_results_directory`.
@@ -75,17 +75,16 @@ def results_directory(directory: Path, names: Sequence[str] = RESULT_NAMES) -> I
 
 
 def table_file(name: str) -> str:
-    """What a table's file is called in a manifest: Parquet where that can be written, else CSV."""
+    """Returns the name of a table's file in a manifest: Parquet if it can be written, else CSV."""
     return f"{name}.{'parquet' if extras.has('parquet') else 'csv'}"
 
 
 def write_table(
     directory: Path, name: str, table: pd.DataFrame, about: Mapping[str, Any], columns: Mapping[str, Column]
 ) -> list[Path]:
-    """Writes a table as Parquet and as CSV, each whole; returns their paths. Without PyArrow, as CSV alone.
+    """Writes a table as Parquet and CSV, or without PyArrow only as CSV, each atomically. Returns the paths.
 
-    In Parquet each column that `columns` defines has its unit and meaning in its field's metadata, and
-    `about` is in the schema's.
+    In Parquet, the metadata of fields hold unit and meaning from `columns`, and the schema's hold `about`.
 
     Raises:
         OutputError: if the disk is full or broken.
@@ -93,7 +92,7 @@ def write_table(
     """
     parquet, text = directory / f"{name}.parquet", directory / f"{name}.csv"
     if not extras.has("parquet"):
-        # One that was written with PyArrow before would be taken for the same table.
+        # An older Parquet file would be taken for the same table.
         parquet.unlink(missing_ok=True)
         replace_file(text, partial(_write_plain, table))
         return [text]
@@ -106,7 +105,7 @@ def write_table(
 
 
 def arrow_table(table: pd.DataFrame, about: Mapping[str, Any], columns: Mapping[str, Column]) -> pa.Table:
-    """A table that describes itself."""
+    """Converts a table to Arrow, with units, meanings and `about` as metadata."""
     import pyarrow as pa
 
     made = pa.Table.from_pandas(table, preserve_index=False)
@@ -123,7 +122,7 @@ def _write_plain(table: pd.DataFrame, path: Path) -> None:
 
 
 def manifest_of(directory: Path) -> dict[str, Any] | None:
-    """The manifest of results that are there; none if it is missing, or not of multihop."""
+    """Returns the manifest of a folder, or `None` if it is missing or not of multihop."""
     try:
         about = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

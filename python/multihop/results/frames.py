@@ -1,7 +1,7 @@
-"""Makes tables of the engine's columns, every derived column included, for one run or many at once.
+"""Tables of one or more runs, from the engine's columns and derived columns.
 
-Runs that are handled together are runs of one resolved scenario, which differ in their seed only: they have
-the same nodes, flows and time steps. Tables have the seed as their first column.
+Runs that are processed together have one resolved scenario and differ only in the seed: they have the same
+nodes, flows and time steps. The first column of each table is the seed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pandas as pd
 
 from multihop import _core
 from multihop.base.errors import UserError
-from multihop.base.visible import visible
+from multihop.base.escaping import visible
 from multihop.results.columns import DROP_CAUSES, TABLES
 from multihop.results.statistics import jain
 
@@ -23,14 +23,13 @@ if TYPE_CHECKING:
     Outputs = Sequence[_core.Output]
 
 
-#: One object, so that summaries of equal runs are equal: a NaN equals nothing, but dicts look at identity
-#: first.
+#: Single NaN object, so that summaries of equal runs compare equal: dicts compare identity first.
 _MISSING = float("nan")
 
 
 @contextmanager
 def _as_the_engine_writes() -> Iterator[None]:
-    """One message for output that is none of the engine's: a store may hold what was edited.
+    """Raises one error for output that the engine did not write, such as an edited file of the store.
 
     Raises:
         UserError: if tables cannot be made of the output.
@@ -46,7 +45,7 @@ def _as_the_engine_writes() -> Iterator[None]:
 
 @_as_the_engine_writes()
 def table(name: str, view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
-    """The table of that name (one of `multihop.results.columns.TABLES`) of all runs, below each other."""
+    """Returns the table of that name, one of `multihop.results.columns.TABLES`, with the rows of all runs."""
     make: dict[str, Callable[[_core.ScenarioView, Outputs], pd.DataFrame]] = {
         "flows": _flows,
         "nodes": _nodes,
@@ -63,13 +62,13 @@ def table(name: str, view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame
 
 
 def sources(name: str) -> frozenset[str]:
-    """The engine's tables that the table of that name is made of, besides the scalars of each run."""
+    """Names of the engine's tables that a result table needs, besides the scalars of each run."""
     return frozenset({"flows", "nodes", "delays"} if name == "summary" else {name})
 
 
 @_as_the_engine_writes()
 def summaries(view: _core.ScenarioView, outputs: Outputs) -> list[dict[str, int | float | str]]:
-    """The scalars of each run."""
+    """Returns the scalars of each run."""
     flows = _flows(view, outputs)
     count = len(view["flows"])
     sharing = np.array([not flow.get("acknowledges", False) for flow in view["flows"]], dtype=bool)
@@ -93,10 +92,11 @@ def _flows(_: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
     df["offered_bps"] = df["sent_bytes"] * 8 / measured
     df["packets_lost"] = df[[f"dropped_{cause}" for cause in DROP_CAUSES]].sum(axis=1)
     lost = df["packets_lost"].to_numpy(dtype=float)
-    # Not per packet emitted: a queue filled during the warm-up may lose more than is emitted afterwards.
+    # The divisor is not the emitted packets: a queue filled during the warm-up may drop more than are
+    # emitted.
     df["loss_ratio"] = _ratio(lost, lost + arrived)
     df["retransmission_ratio"] = _ratio(df["retransmissions"].to_numpy(dtype=float), sent)
-    # The engine writes zero where nothing arrived; a delay that was never observed is missing, not small.
+    # The engine writes zero where nothing arrived, although no delay was observed.
     delays = [name for name in df.columns if name.startswith("delay_")]
     df.loc[arrived == 0, delays] = np.nan
     return df[["seed", *TABLES["flows"]]]
@@ -152,19 +152,19 @@ def _measurements(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
 
 
 def _delays(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
-    # Runs that were kept before the table was there are without.
+    # Older runs in a store lack this table.
     outputs = [output for output in outputs if "delays" in output]
     return _with_names("delays", "flow", view["flows"], outputs)
 
 
 def _positions(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
-    # Whether a node moves at all may depend on the seed: its first pause may outlast the run.
+    # Whether a node moves may depend on the seed: its first pause may last longer than the run.
     outputs = [output for output in outputs if "positions" in output]
     return _with_names("positions", "node", view["nodes"], outputs)
 
 
 def _with_names(name: str, index: str, named: Sequence[Mapping[str, Any]], outputs: Outputs) -> pd.DataFrame:
-    """A table whose rows are of a flow or a node, with its name."""
+    """Returns a table of flows or nodes with their names."""
     if not outputs:
         return _empty(name)
     df = _stacked(name, outputs)
@@ -178,12 +178,12 @@ def _summary(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
 
 
 def wants(flows: Sequence[_core.FlowView]) -> list[tuple[str, float | None]]:
-    """What each flow wants: as much as it can get, or a rate of its own."""
+    """Returns the demand of each flow: application and offered rate in bit/s, or `None` for a greedy flow."""
     return [("" if flow["offered_bps"] is None else flow["app"], flow["offered_bps"]) for flow in flows]
 
 
 def largest_alike(flows: Sequence[_core.FlowView]) -> list[int]:
-    """Indices of the flows that want the same, of the largest such group: those that fairness is between."""
+    """Returns indices of the largest group of flows with equal demand, among which fairness is measured."""
     groups: dict[tuple[str, float | None], list[int]] = {}
     for index, want in enumerate(wants(flows)):
         groups.setdefault(want, []).append(index)
@@ -191,9 +191,9 @@ def largest_alike(flows: Sequence[_core.FlowView]) -> list[int]:
 
 
 def _flow_scalars(flows: pd.DataFrame, sharing: np.ndarray, alike: np.ndarray) -> dict[str, float | int]:
-    """Scalars of all flows, of those that share the medium, and of those that also want the same.
+    """Returns scalars of all flows, of sharing flows, and of sharing flows with equal demand.
 
-    Flows of emulations that only answer others do not share the medium.
+    Flows of emulations that only carry replies do not count as sharing.
     """
     column = {name: flows[name].to_numpy() for name in flows.columns}
     goodput, arrived = column["goodput_bps"], column["packets_delivered"].astype(float)
@@ -222,10 +222,10 @@ def _flow_scalars(flows: pd.DataFrame, sharing: np.ndarray, alike: np.ndarray) -
 
 
 def _pooled_delays(flows: pd.DataFrame, bins: dict[str, Any] | None, alike: np.ndarray) -> dict[str, float]:
-    """Median and 95th percentile over the packets of flows that want the same.
+    """Median and 95th percentile of delay over the packets of flows with equal demand.
 
-    The quantile of the bins is off by at most 3 %. That of the packets lies between the exact quantiles of
-    the flows: with one flow it is exact. A run that was kept before there were bins has no quantiles.
+    Quantiles of the histogram are off by at most 3 %. Results are limited to the range of the flows' exact
+    quantiles, so that a single flow is exact. Older runs without a histogram have no quantiles.
     """
     made = {}
     for name, share in (("delay_p50_s", 0.5), ("delay_p95_s", 0.95)):
@@ -240,27 +240,27 @@ def _pooled_delays(flows: pd.DataFrame, bins: dict[str, Any] | None, alike: np.n
 
 
 def quantile(edges: np.ndarray, packets: np.ndarray, share: float) -> float:
-    """The smallest edge of bins that at least this share of the packets does not exceed."""
+    """Returns the smallest bin edge that at least this share of the packets does not exceed."""
     order = np.argsort(edges, kind="stable")
     counted = np.cumsum(packets[order])
     return float(edges[order][np.searchsorted(counted, share * counted[-1])])
 
 
 def _late_ratio(column: dict[str, np.ndarray]) -> float:
-    """Of the frames of all flows whose fate was decided; NaN if there are none."""
+    """Returns the share of video frames that were late, lost or skipped; NaN without frames."""
     in_time = float(np.nansum(column["video_frames_on_time"].astype(float)))
     missed = sum(float(np.nansum(column[f"video_frames_{how}"].astype(float))) for how in ("late", "lost", "skipped"))
     return missed / (missed + in_time) if missed + in_time else _MISSING
 
 
 def _empty(name: str) -> pd.DataFrame:
-    """A table that the scenario has nothing for."""
+    """Returns an empty table with the columns and types of that name."""
     columns = {column: pd.Series(dtype=float if about.unit else object) for column, about in TABLES[name].items()}
     return pd.DataFrame({"seed": pd.Series(dtype=np.uint64), **columns})
 
 
 def _stacked(name: str, outputs: Outputs) -> pd.DataFrame:
-    """The engine's columns of all runs, with the seed of each row."""
+    """Joins the engine's columns of all runs, with the seed of each row."""
     tables: list[dict[str, Any]] = [output[name] for output in outputs]  # type: ignore[literal-required]
     seeds = [int(output["summary"]["seed"]) for output in outputs]
     lengths = [_length(columns) for columns in tables]

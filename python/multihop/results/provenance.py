@@ -1,4 +1,4 @@
-"""What a result says about where it came from. Nothing here depends on the machine."""
+"""Provenance of results: version, engine and commit. Nothing depends on the machine."""
 
 from multihop import _core
 
@@ -9,25 +9,24 @@ def version() -> str:
 
 
 def engine() -> str:
-    """Which engine this is: the version, and a name for the sources that it was built from.
+    """Identity of the engine: its version and a hash of its sources.
 
-    Builds of equal sources are the same engine, on whatever machine; any edit of them is another one.
-    Finished runs are kept under it. A run is the engine's alone: Python hands it the scenario, and what
-    Python makes of its output is made anew whenever results are read.
+    Builds of equal sources have the same identity on any machine. The store keys finished runs by it. A run
+    depends on the engine alone: Python passes the scenario, and derives its tables anew on each reading.
     """
     return f"{version()}+{_core.identity()}"
 
 
 def commit() -> str | None:
-    """Commit of the engine's checkout, as a remark; `None` if it was built outside of one."""
+    """Commit of the engine's checkout, or `None` if it was built outside of one. For information only."""
     return _core.commit()
 
 
 def build() -> str:
-    """Engine and commit, for people."""
+    """Engine and commit as text."""
     return f"{engine()}, commit {commit() or 'unknown'}"
 
 
 def record() -> dict[str, str | None]:
-    """The build as manifests have it."""
+    """Returns version, engine and commit for manifests."""
     return {"multihop": version(), "engine": engine(), "commit": commit()}

@@ -13,15 +13,15 @@ from multihop.results import student
 
 CONFIDENCE = 0.95
 
-#: Differences with an adjusted p-value below this are called significant.
+#: Adjusted p-value below which a difference is significant.
 SIGNIFICANCE = 0.05
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over `n` independent runs and its Student-t confidence interval; no interval where `n` is 1.
+    """Mean over `n` independent runs with its Student-t confidence interval; no interval if `n` is 1.
 
-    The interval of a quantity with a range ends where the range does.
+    The interval is cut at the ends of the quantity's range.
     """
 
     mean: float
@@ -31,11 +31,11 @@ class Estimate:
 
     @property
     def half_width(self) -> float | None:
-        """Half of the interval's width, or that of its longer side where the range cuts the other one."""
+        """Half of the interval's width; if the range cuts one side, the length of the other."""
         return None if self.low is None or self.high is None else max(self.high - self.mean, self.mean - self.low)
 
     def within(self, least: float, most: float = math.inf) -> Estimate:
-        """The estimate of a quantity that is never below `least` nor above `most`."""
+        """Returns the estimate with its interval cut at `least` and `most`."""
         if self.low is None or self.high is None:
             return self
         return replace(self, low=max(self.low, min(least, self.mean)), high=min(self.high, max(most, self.mean)))
@@ -43,10 +43,10 @@ class Estimate:
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """Mean of `a - b` over common seeds, Student-t interval, and two-sided p-value of "no difference".
+    """Mean of `a - b` over common seeds, Student-t interval, and two-sided p-value of the paired t-test.
 
     Interval and p-value are `None` for a single pair. Runs of two schemes with one seed share topology, flows
-    and start times, so their difference varies less than either of them.
+    and start times, so that their difference varies less than either of them.
     """
 
     mean: float
@@ -74,7 +74,7 @@ def estimate(values: Sequence[float] | np.ndarray, confidence: float = CONFIDENC
 
 
 def estimate_or_none(values: np.ndarray) -> Estimate | None:
-    """As `estimate`, with `None` where no value is finite."""
+    """Returns `estimate`, or `None` if no value is finite."""
     return estimate(values) if np.isfinite(values).any() else None
 
 
@@ -107,7 +107,7 @@ def paired_difference(
 
 
 def half_width(deviation: np.ndarray, count: np.ndarray, confidence: float = CONFIDENCE) -> np.ndarray:
-    """Half widths of Student-t intervals of means by standard deviation and count; `nan` below two values."""
+    """Half widths of Student-t intervals of means by standard deviation and count; NaN below two values."""
     counts = np.asarray(count)
     quantiles = {n: student.quantile(confidence, n - 1) if n > 1 else math.nan for n in set(counts.ravel().tolist())}
     of_each = np.array([quantiles[n] for n in counts.ravel().tolist()]).reshape(counts.shape)
@@ -118,7 +118,7 @@ def half_width(deviation: np.ndarray, count: np.ndarray, confidence: float = CON
 def jain(values: Sequence[float] | np.ndarray) -> float:
     """Jain's fairness index (Jain, Chiu, Hawe 1984): 1 if all shares are equal, 1/n if one takes all.
 
-    `nan` for no shares or if all are zero, where fairness has no meaning.
+    Returns NaN without shares or if all are zero.
     """
     x = np.asarray(values, dtype=float)
     square_sum = float((x**2).sum())
@@ -140,12 +140,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _mean(x: np.ndarray) -> float:
-    """The mean, which rounding does not put outside of the values: equal ones have themselves."""
+    """Mean, limited to the range of the values, so that the mean of equal values is that value."""
     return float(np.clip(x.mean(), x.min(), x.max()))
 
 
 def _half_width(x: np.ndarray, confidence: float) -> float:
     if x.min() == x.max():
-        # Rounding of the mean would make a spread of some 1e-17 of it.
+        # The rounding error of the mean would otherwise yield a width of about 1e-17 of the mean.
         return 0.0
     return float(half_width(np.array(x.std(ddof=1)), np.array(x.size), confidence))

@@ -1,18 +1,18 @@
-"""Student's t distribution, by the incomplete beta function, so that intervals need no more than NumPy."""
+"""Student's t distribution by the incomplete beta function, so that intervals need only NumPy."""
 
 from __future__ import annotations
 
 import math
 from functools import lru_cache
 
-#: Terms of the continued fraction at most; some dozens are enough anywhere.
+#: Most terms of the continued fraction; some dozens are enough.
 _MOST_TERMS = 10_000
 
 
 def two_sided(t: float, freedom: float) -> float:
-    """Probability that a variable of so many degrees of freedom is at least as far from zero as `t`.
+    """Two-sided tail probability of Student's t distribution: of values at least as far from zero as `t`.
 
-    It is I_x(freedom / 2, 1 / 2) with x = freedom / (freedom + t^2) (Abramowitz and Stegun 1964, 26.5.27).
+    Equals I_x(freedom / 2, 1 / 2) with x = freedom / (freedom + t^2) (Abramowitz and Stegun 1964, 26.5.27).
     """
     if math.isnan(t) or not freedom > 0:
         return math.nan
@@ -25,7 +25,7 @@ def two_sided(t: float, freedom: float) -> float:
 
 @lru_cache(maxsize=4096)
 def quantile(confidence: float, freedom: float) -> float:
-    """Two-sided quantile of Student's t for this confidence and degrees of freedom, by bisection."""
+    """Two-sided quantile of Student's t for a confidence and degrees of freedom, by bisection."""
     outside = 1.0 - confidence
     low, high = 0.0, 1.0
     while two_sided(high, freedom) > outside:
@@ -39,18 +39,18 @@ def quantile(confidence: float, freedom: float) -> float:
 
 
 def _incomplete_beta(x: float, rest: float, a: float, b: float) -> float:
-    """I_x(a, b), where `rest` is 1 - x with all its digits (Abramowitz and Stegun 1964, 26.5.8)."""
+    """Incomplete beta function I_x(a, b), with `rest` = 1 - x (Abramowitz and Stegun 1964, 26.5.8)."""
     if x == 0.0 or rest == 0.0:
         return 0.0 if x == 0.0 else 1.0
     front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log(rest))
-    # The fraction converges fast on the lower side of the mean.
+    # The fraction converges fast below the mean.
     if x < (a + 1) / (a + b + 2):
         return front / a / _fraction(x, a, b)
     return 1.0 - front / b / _fraction(rest, b, a)
 
 
 def _fraction(x: float, a: float, b: float) -> float:
-    """The continued fraction of the incomplete beta function, by Lentz's method."""
+    """Continued fraction of the incomplete beta function, by Lentz's method."""
     tiny = 1e-300
     value = above = 1.0
     below = 0.0

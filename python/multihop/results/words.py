@@ -1,4 +1,4 @@
-"""Numbers in words, and tables of words."""
+"""Numbers and lists as text, and Markdown tables."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 from multihop.results.columns import Metric
 from multihop.results.statistics import Estimate
 
-#: Digits of a number on a screen at most: more say nothing to a reader.
+#: Most significant digits of a number on a screen.
 SCREEN_DIGITS = 4
 
 
 def with_interval(found: Estimate | None, metric: Metric, digits: int | None = None) -> str:
-    """`mean ± half width` in the unit that people read, with as many digits as the interval justifies.
+    """Formats `mean ± half width` in the unit of display, with as many digits as the interval justifies.
 
-    `digits` limits those of the mean, and with them those of the half width.
+    `digits` limits the digits of the mean, and with them those of the half width.
     """
     if found is None:
         return "none"
@@ -33,24 +33,24 @@ def with_interval(found: Estimate | None, metric: Metric, digits: int | None = N
 
 
 def fixed(value: float, decimals: int) -> str:
-    """A number with so many decimals; `none` for NaN."""
+    """Formats a number with a fixed number of decimals; `none` for NaN."""
     return "none" if value != value else f"{value:.{decimals}f}"
 
 
 def three_digits(value: float) -> str:
-    """A number with three significant digits; a large one without an exponent: 3150, not 3.15e+03."""
+    """Formats a number with three significant digits, and large ones without exponent: 3150, not 3.15e+03."""
     shown = f"{value + 0.0:.3g}"
     return f"{float(shown):.0f}" if "e+" in shown else shown
 
 
 def signed(metric: Metric, difference: float) -> str:
-    """A difference in the unit that people read, with its sign."""
+    """Formats a difference with its sign in the unit of display."""
     shown = three_digits(metric.shown(difference))
     return shown if shown.startswith("-") or float(shown) == 0.0 else f"+{shown}"
 
 
 def rate(bps: float) -> str:
-    """A rate in Mb/s, the one unit of rates on a screen, with three digits and at most four decimals."""
+    """Formats a rate in Mb/s with three digits and at most four decimals."""
     mbps = bps / 1e6
     if 0.0 < abs(mbps) < 0.0001:
         return "< 0.0001 Mb/s" if mbps > 0 else "> -0.0001 Mb/s"
@@ -58,7 +58,7 @@ def rate(bps: float) -> str:
 
 
 def percent(part: float) -> str:
-    """A share in percent: whole percent from 10 on, two digits below, and never a zero with a sign."""
+    """Formats a share in percent: whole percent from 10 on, two digits below, and zero without a sign."""
     if abs(part) >= 0.0995 or part == 0:
         return f"{100 * part + 0.0:.0f} %"
     if abs(part) < 0.0001:
@@ -67,30 +67,30 @@ def percent(part: float) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things: 1 flow, 2 flows."""
+    """Formats a count with its noun: 1 flow, 2 flows."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def several(names: Sequence[str], most: int = 8) -> str:
-    """Names with commas between, of which the first are named and the others counted."""
+    """Joins names with commas, and counts those after the first `most`."""
     more = [f"{len(names) - most} more"] if len(names) > most else []
     return ", ".join([*names[:most], *more])
 
 
-def listed(names: Sequence[str]) -> str:
-    """Names with commas between, and `and` before the last."""
+def listed(names: Sequence[str], before_last: str = "and") -> str:
+    """Joins names with commas, and a word before the last."""
     *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{', '.join(first)} {before_last} {last}" if first else last
 
 
 def share(value: float) -> str:
-    """A share in percent, of which something small is not nothing; empty if there is none."""
+    """Formats a share in percent with one decimal, "< 0.1 %" for smaller ones; empty for NaN."""
     if value != value:
         return ""
     return "< 0.1 %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
 
 
 def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Lines of a table in Markdown, with an empty one behind it; bars within cells are escaped."""
+    """Returns lines of a Markdown table and a blank line; bars within cells are escaped."""
     made = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
     return ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads), *made, ""]

@@ -1,1 +1,1 @@
-"""From a scenario to runs of the engine: scenarios, seeds, threads, and the store of finished runs."""
+"""From scenarios to runs of the engine: scenarios, seeds, threads, logs, and the store of finished runs."""

@@ -1,6 +1,6 @@
-"""A Lua dissector of congestion headers, notices and DSDV for Wireshark and tshark.
+"""Lua dissector of congestion headers, notices and DSDV for Wireshark and tshark.
 
-It is made of the engine's layouts.
+The script is generated from the engine's header layouts.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ end
 
 
 def lua() -> str:
-    """The script: `multihop.NAME.FIELD` for each field of a header on the air that Wireshark lacks."""
+    """Returns the Lua script, with a field `multihop.NAME.FIELD` per header field that Wireshark lacks."""
     headers = registered()["headers"]
     layouts = [_layout(header) for header in headers if "type" in header and header["air"] > 0]
     kind, carriers = _core.congestion_header()
@@ -61,14 +61,14 @@ def lua() -> str:
 
 
 def _layout(header: dict[str, Any]) -> str:
-    """The fields of a header and where they are. What only simulated ends know is not in a capture."""
+    """Returns the Lua layout of a header. Fields known only to simulated ends are not in a capture."""
     extends = any(field["name"] == "words" for field in header["fields"])
     there = [field for field in header["fields"] if field["from"] > 0 and (extends or field["to"] <= header["air"])]
     lines = [f"fields.{_key(header, field)} = {_proto_field(header, field)}\n" for field in there]
     title = _quoted(header["summary"])
     lines.append(f"layouts[{header['type']}] = {{title = {title}, air = {header['air']}, fields = {{\n")
     for field in there:
-        # Of bytes at the end there may be fewer.
+        # Bytes at the end of a header may be fewer than its layout has.
         partial = "true" if field["kind"] == "bytes" else "false"
         place = f"from = {field['from']}, to = {field['to']}, partial = {partial}"
         lines.append(f"  {{proto = fields.{_key(header, field)}, {place}}},\n")
@@ -108,7 +108,7 @@ def _protocol(protocol: int, follows: int) -> str:
 
 
 def _rows(header: dict[str, Any]) -> str:
-    """A protocol behind IPv4 or UDP whose packets are one row of fields after another."""
+    """Returns a Lua protocol above IPv4 or UDP whose packets are consecutive rows of fields."""
     name, size = f"multihop_{header['name']}", header["air"]
     key, table = ("ip_protocol", "ip.proto") if "ip_protocol" in header else ("udp_port", "udp.port")
     there = [field for field in header["fields"] if field["to"] <= size]

@@ -1,4 +1,4 @@
-"""Every key of a scenario from the schema: path, what it takes, range, default and meaning."""
+"""Keys of a scenario from the schema: path, accepted values, range, default and meaning."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 from multihop.simulation.scenario import inline_toml, registered, schema
 
-#: What a quantity of the schema is called.
+#: Words for quantities of the schema.
 _QUANTITIES = {"Duration": "time", "BitRate": "bit rate", "Distance": "length"}
 
-#: What a type of JSON is called.
+#: Words for types of JSON.
 _TYPES = {
     "integer": "whole number",
     "number": "number",
@@ -24,22 +24,22 @@ _TYPES = {
 }
 
 
-#: Meaning of a key that says which of several tables this one is.
+#: Meaning of a key that selects one of several tables.
 _CHOICE = "Decides which keys the table has."
 
 
 @dataclass
 class Key:
-    """A key of a scenario.
+    """Key of a scenario.
 
     Attributes:
-        path: as messages and `--set` have it, with `[]` behind lists of tables.
-        takes: kind of value, or the values that the key takes.
-        range: least and most value; empty where there is no limit but the type's.
-        default: as TOML; empty where there is none, or a sentence of the meaning says it.
-        meaning: whole description.
-        only_with: what distinguishes the tables that have the key, where others of the same path lack it.
+        path: path as in messages and `--set`, with `[]` after lists of tables.
+        takes: kind of value, or the accepted values.
+        range: least and most value; empty without a limit besides the type's.
+        default: default as TOML; empty without one, or if the meaning states it.
+        meaning: full description.
         required: whether a table must have the key.
+        only_with: values that identify the tables with the key, if other tables at the path lack it.
     """
 
     path: str
@@ -51,7 +51,7 @@ class Key:
     only_with: list[str] = field(default_factory=list)
 
     def record(self) -> dict[str, Any]:
-        """The key as an entry of a catalogue: `name` is its path, `summary` its meaning."""
+        """Returns the key as an entry of a catalogue: `name` is its path, `summary` its meaning."""
         return {
             "name": self.path,
             "summary": self.meaning,
@@ -64,7 +64,7 @@ class Key:
 
 
 def every() -> list[Key]:
-    """The keys of scenarios, in the order of the schema, and the parameters of each scheme."""
+    """Returns the keys of scenarios in the order of the schema, and the parameters of each scheme."""
     about = schema()
     top = about["properties"]
     plain = [name for name in top if name != "schemes" and not tables(top[name], about["$defs"])]
@@ -80,8 +80,8 @@ def every() -> list[Key]:
 
 
 def chosen(found: Sequence[dict[str, Any]], word: str) -> list[dict[str, Any]]:
-    """Entries whose name begins with a word; if there are none, those that have it in name or summary."""
-    # A place of a list, as in flows[0] or flows[*], is any.
+    """Returns entries whose name begins with a word, or else those with the word in name or summary."""
+    # A list index such as flows[0] or flows[*] matches any element.
     wanted = re.sub(r"\[[^]]*\]", "[]", word.lower()).rstrip(".")
     below = [entry for entry in found if re.match(rf"{re.escape(wanted)}(?=$|[.\[])", entry["name"].lower())]
     begin = below or [entry for entry in found if entry["name"].lower().startswith(wanted)]
@@ -90,14 +90,14 @@ def chosen(found: Sequence[dict[str, Any]], word: str) -> list[dict[str, Any]]:
 
 
 def resolved(about: Mapping[str, Any], known: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a reference of a schema leads to."""
+    """Returns the target of a schema's reference."""
     while "$ref" in about:
         about = known[about["$ref"].rpartition("/")[2]]
     return about
 
 
 def tables(about: Mapping[str, Any], known: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """The shapes of table that a key can hold, each with what distinguishes it, as in `kind = "cbr"`."""
+    """Returns the table shapes that a key accepts, each with its identifying values, as in `kind = "cbr"`."""
     about = resolved(about, known)
     if about.get("type") == "array":
         return tables(about.get("items", {}), known)
@@ -108,14 +108,14 @@ def tables(about: Mapping[str, Any], known: Mapping[str, Any]) -> list[tuple[str
 
 
 def names(about: Mapping[str, Any], known: Mapping[str, Any]) -> list[str]:
-    """The texts that a key takes, where it takes certain ones."""
+    """Returns the fixed texts that a key accepts."""
     shapes = [resolved(shape, known) for shape in (*about.get("oneOf", []), *about.get("anyOf", []))]
     found = [shape["const"] for shape in shapes if isinstance(shape.get("const"), str)]
     return found + [name for shape in [about, *shapes] for name in shape.get("enum", []) if isinstance(name, str)]
 
 
 def limits(about: Mapping[str, Any], known: Mapping[str, Any]) -> str:
-    """The range of a key, from the key itself or from the one of its forms that has one."""
+    """Returns the range of a key, from itself or the first of its forms with a range."""
     for shape in (about, *(resolved(form, known) for form in about.get("anyOf", []))):
         least = shape.get("minimum", shape.get("x-minimum"))
         above, below = shape.get("exclusiveMinimum"), shape.get("exclusiveMaximum")
@@ -134,7 +134,7 @@ def limits(about: Mapping[str, Any], known: Mapping[str, Any]) -> str:
 
 
 def _below(path: str, about: Mapping[str, Any], known: Mapping[str, Any], *, required: bool) -> Iterator[Key]:
-    """The key of a path, and those of the tables that it can hold."""
+    """Yields the key of a path, and the keys of tables that it accepts."""
     whole = resolved(about, known)
     shapes = tables(about, known)
     default = about.get("default")
@@ -158,7 +158,7 @@ def _below(path: str, about: Mapping[str, Any], known: Mapping[str, Any], *, req
 
 
 def _merged(found: list[Key]) -> list[Key]:
-    """Keys of one path and one meaning as one, with all the tables that have them."""
+    """Merges keys of equal path, meaning and default, with all tables that have them."""
     made: dict[tuple[str, str, str], Key] = {}
     for key in found:
         first = made.setdefault((key.path, key.meaning, key.default), key)

@@ -1,4 +1,4 @@
-"""What a run writes besides tables: a capture, a frame log, and of which part of the run."""
+"""Logs of a run, a capture and a frame log, and the selection of the run that they cover."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from pathlib import Path
 
 from multihop import _core
 from multihop.base.errors import UserError, instead_of
-from multihop.base.files import whole_file
+from multihop.base.files import whole_file, whole_folder
 
 _NS = 1_000_000_000
-#: No run and no capture is longer: nanoseconds until then are whole numbers of 64 bits.
+#: File that every frame log has.
+FRAMES_MARK = "transmissions.parquet"
+#: Longest interval, so that times in nanoseconds fit into 64 bits.
 _MOST_S = 9e9
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Names of nodes and flows (empty: all), and an interval in nanoseconds (none: the whole run)."""
+    """Nodes and flows by name (empty: all), and an interval in nanoseconds (`None`: the whole run)."""
 
     nodes: tuple[str, ...] = ()
     between: tuple[int, int] | None = None
@@ -29,7 +31,7 @@ class Selection:
         return self != Selection()
 
     def flow_indices(self, view: _core.ScenarioView) -> list[int]:
-        """The flows' indices in a scenario.
+        """Returns the indices of the selected flows in a scenario.
 
         Raises:
             UserError: if the scenario has no flow of such a name.
@@ -37,7 +39,7 @@ class Selection:
         return sorted(_places(self.flows, [flow["name"] for flow in view["flows"]], "flow", view))
 
     def indices(self, view: _core.ScenarioView) -> list[int]:
-        """The nodes' indices in a scenario, with those of their further radios.
+        """Returns the indices of the selected nodes in a scenario, with those of their further radios.
 
         Raises:
             UserError: if the scenario has no node of such a name.
@@ -47,7 +49,7 @@ class Selection:
 
 
 def _places(wanted: tuple[str, ...], names: list[str], what: str, view: _core.ScenarioView) -> set[int]:
-    """Indices of the wanted names; an error names the option, which is the plural of `what`."""
+    """Returns the indices of names; an error names the option, the plural of `what`."""
     for name in wanted:
         if name not in names:
             raise UserError(f"--{what}s: {view['name']} has no {what} {name!r}; {instead_of(name, names)}")
@@ -56,7 +58,7 @@ def _places(wanted: tuple[str, ...], names: list[str], what: str, view: _core.Sc
 
 @dataclass(frozen=True)
 class Logs:
-    """Where a capture and a frame log go, and what they are of."""
+    """Files of a capture and a frame log, and the selection that they cover."""
 
     pcap: Path | None = None
     frames: Path | None = None
@@ -67,28 +69,29 @@ class Logs:
 
     @contextmanager
     def whole(self, source: Path | None) -> Iterator[Logs]:
-        """The same at other paths, moved here once the files are whole; never over the file `source`."""
+        """Yields the logs at temporary paths, then moves the files into place; never over `source`."""
         with ExitStack() as files:
-            parts = [
-                None if path is None else files.enter_context(whole_file(path, source))
-                for path in (self.pcap, self.frames)
-            ]
-            yield replace(self, pcap=parts[0], frames=parts[1])
+            pcap, frames = self.pcap, self.frames
+            if pcap is not None:
+                pcap = files.enter_context(whole_file(pcap, source))
+            if frames is not None:
+                frames = files.enter_context(whole_folder(frames, FRAMES_MARK, source))
+            yield replace(self, pcap=pcap, frames=frames)
 
     def part(self, view: _core.ScenarioView) -> tuple[list[int], tuple[int, int] | None, list[int]]:
-        """What the core wants to know of the selection."""
+        """Returns the selection as the engine takes it: nodes, interval and flows."""
         return self.selection.indices(view), self.selection.between, self.selection.flow_indices(view)
 
 
-#: What writes nothing.
+#: Logs of a run that writes none.
 NO_LOGS = Logs()
 
 
 def selection(nodes: str | None, between: str | None, flows: str | None = None) -> Selection:
-    """What the options `--nodes`, `--between` and `--flows` say.
+    """Returns the selection of the options `--nodes`, `--between` and `--flows`.
 
     Raises:
-        UserError: naming the option, what was found and what would do.
+        UserError: naming the option, the value found and what is needed.
     """
     window = None if between is None else interval(between)
     return Selection(_names("--nodes", nodes, "n0,n1"), window, _names("--flows", flows, "left,right"))
@@ -102,10 +105,10 @@ def _names(option: str, text: str | None, example: str) -> tuple[str, ...]:
 
 
 def interval(text: str) -> tuple[int, int]:
-    """An interval as in "10 s, 12.5 s", in nanoseconds.
+    """Parses an interval such as "10 s, 12.5 s" to nanoseconds.
 
     Raises:
-        UserError: if it is none.
+        UserError: if the text is no interval.
     """
     ends = [part.strip() for part in text.split(",")]
     try:
@@ -116,15 +119,13 @@ def interval(text: str) -> tuple[int, int]:
 
 
 def nanoseconds(option: str, found: object, first: float, last: float) -> tuple[int, int]:
-    """An interval of seconds in nanoseconds.
+    """Converts an interval from seconds to nanoseconds.
 
     Raises:
-        UserError: if it is none; the message says what was found in which option.
+        UserError: if the interval is empty or out of range; the message quotes `found` and the option.
     """
     if not 0 <= first < last:
-        raise UserError(
-            f"{option}: found {found!r}; the first instant must be before the second, and neither below 0 s"
-        )
+        raise UserError(f"{option}: found {found!r}; needs a first instant before the second, and neither below 0 s")
     if last > _MOST_S:
         raise UserError(f"{option}: found {found!r}; needs instants up to {_MOST_S:g} s")
     return round(first * _NS), round(last * _NS)

@@ -1,4 +1,4 @@
-"""Runs jobs on threads. The engine releases the GIL, so one process uses all cores."""
+"""Parallel runs on threads. The engine releases the GIL, so that one process uses all cores."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from multihop.simulation.store import RunId, Store, encode
 
 @dataclass(frozen=True)
 class Job:
-    """One run: a scenario, what replaces its keys, the scenario resolved with that, and where its logs go.
+    """One run: a scenario, its overrides, the resolved scenario, and its logs.
 
-    With `causes`, its output has the tables of causes as well.
+    With `causes`, the output includes the tables of causes.
     """
 
     scenario: Scenario
@@ -30,7 +30,7 @@ class Job:
 
     @property
     def id(self) -> RunId:
-        """What it is a run of, once it has a seed."""
+        """Identity of the run, once the overrides contain a seed."""
         return RunId(self.view["hash"], int(self.overrides["seed"]), engine())
 
 
@@ -41,14 +41,17 @@ def run_all(
     on_tick: Callable[[float], None] | None = None,
     store: Store | None = None,
 ) -> list[_core.Output]:
-    """Runs jobs in parallel and returns their outputs in the jobs' order, whatever the number of threads.
+    """Runs jobs in parallel. Returns their outputs in the order of the jobs, for any number of threads.
 
-    With a store, jobs of which it has the run are not run, and each other run is kept the moment it is
-    finished.
+    Jobs whose run is in the store are not run again; other runs are stored when finished. If a job fails,
+    jobs that have not started are cancelled and its exception is raised.
 
-    `threads` defaults to the number of cores. `on_done` is called from worker threads, once per job that was
-    run; `on_tick` from this thread, a few times a second, with the share of all virtual time that has passed.
-    If a job fails, jobs that have not begun are cancelled and its exception is raised.
+    Args:
+        jobs: jobs to run.
+        threads: number of threads; all cores by default.
+        on_done: callback after each new run, from a worker thread.
+        on_tick: callback several times a second from this thread, with the simulated share of virtual time.
+        store: store of finished runs.
     """
     kept = [None if store is None else store.read(job.id) for job in jobs]
     missing = [job for job, output in zip(jobs, kept, strict=True) if output is None]
@@ -91,7 +94,7 @@ def _run(
         futures: list[Future[_core.Output]] = [
             pool.submit(work, job, meter) for job, meter in zip(jobs, meters, strict=True)
         ]
-        # Returning to the interpreter now and then is what lets Ctrl-C through.
+        # The timeout returns control to the interpreter, so that Ctrl-C is handled.
         pending = set(futures)
         while pending:
             done, pending = wait(pending, timeout=0.2, return_when=FIRST_EXCEPTION)

@@ -1,4 +1,4 @@
-"""Where a scenario comes from: a path, TOML text or a dictionary. Only the engine knows its meaning."""
+"""Sources of scenarios: a path, TOML text or a dictionary. Only the engine interprets keys."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ from multihop.base.errors import UserError
 
 ScenarioLike = str | Path | Mapping[str, Any]
 
-#: A time: text with a unit, or seconds.
+#: Time as text with a unit, or in seconds.
 TimeLike = str | float | timedelta
 
-# A scenario is written by hand or imported; the largest real one so far is 300 kB.
+# Largest scenario file; the largest real one so far has 300 kB.
 MAX_BYTES = 16_000_000
 
-#: Messages of mistakes that are given at once.
+#: Most mistakes that one check reports.
 _MOST_MISTAKES = 5
 
-#: A table that studies have, and scenarios have not.
+#: Table that studies have and scenarios lack.
 _FACTORS = re.compile(r"^\s*\[factors[].]", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """TOML text, a name for it in messages, and the file that it was read from, if any."""
+    """Text of a scenario (TOML), its name in messages, and the file that it was read from, if any."""
 
     text: str
     origin: str
     file: Path | None = None
 
     def check(self, overrides: Mapping[str, Any] | None = None) -> _core.ScenarioView:
-        """Resolves it without running.
+        """Resolves the scenario without running it.
 
         Raises:
-            ScenarioError: naming file, line, key, what was found and what would do.
-            UserError: if the text or a replacement is not made of Unicode characters.
+            ScenarioError: naming file, line, key, the value found and what is needed.
+            UserError: if the text or an override is not Unicode.
         """
         for what, text in {"scenario": self.text, **(overrides or {})}.items():
             _require_unicode(what if what != "scenario" else self.origin, text)
@@ -61,17 +61,17 @@ class Scenario:
             raise
 
     def _further_mistakes(self, error: _core.ScenarioError, overrides: dict[str, Any]) -> list[str]:
-        """Messages of mistakes in the text besides the first, at which the engine stops.
+        """Returns messages about further mistakes, since the engine stops at the first.
 
-        The line of a mistake is blanked and the text is read again. Only keys and values that do not fit by
-        themselves count: whether others fit each other cannot be known before.
+        Blanks the line of a mistake and checks again. Only keys and values that are invalid by themselves are
+        reported, since relations between others cannot be checked yet.
         """
         said: list[str] = []
         text: str | None = self.text
         undecided: set[str] = set()
         while len(said) < _MOST_MISTAKES - 1 and error.is_parameter_error:
             if (error.found or "").startswith("unknown name"):
-                # The name may decide which keys its table has.
+                # The name may select the keys of its table.
                 undecided.add(_table_of(error))
             text = _without_line(text or "", error)
             if text is None:
@@ -88,7 +88,7 @@ class Scenario:
         return said
 
     def capacity(self, overrides: Mapping[str, Any]) -> _core.CapacityView:
-        """What its flows need of the channel, and which links share it; `check` has accepted overrides."""
+        """Returns the airtime that flows need and the links that share it, for checked overrides."""
         return _core.capacity(self.text, self.origin, for_core(overrides))
 
 
@@ -97,7 +97,7 @@ def _table_of(error: _core.ScenarioError) -> str:
 
 
 def _without_line(text: str, error: _core.ScenarioError) -> str | None:
-    """TOML text without the line of a mistake; none where this is not one key with its value."""
+    """Returns the text without the line of a mistake, or `None` if that line is not a key with its value."""
     if error.line is None or not error.key:
         return None
     lines = text.splitlines(keepends=True)
@@ -144,15 +144,15 @@ def load(source: ScenarioLike) -> Scenario:
 
 
 def text_of(name: str) -> str:
-    """A name of a file, which may hold bytes that are not text, with these escaped."""
+    """Returns a file name as text, with bytes that are no UTF-8 escaped."""
     return name.encode("utf-8", "backslashreplace").decode()
 
 
 def settings(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Key paths with their new values, as plain TOML values.
+    """Returns overrides by key path, as plain TOML values.
 
     Raises:
-        UserError: if this is no mapping of texts, or a value is none that TOML has.
+        UserError: if `given` does not map texts to values, or a value has no TOML form.
     """
     if given is None:
         return {}
@@ -162,10 +162,10 @@ def settings(given: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def time_text(name: str, value: object) -> str:
-    """A time as scenarios have it: text as it is, a number as seconds.
+    """Returns a time as scenarios write it: text unchanged, a number in seconds.
 
     Raises:
-        UserError: if it is neither, or below zero or infinite.
+        UserError: if the value is neither, or negative or infinite.
     """
     if isinstance(value, str):
         return value
@@ -173,24 +173,24 @@ def time_text(name: str, value: object) -> str:
         value = value.total_seconds()
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < math.inf:
         raise UserError(f'{name}: found {value!r}; needs seconds, or text with a unit, as in "60 s"')
-    # Without an exponent, which commands that repeat the run would have to show as well.
+    # Commands that repeat the run show this text, so without an exponent.
     return f"{Decimal(float(value)).normalize() if float(value).is_integer() else Decimal(repr(float(value))):f} s"
 
 
 def registered() -> dict[str, list[dict[str, Any]]]:
-    """What scenarios can name, by the engine: kind -> entries, each with at least a name and a summary."""
+    """Returns the names that scenarios accept, by kind, each entry with at least a name and a summary."""
     loaded: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
     return loaded
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of scenarios, as the engine has it."""
+    """Returns the engine's JSON Schema of scenarios."""
     loaded: dict[str, Any] = json.loads(_core.schema())
     return loaded
 
 
 def for_core(overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Overrides as the engine takes them: the values of `set` as TOML documents."""
+    """Returns overrides as the engine takes them: the values of `set` as TOML documents."""
     made = dict(overrides)
     if "set" in made:
         made["set"] = [(path, _document(path, value)) for path, value in made["set"].items()]
@@ -198,7 +198,7 @@ def for_core(overrides: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def inline_toml(value: Any) -> str:  # noqa: ANN401 - any TOML value
-    """A TOML value on one line."""
+    """Formats a TOML value on one line."""
     if isinstance(value, Mapping):
         pairs = (f"{tomli_w.dumps({key: 0}).partition(' = 0')[0]} = {inline_toml(v)}" for key, v in value.items())
         return f"{{{', '.join(pairs)}}}"
@@ -207,7 +207,7 @@ def inline_toml(value: Any) -> str:  # noqa: ANN401 - any TOML value
     return tomli_w.dumps({"value": value}).strip().removeprefix("value = ")
 
 
-def _document(path: str, value: Any) -> str:  # noqa: ANN401 - whatever replaces a key
+def _document(path: str, value: Any) -> str:  # noqa: ANN401 - any value of an override
     import numpy as np
 
     try:
@@ -222,22 +222,22 @@ def _document(path: str, value: Any) -> str:  # noqa: ANN401 - whatever replaces
 
 
 def read_text(path: Path, what: str, max_bytes: int = MAX_BYTES) -> str:
-    """Reads a text file, or a pipe, that a user named.
+    """Reads a text file or pipe named by the user.
 
     Raises:
-        UserError: if it is absent, a directory or device, unreadable, longer than `max_bytes`, or not UTF-8.
+        UserError: if it is missing, a directory or device, unreadable, longer than `max_bytes`, or not UTF-8.
     """
     try:
         return read_bytes(path, what, max_bytes).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not UTF-8 text (byte {error.start}); expected {what}") from error
+        raise UserError(f"{path}: not UTF-8 text (byte {error.start}); needs {what}") from error
 
 
 def read_bytes(path: Path, what: str, max_bytes: int = MAX_BYTES) -> bytes:
-    """Reads a file, or a pipe, that a user named.
+    """Reads a file or pipe named by the user.
 
     Raises:
-        UserError: if it is absent, a directory or device, unreadable, or longer than `max_bytes`.
+        UserError: if it is missing, a directory or device, unreadable, or longer than `max_bytes`.
     """
     too_large = f"is too large for {what}; the limit is {max_bytes // 1_000_000} MB"
     try:
@@ -248,7 +248,7 @@ def read_bytes(path: Path, what: str, max_bytes: int = MAX_BYTES) -> bytes:
             raise UserError(f"{path}: this is a device or a socket, not a file; name {what}")
         if status.st_size > max_bytes:
             raise UserError(f"{path}: {status.st_size / 1e6:.0f} MB {too_large}")
-        # A pipe has no size, and files of /proc say 0: what comes decides.
+        # Pipes have no size and files of /proc report 0, so the content read decides.
         with path.open("rb") as file:
             content = file.read(min(status.st_size or max_bytes, max_bytes) + 1)
     except FileNotFoundError as error:
@@ -263,7 +263,7 @@ def read_bytes(path: Path, what: str, max_bytes: int = MAX_BYTES) -> bytes:
     return content
 
 
-def _require_unicode(what: str, text: Any) -> None:  # noqa: ANN401 - whatever replaces a key
+def _require_unicode(what: str, text: Any) -> None:  # noqa: ANN401 - any value of an override
     try:
         str(text).encode()
     except UnicodeEncodeError as error:

@@ -1,4 +1,4 @@
-"""Seeds, as they may be given."""
+"""Seeds and lists of seeds, checked."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from numbers import Integral
 
 from multihop.base.errors import UserError
 
-#: Runs at once; a study that needs more belongs in several.
+#: Most seeds of a command or study.
 MAX_SEEDS = 100_000
 
 
 def seed_list(seeds: int | Iterable[int], first: int) -> list[int]:
-    """`seeds` consecutive seeds from `first`, or the given seeds.
+    """Returns `seeds` consecutive seeds from `first`, or the given seeds.
 
     Raises:
-        UserError: if there are none, too many, repeated or negative ones.
+        UserError: if there is no seed, too many, or a repeated or negative one.
     """
     text_or_number: object = seeds
     if isinstance(text_or_number, str) or not (is_whole(seeds) or isinstance(text_or_number, Iterable)):
@@ -29,18 +29,18 @@ def seed_list(seeds: int | Iterable[int], first: int) -> list[int]:
     if not given:
         raise UserError("seeds: none given; needs at least one")
     if len(set(given)) != len(given):
-        raise UserError("seeds: repeated seeds are the same run; give each once")
+        raise UserError("seeds: found repeated seeds, which are the same run; give each once")
     return given
 
 
 def is_whole(value: object) -> bool:
     """Whether a value is a whole number."""
-    # NumPy's integers count, and Python's booleans do not, although they are integers to Python.
+    # NumPy's integers count as whole numbers; Python's booleans do not.
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def seed_number(seed: int) -> int:
-    """A seed, as it is given.
+    """Checks a seed and returns it as an integer.
 
     Raises:
         UserError: if it is no whole number from 0 to 2**64 - 1.

@@ -1,8 +1,8 @@
-"""Contents by key in files that only grow, one per process that adds to a folder, so that none waits.
+"""Append-only files of keyed contents, one per process that writes to a folder, so that no process waits.
 
-A shard is a sequence of entries, each a head (mark, key, length and check sum) and its content. What ends a
-process in the middle of an entry leaves a beginning of it at the end of a shard, which counts for nothing. An
-entry that no longer has its check sum is passed over, up to the next one that has.
+A shard is a sequence of entries. Each entry has a head (mark, key, length and check sum) and a content. A
+process that is killed may leave an incomplete entry at the end of its shard, which is ignored. An entry with
+a wrong check sum is skipped, up to the next valid entry.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from itertools import count
 from pathlib import Path
 from typing import BinaryIO
 
-#: Begins every entry. The first byte is no text, and a copy that changes line ends changes the others.
+#: Begin of every entry. The first byte is no text, and a copy that converts line ends damages the others.
 _MARK = b"\x89run\r\n\x1a\n"
 
-#: Mark, key, length of the content, CRC-32 of all before and of the content.
+#: Head of an entry: mark, key, length of the content, and CRC-32 of these and of the content.
 _HEAD = struct.Struct(">8s32sII")
 _SUMMED = _HEAD.size - 4
 
-#: How much is looked through at once for the next mark.
+#: Bytes per read in the search for the next mark.
 _CHUNK = 1 << 20
 
-#: The key of an entry that says which place is passed over; no SHA-256 that anybody will see.
+#: Key of an entry that names a damaged place to skip; distinct from any SHA-256 key in practice.
 _PASSED_OVER = bytes(32)
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a content is, or what is damaged: so many bytes from `offset` on."""
+    """Place of a content or of damage: `length` bytes from `offset` on."""
 
     path: Path
     offset: int
@@ -44,10 +44,10 @@ class Place:
         return f"{self.path}, byte {self.offset}"
 
     def read(self) -> bytes:
-        """What is there now.
+        """Reads the bytes of the place.
 
         Raises:
-            OSError: if it cannot be read.
+            OSError: if they cannot be read.
         """
         with self.path.open("rb") as file:
             file.seek(self.offset)
@@ -55,11 +55,11 @@ class Place:
 
 
 class Shards:
-    """The shards of a folder, to which this process adds one of its own once it has something to add.
+    """Shards of a folder, to which this process adds its own with its first content.
 
     Attributes:
-        places: where each content is, by key in hexadecimal.
-        damaged: places that were found damaged, and not by an earlier process.
+        places: place of each content, by key in hexadecimal.
+        damaged: places that this process found damaged first.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -94,25 +94,25 @@ class Shards:
                 self.pass_over(place)
 
     def is_passed_over(self, place: Place) -> bool:
-        """Whether an earlier process found the place damaged."""
+        """Whether an earlier process recorded the place as damaged."""
         return _name_of(place) in self._passed
 
     def files(self) -> list[Path]:
-        """All shards, the oldest first."""
+        """Returns all shards, the oldest first."""
         return sorted(self._folder.glob("*.shard"))
 
     def append(self, key: str, content: bytes) -> None:
-        """Adds a content. Any thread may.
+        """Adds a content; safe from any thread.
 
         Raises:
-            OSError: if the disk is full or broken; then the shard is as it was, or ends in what counts for
-                nothing.
+            OSError: if the disk is full or broken; the shard is then unchanged, or ends in an incomplete
+                entry.
         """
         with self._lock:
             self.places[key] = self._append(bytes.fromhex(key), content)
 
     def pass_over(self, place: Place) -> None:
-        """From now on nothing is at this place, which is left as it is; as far as that can be kept."""
+        """Records a place as damaged without changing its bytes; the record is lost if the disk is full."""
         self.damaged.append(place)
         with self._lock, suppress(OSError):
             self._append(_PASSED_OVER, _name_of(place))
@@ -128,7 +128,7 @@ class Shards:
                 while left:
                     left = left[file.write(left) :]
         except BaseException:
-            # Ctrl-C may come at any point of this as well.
+            # Ctrl-C may interrupt this at any point, too.
             with suppress(OSError):
                 os.truncate(path, begin)
                 if begin == 0:
@@ -138,7 +138,7 @@ class Shards:
         return Place(path, begin + _HEAD.size, len(content))
 
     def _new_shard(self) -> Path:
-        """An empty shard with a number that no other process has."""
+        """Creates an empty shard with an unused number."""
         self._folder.mkdir(parents=True, exist_ok=True)
         there = [path.stem for path in self.files()]
         for number in count(1 + max((int(stem) for stem in there if stem.isdecimal()), default=0)):
@@ -150,12 +150,12 @@ class Shards:
 
 
 def _name_of(place: Place) -> bytes:
-    """A place as an entry says that it is passed over: a folder may be moved."""
+    """Returns the name of a place in the record of damage: relative, since a folder may be moved."""
     return f"{place.path.name} {place.offset}".encode()
 
 
 def _entries(path: Path) -> Iterator[tuple[bytes | None, Place]]:
-    """Each whole entry of a shard: its key, and the place of its content; no key for what is damaged."""
+    """Yields the key of each complete entry and the place of its content; no key for damaged bytes."""
     with path.open("rb") as file:
         size, at, damage = os.fstat(file.fileno()).st_size, 0, -1
         while at < size:
@@ -175,7 +175,7 @@ def _entries(path: Path) -> Iterator[tuple[bytes | None, Place]]:
 
 
 def _entry(file: BinaryIO, at: int, size: int) -> tuple[bytes, int] | None:
-    """Key and length of the entry that begins there, if one does, and is whole."""
+    """Returns key and length of the entry at an offset, or `None` if no complete entry begins there."""
     file.seek(at)
     head = file.read(_HEAD.size)
     if len(head) < _HEAD.size:
@@ -190,7 +190,7 @@ def _entry(file: BinaryIO, at: int, size: int) -> tuple[bytes, int] | None:
 
 
 def _next_mark(file: BinaryIO, at: int, size: int) -> int:
-    """Where the next mark is, or the end."""
+    """Returns the offset of the next mark, or the end of the file."""
     while at < size:
         file.seek(at)
         chunk = file.read(_CHUNK)
@@ -204,7 +204,7 @@ def _next_mark(file: BinaryIO, at: int, size: int) -> int:
 
 
 def _is_begun(file: BinaryIO, at: int, size: int) -> bool:
-    """Whether the rest of the file begins an entry, whose process was killed or is writing it."""
+    """Whether the rest of the file is an incomplete entry, of a killed process or one that is writing."""
     file.seek(at)
     head = file.read(_HEAD.size)
     if len(head) < _HEAD.size:

@@ -1,4 +1,4 @@
-"""Finished runs on disk, each under a key made from what it is a run of."""
+"""Store of finished runs, each under a key derived from its identity."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ from multihop.results.causes import CAUSE_TABLES
 from multihop.results.columns import TABLES
 from multihop.simulation.shards import Place, Shards
 
-#: Of the folder: changes when an older multihop would not find its way in it, or the other way round.
+#: Format of the folder; changes when older versions of multihop cannot read it, or it cannot read older ones.
 STORE_FORMAT = 2
 
-#: Of a run, and part of its key: changes when what `encode` writes is not what it wrote before.
+#: Format of a run, part of its key; changes when `encode` writes different content.
 RUN_FORMAT = 2
 
-#: What is kept of a run unpacks to no more bytes than this, and so many more for each of its own.
+#: Largest unpacked size of a run in bytes: a constant, and a multiple of its packed size.
 _MOST_BYTES, _MOST_BYTES_OF_BYTE = 64_000_000, 100
 
-# What a damaged content makes of decompression.
+# Errors of decompression that mean damaged content.
 _DAMAGE = (EOFError, OSError, zlib.error)
 
 _MARK = "store.json"
 _RUNS = "runs"
 
-#: Files of a study's folder that nothing may replace, for without them it is none or does not explain itself.
+#: Files of a study's folder that outputs must not replace, since the folder depends on them.
 KEPT_NAMES = (_MARK, "study.toml", "scenario.toml")
 _WHAT = "multihop study"
 
 
 @dataclass(frozen=True)
 class RunId:
-    """What a run is a run of. Runs with equal ids are the same run, to the last bit."""
+    """Identity of a run. Runs with equal ids are equal to the last bit."""
 
     scenario_hash: str
     seed: int
@@ -55,23 +55,25 @@ class RunId:
 
     @property
     def plain(self) -> dict[str, Any]:
-        """As a run's content names it."""
+        """The id as part of a run's content."""
         return {"scenario_hash": self.scenario_hash, "seed": self.seed, "engine": self.engine}
 
     @cached_property
     def key(self) -> str:
-        """SHA-256 of the id and the format of what is kept, in hexadecimal."""
+        """SHA-256 of the id and the run format, in hexadecimal."""
         words = [RUN_FORMAT, self.engine, self.scenario_hash, self.seed]
         return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that did not finish.
+    """Run that failed.
 
     Attributes:
-        point: labels of its factors.
-        command: what to type to see it fail again.
+        point: label of each factor at its point.
+        seed: seed of the run.
+        error: type and message of the error.
+        command: command that repeats the run.
     """
 
     point: Mapping[str, Any]
@@ -81,17 +83,17 @@ class Failure:
 
 
 class Store:
-    """A directory with finished runs, as compressed JSON, in shards: one for each process that added any.
+    """Directory of finished runs as compressed JSON, in shards: one per process that added runs.
 
-    Whatever ends the process leaves whole runs, and perhaps the beginning of one, which counts for nothing.
-    What is kept of a run is the same to the last byte whenever and wherever it was made. A damaged run counts
-    as missing; it is left where it is, and passed over from then on.
+    A killed process leaves complete runs and at most one incomplete run, which is ignored. The content of a
+    run is equal to the last byte whenever and wherever it was made. A damaged run counts as missing; its
+    bytes are left unchanged and skipped from then on.
     """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self._shards: Shards | None = None
-        #: Keys of runs that this process has found or written whole.
+        #: Keys of complete runs that this process has read or written.
         self._whole: set[str] = set()
 
     @property
@@ -101,26 +103,28 @@ class Store:
 
     @property
     def kept(self) -> int:
-        """How many runs this process has found or written."""
+        """Number of runs that this process has found or written."""
         return len(self._whole)
 
     @staticmethod
     def of(folder: Path) -> Store:
-        """The store of a study's folder: the folder itself, or where its mark says that its runs are.
+        """Returns the store of a study's folder: the folder itself, or the one that its mark refers to.
 
         Raises:
-            UserError: if the folder is another version's.
+            UserError: if the folder has another format.
         """
         elsewhere = (Store(folder).mark() or {}).get("runs_in")
         return Store(folder / elsewhere if isinstance(elsewhere, str) else folder)
 
     def open(self, runs_in: Path | None = None) -> None:
-        """Makes the directory if needed, checks the store's format, clears what a killed process left.
+        """Creates the directory if needed, checks the store's format, and removes files of killed processes.
 
-        A study whose runs are in another store, `runs_in`, still has its folder, which says so.
+        Args:
+            runs_in: directory of another store with the study's runs, to which the mark of this folder
+                refers.
 
         Raises:
-            UserError: if it cannot be written, or is something else.
+            UserError: if the directory cannot be written, or is no store.
             OutputError: if the disk is full or broken.
         """
         there = self.check()
@@ -135,13 +139,13 @@ class Store:
             self._write(self.directory / _MARK, json.dumps(wanted).encode() + b"\n")
 
     def check(self) -> dict[str, Any] | None:
-        """The mark, if the directory is a store, or may become one. Writes nothing.
+        """Returns the mark of a store, or `None` if the directory may become one. Writes nothing.
 
         Raises:
-            UserError: if it is something else.
+            UserError: if the directory has other content.
         """
         there = self.mark()
-        # A process that was killed before its first file was whole leaves a part of it.
+        # A process killed during its first write leaves a temporary file.
         if there is None and any(not is_part(name) for name in self._names()):
             raise UserError(
                 f"{self.directory}: not a study folder of multihop, and not empty; name another place with --out"
@@ -149,10 +153,10 @@ class Store:
         return there
 
     def mark(self) -> dict[str, Any] | None:
-        """What the directory says of itself; `None` if it is no store yet.
+        """Returns the mark of the directory, or `None` without one.
 
         Raises:
-            UserError: if it is a store of another format, or of something else.
+            UserError: if the mark has another format, or is of another program.
         """
         mark = self.directory / _MARK
         try:
@@ -176,7 +180,7 @@ class Store:
         return found
 
     def has(self, run: RunId) -> bool:
-        """Whether the run is there, undamaged.
+        """Whether the store has the run, undamaged.
 
         Raises:
             UserError: if the store cannot be read.
@@ -188,14 +192,14 @@ class Store:
         return True
 
     def has_failed(self, run: RunId) -> bool:
-        """Whether the run was tried and did not finish."""
+        """Whether the run was tried and failed."""
         return not self.has(run) and self._failure_path(run).exists()
 
     def read(self, run: RunId, tables: Collection[str] | None = None) -> _core.Output | None:
-        """The run's output, or these tables of it; `None` if it is absent, or damaged: then passed over.
+        """Returns a run's output, or only some of its tables; `None` if it is missing or damaged.
 
         Raises:
-            UserError: if it is there but cannot be read.
+            UserError: if the run exists but cannot be read.
         """
         place = self._opened.places.get(run.key)
         if place is None:
@@ -215,10 +219,10 @@ class Store:
         return output
 
     def write(self, run: RunId, content: bytes) -> None:
-        """Keeps a run's encoded output.
+        """Adds a run's encoded output.
 
         Raises:
-            OutputError: if the disk is full or broken; everything kept before is still there.
+            OutputError: if the disk is full or broken; earlier runs stay.
         """
         try:
             self._opened.append(run.key, content)
@@ -229,7 +233,7 @@ class Store:
             self._failure_path(run).unlink(missing_ok=True)
 
     def write_failure(self, run: RunId, failure: Failure) -> None:
-        """Keeps what is needed to see a run fail again.
+        """Records the failure of a run.
 
         Raises:
             OutputError: if the disk is full or broken.
@@ -238,10 +242,9 @@ class Store:
         self._write(self._failure_path(run), content.encode())
 
     def failures(self, runs: Mapping[str, RunId]) -> Iterator[Failure]:
-        """The failures among these runs (by key)."""
+        """Yields the recorded failures of these runs (by key)."""
         for run in runs.values():
-            # A process may be killed after it kept a run and before it removed the note of an earlier
-            # failure.
+            # A process may be killed between storing a run and removing the record of an earlier failure.
             if self.has(run):
                 continue
             path = self._failure_path(run)
@@ -249,7 +252,7 @@ class Store:
                 yield _failure(json.loads(path.read_text(encoding="utf-8")))
 
     def other_runs(self, keys: set[str]) -> int:
-        """Number of finished runs besides these: of other builds, or of another form of the study."""
+        """Number of other finished runs: of other builds, or of another form of the study."""
         return len(self._opened.places.keys() - keys)
 
     def size(self) -> int:
@@ -257,7 +260,7 @@ class Store:
         return sum(place.length for place in self._opened.places.values())
 
     def write_text(self, name: str, text: str) -> Path:
-        """Keeps a text file, such as the study itself; one that says the same already is left alone.
+        """Writes a text file, such as the study itself, unless it has this text already.
 
         Raises:
             OutputError: if the disk is full or broken.
@@ -271,7 +274,7 @@ class Store:
 
     @property
     def _opened(self) -> Shards:
-        """The shards, which are read when a run is first asked for, and when a study begins."""
+        """Shards, read on first use."""
         if self._shards is None:
             folder = self.directory / _RUNS
             shards = Shards(folder)
@@ -303,7 +306,7 @@ class Store:
 
 
 def _unreadable(path: Path, error: OSError) -> UserError:
-    return UserError(f"{path}: cannot be read: {error.strerror or error}; it was left as it is")
+    return UserError(f"{path}: cannot be read: {error.strerror or error}; it was left unchanged")
 
 
 def _unwritable(path: Path, error: OSError) -> OutputError:
@@ -312,21 +315,21 @@ def _unwritable(path: Path, error: OSError) -> OutputError:
 
 
 def encode(output: _core.Output, run: RunId) -> bytes:
-    """A run's output as compressed JSON: `RunId`, table -> column -> type -> values; missing are `NaN`."""
+    """Encodes an output as compressed JSON: the id, and type and values of each column; NaN if missing."""
     plain = {
         table: columns if table == "summary" else {name: _typed(column) for name, column in columns.items()}
         for table, columns in cast("dict[str, dict[str, Any]]", output).items()
     }
     text = json.dumps({"format": RUN_FORMAT, "run": run.plain, **plain}, separators=(",", ":"))
-    # Level 6 of zlib, no time stamp: the same run is the same content.
+    # Fixed level and no time stamp, so that equal runs have equal content.
     return gzip.compress(text.encode(), 6, mtime=0)
 
 
 def decode(content: bytes, run: RunId, tables: Collection[str] | None = None) -> _core.Output:
-    """The output that `encode` was given, to the last bit and with the same types, or these tables of it.
+    """Decodes an output, or some of its tables, to the last bit and with the same types.
 
     Raises:
-        ValueError: if the content is no such output, or that of another run.
+        ValueError: if the content is no output, or that of another run.
     """
     try:
         return _decoded(json.loads(_decompressed(content)), run, tables)
@@ -339,17 +342,17 @@ def _decompressed(content: bytes) -> bytes:
     with gzip.open(io.BytesIO(content)) as file:
         plain = file.read(most + 1)
     if len(plain) > most:
-        raise ValueError("a run that unpacks to more than one of its size can have")
+        raise ValueError("a run that unpacks to more bytes than a run of its size can have")
     return plain
 
 
-#: Tables that a run may be without.
+#: Tables that a run may lack.
 _OPTIONAL = {"categories", "delays", "measurements", "positions", "wires"}
 
-#: Tables that a run has if it was asked for them.
+#: Tables that a run has only on request.
 _ASKED_FOR = tuple(CAUSE_TABLES)
 
-#: What a column of names is called among the types, which else are NumPy's.
+#: Type name of text columns; other type names are NumPy's.
 _TEXT = "text"
 
 
@@ -359,7 +362,7 @@ def _decoded(plain: dict[str, Any], run: RunId, tables: Collection[str] | None) 
     if plain["run"] != run.plain or plain["summary"]["seed"] != run.seed:
         raise ValueError("another run")
     if not all(isinstance(value, int | float | str) for value in plain["summary"].values()):
-        raise ValueError("a summary that is not of single values")
+        raise ValueError("a summary whose values are not single numbers or texts")
     made = {
         name: {column: _untyped(typed) for column, typed in plain[name].items()}
         for name in (*TABLES, *_ASKED_FOR)
@@ -378,9 +381,9 @@ def _untyped(typed: dict[str, list[Any]]) -> _core.Column:
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
             raise ValueError("a column that is not of text")
         return values
-    # NumPy would evaluate what is no name as a description of fields.
+    # NumPy would interpret other names as descriptions of fields.
     if kind not in np.sctypeDict:
-        raise ValueError("a column that is of no type")
+        raise ValueError("a column of unknown type")
     column = np.array(values, dtype=kind)
     if column.ndim != 1 or column.dtype.kind not in "biuf":
         raise ValueError("a column that is not of numbers")
@@ -391,5 +394,5 @@ def _failure(plain: Any) -> Failure:  # noqa: ANN401 - any JSON value
     failure = Failure(**plain)
     wanted = {"point": dict, "seed": int, "error": str, "command": str}
     if not all(isinstance(getattr(failure, name), kind) for name, kind in wanted.items()):
-        raise TypeError("not the note of a failure")
+        raise TypeError("not the record of a failure")
     return failure

@@ -1,13 +1,13 @@
-"""Studies: a base scenario by factors by seeds, run once and kept, and their numbers.
+"""Studies: a base scenario, factors and seeds; the runs, kept in a store; and metrics of the runs.
 
-spec        what a study file can say
-loading     from a file to a specification, with one message for whatever is wrong
-checks      names that do not exist, statements that make no sense
-design      from factors to points
-planned     a study before its runs: its points with their scenarios
-execution   runs what is missing, on any executor
-metrics     a number per run: of columns, of optima, of closed forms (`derived`, `optima`, `fitting`, `units`)
-runs        the finished runs: tables, estimates, paired differences
-study       puts these together
-tables      what was found as tidy tables that describe themselves
+spec        definition of study files
+loading     parser of study files, with one message for the first mistake
+checks      checks of names and combinations
+design      points of the factors
+planned     study before its runs: points with their scenarios
+execution   execution of missing runs on any executor
+metrics     metrics of runs: of columns, optima and closed forms (`derived`, `optima`, `fitting`, `units`)
+runs        finished runs: tables, estimates, paired differences
+study       study that can be run
+tables      tidy tables of results with column definitions
 """

@@ -1,4 +1,4 @@
-"""Checks a study beyond its types: names that do not exist, and statements that make no sense."""
+"""Checks of a study beyond types: unknown names, and settings that contradict each other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from multihop.study.metrics import check_metric, check_where, metric_of, split_c
 from multihop.study.spec import Chart, Claim, StudySpec, is_number
 from multihop.study.units import shown_unit
 
-# Units that the capacity of the channel can be held against.
+# Units of rates, for which an upper bound of the channel exists.
 _RATES = {"bit/s", "kb/s", "Mb/s"}
 
 
@@ -22,7 +22,7 @@ def check_study(spec: StudySpec, origin: str, text: str | None) -> None:
     """Checks every name in a study before anything runs.
 
     Raises:
-        UserError: naming file, line, key, what was found and what would do.
+        UserError: naming file, line, key, the value found and what is needed.
     """
     if spec.model is not None:
         with _at(origin, text, ["model"]):
@@ -45,7 +45,7 @@ def check_study(spec: StudySpec, origin: str, text: str | None) -> None:
     for index, claim in enumerate(spec.claims):
         with _at(origin, text, ["claims", index, "id"]):
             if any(other.id == claim.id for other in spec.claims[:index]):
-                raise UserError(f"claims[{index}].id: {claim.id} is there already; each claim has its own")
+                raise UserError(f"claims[{index}].id: {claim.id} is given more than once; needs distinct ids")
         with _at(origin, text, ["claims", index]):
             _check_claim(spec, claim, f"claims[{index}] {claim.id}")
 
@@ -114,9 +114,9 @@ def _check_claim(spec: StudySpec, claim: Claim, at: str) -> None:
     if claim.kind == "value" and claim.over is not None and claim.values is not None:
         names = spec.factors[claim.over].names
         if len(claim.values) != len(names):
-            raise UserError(f"{at}: {len(claim.values)} values for {len(names)} of {claim.over}; give one for each")
+            raise UserError(f"{at}: {len(claim.values)} values for {len(names)} of {claim.over}; needs one for each")
     if claim.channel and (claim.kind != "value" or metric_of(spec, claim.metric, at).unit not in _RATES):
-        raise UserError(f"{at}: channel: has a meaning for values of a metric in bit/s only; remove it")
+        raise UserError(f"{at}: channel: applies only to values of a metric in bit/s; remove it")
     if claim.by is not None:
         for label in claim.order or []:
             require_labels(spec, {claim.by: label}, f"{at}: order")
@@ -126,4 +126,4 @@ def _check_claim(spec: StudySpec, claim: Claim, at: str) -> None:
     if claim.kind == "trend" and claim.over is not None:
         names = spec.factors[claim.over].names
         if len(as_list(claim.at.get(claim.over, names))) < 2:
-            raise UserError(f"{at}: {claim.over} has one value, so there is no trend; give it more")
+            raise UserError(f"{at}: {claim.over} has one value, so there is no trend; needs at least two")

@@ -1,4 +1,4 @@
-"""Runs on a cluster of Dask: an executor that a campaign submits to as it does to threads."""
+"""Runs on a Dask cluster, by an executor like that of threads."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from multihop.base.errors import UserError
 if TYPE_CHECKING:
     from dask.distributed import Client
 
-#: How long a Dask scheduler may take to answer.
+#: Time within which a Dask scheduler must answer.
 _CONNECT_WITHIN_S = 10
 
 
 @contextmanager
 def executor_at(address: str) -> Iterator[Executor]:
-    """The workers of the Dask scheduler at `address`.
+    """Yields an executor over the workers of the Dask scheduler at `address`.
 
     Raises:
-        UserError: if nothing answers there as a scheduler does, or Dask is not installed.
+        UserError: if no scheduler answers there, or Dask is not installed.
     """
     extras.require("cluster", "--dask")
     from dask.distributed import Client
 
-    # Of a scheduler that went away they log tracebacks; we say it ourselves.
+    # Dask logs tracebacks when its scheduler stops; multihop reports that itself.
     for name in ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
@@ -40,10 +40,10 @@ def executor_at(address: str) -> Iterator[Executor]:
 
 
 class _OnLoop(Executor):
-    """Submits on the thread of the client's event loop, and on no other.
+    """Executor that submits on the thread of the client's event loop only.
 
-    When the scheduler goes away, that loop goes through the client's table of futures, which has no lock. A
-    submission from another thread meanwhile ends it half-way: some futures would then never be cancelled, and
+    When the scheduler stops, that loop iterates over the client's table of futures without a lock. A
+    submission from another thread would abort the iteration: some futures would never be cancelled, and
     closing would raise.
     """
 

@@ -1,4 +1,4 @@
-"""Metrics that are made of no column: closed forms, and ratios and differences of other metrics."""
+"""Metrics without a column: closed forms, and ratios and differences of other metrics."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from multihop.study.units import unit_of
 
 
 def check_combined(spec: StudySpec, name: str, metric: MetricSpec) -> None:
-    """Checks that the metrics that it is made of stand above it, and go together.
+    """Checks that the metrics which a combination uses are defined above it, with fitting units.
 
     Raises:
-        UserError: naming what does not.
+        UserError: naming the metric or factor that does not fit.
     """
     for key in ("metric", "over", "less"):
         if getattr(metric, key) is not None:
@@ -33,10 +33,10 @@ def check_combined(spec: StudySpec, name: str, metric: MetricSpec) -> None:
 
 
 def require_above(spec: StudySpec, name: str, key: str, wanted: str) -> None:
-    """Checks that what a key of a metric names is a metric above it.
+    """Checks that a metric refers to a metric above it.
 
     Raises:
-        UserError: if it is none.
+        UserError: if `wanted` is none.
     """
     names = list(spec.metrics)
     above = names[: names.index(name)]
@@ -46,10 +46,10 @@ def require_above(spec: StudySpec, name: str, key: str, wanted: str) -> None:
 
 
 def check_model(spec: StudySpec, name: str, metric: MetricSpec) -> None:
-    """Checks that there is such a closed form, and such factors and labels.
+    """Checks that the closed form, factors and labels of a metric exist.
 
     Raises:
-        UserError: naming what there is not.
+        UserError: naming the unknown one.
     """
     try:
         require_model(metric.model or "")
@@ -63,7 +63,7 @@ def check_model(spec: StudySpec, name: str, metric: MetricSpec) -> None:
 
 
 def arguments_at(metric: MetricSpec, point: Point) -> dict[str, Any]:
-    """What a closed form is asked at a point."""
+    """Returns the arguments of a closed form at a point."""
     arguments: dict[str, Any] = dict(metric.arguments)
     for factor, cases in metric.cases.items():
         arguments |= cases.get(str(point.labels[factor]), {})
@@ -71,22 +71,22 @@ def arguments_at(metric: MetricSpec, point: Point) -> dict[str, Any]:
 
 
 def of_model(name: str, metric: MetricSpec, point: Point) -> float:
-    """What the closed form makes at a point.
+    """Returns the result of a closed form at a point.
 
     Raises:
-        UserError: if it does not know an argument or makes no such number.
+        UserError: if an argument is unknown, or the closed form has no such result.
     """
     try:
         made = evaluate(metric.model or "", arguments_at(metric, point))
     except UserError as error:
         raise UserError(f"metrics.{name}: {error}") from error
     if metric.result is None or metric.result not in made:
-        raise UserError(f"metrics.{name}.result: {metric.model} makes no {metric.result!r}; it makes {', '.join(made)}")
+        raise UserError(f"metrics.{name}.result: {metric.model} has no {metric.result!r}; needs {', '.join(made)}")
     return float(made[metric.result])
 
 
 def combined(metric: MetricSpec, first: pd.Series[float], other: pd.Series[float]) -> pd.Series[float]:
-    """A ratio or a difference by seed; missing for a ratio to zero, and where a seed has no other."""
+    """Ratio or difference by seed; missing for a ratio to zero, and for seeds without the other value."""
     other = other.reindex(first.index)
     if metric.less is not None:
         return first - other

@@ -1,4 +1,4 @@
-"""From factors to points: which settings of the scenario are run, and what they are called."""
+"""From factors to points: the settings of the scenario at each point, and their labels."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 from multihop.base.errors import UserError
 from multihop.study.spec import Factor, Label, StudySpec
 
-#: More is a mistake, or several studies.
+#: Most points of a study.
 MOST_POINTS = 100_000
 
-#: How tables call the column of a factor that is named like a column of theirs.
+#: Prefix of the column of a factor whose name is that of another column.
 RESERVED = "factor_"
 
 
@@ -23,8 +23,8 @@ class Point:
     """One combination of the factors' values.
 
     Attributes:
-        labels: factor -> what its value is called here.
-        settings: key path of the scenario -> value, in the order in which they are set.
+        labels: label of each factor's value.
+        settings: value of each key path of the scenario, in the order in which they are set.
     """
 
     labels: Mapping[str, Label]
@@ -32,25 +32,25 @@ class Point:
 
     @property
     def name(self) -> str:
-        """`factor=label, ...`."""
+        """Text of the point: `factor=label, ...`."""
         return ", ".join(f"{factor}={label}" for factor, label in self.labels.items()) or "scenario"
 
     def matches(self, at: Mapping[str, Label | list[Label]]) -> bool:
-        """Whether each of these factors has this value, or one of these."""
+        """Whether each of these factors has this label, or one of these labels."""
         return all(self.labels[factor] in as_list(wanted) for factor, wanted in at.items())
 
     def without(self, *factors: str) -> tuple[tuple[str, Label], ...]:
-        """The labels of all other factors: what points that are compared have in common."""
+        """Returns the labels of all other factors, which points of one comparison share."""
         return tuple((factor, label) for factor, label in self.labels.items() if factor not in factors)
 
 
 def points(spec: StudySpec, at_last: Mapping[str, Any] | None = None) -> list[Point]:
-    """All points of the study: the grid of its factors, some of which advance together or list cases.
+    """Returns all points of the study: the grid of its factors, which may advance together or list cases.
 
-    What the study sets comes first, then the factors in their order, then `at_last`.
+    Settings of the study come first, then the factors in their order, then `at_last`.
 
     Raises:
-        UserError: naming the factor that is wrong.
+        UserError: naming the invalid factor.
     """
     for check in DESIGN_CHECKS.values():
         check(spec)
@@ -59,17 +59,17 @@ def points(spec: StudySpec, at_last: Mapping[str, Any] | None = None) -> list[Po
 
 
 def advancing_with(spec: StudySpec, name: str) -> tuple[str, ...]:
-    """The factor and those that advance together with it: none can stay while another moves."""
+    """Returns the factor and those that advance together with it, so that none changes alone."""
     return tuple(next((group for group in spec.zip if name in group), [name]))
 
 
 def as_list(wanted: Label | list[Label]) -> list[Label]:
-    """One or several labels as a list."""
+    """Returns one or several labels as a list."""
     return wanted if isinstance(wanted, list) else [wanted]
 
 
 def keys_of(name: str, factor: Factor) -> list[str]:
-    """The key paths of the scenario that a factor sets at one value or another."""
+    """Returns the key paths of the scenario that any value of a factor sets."""
     if factor.cases is not None:
         return list(dict.fromkeys(key for settings in factor.cases.values() for key in settings))
     return factor.key if isinstance(factor.key, list) else [factor.key or name]
@@ -79,7 +79,7 @@ def require_labels(spec: StudySpec, at: Mapping[str, Label | list[Label]], where
     """Checks that these factors and values exist.
 
     Raises:
-        UserError: naming what does not.
+        UserError: naming the unknown one.
     """
     for name, wanted in at.items():
         factor = require_factor(spec, name, where)
@@ -89,10 +89,10 @@ def require_labels(spec: StudySpec, at: Mapping[str, Label | list[Label]], where
 
 
 def require_factor(spec: StudySpec, name: str, where: str) -> Factor:
-    """The factor of that name.
+    """Returns the factor of a name.
 
     Raises:
-        UserError: if there is none.
+        UserError: if the study has no such factor.
     """
     if name not in spec.factors:
         raise UserError(f"{where}: {name!r} is not a factor; {_there_are(spec)}")
@@ -109,7 +109,7 @@ def _check_zip(spec: StudySpec) -> None:
         together += group
     twice = next((name for name in together if together.count(name) > 1), None)
     if twice is not None:
-        raise UserError(f"zip: {twice} is there more than once; a factor advances with one group")
+        raise UserError(f"zip: {twice} is given more than once; needs each factor in one group only")
 
 
 def _check_cases(spec: StudySpec) -> None:
@@ -119,32 +119,32 @@ def _check_cases(spec: StudySpec) -> None:
         require_labels(spec, dict(case), f"cases[{index}]")
         if set(case) != first:
             raise UserError(
-                f"cases[{index}]: names {_listed(case)}; every case names the same factors, {_listed(first)}"
+                f"cases[{index}]: names {_listed(case)}; needs the same factors in every case, {_listed(first)}"
             )
         clash = next((name for name in case if name in together), None)
         if clash is not None:
             raise UserError(f"cases[{index}]: {clash} is in zip as well; leave it in one of the two")
         if not case:
-            raise UserError(f"cases[{index}]: names no factor; it needs a value of each factor that is listed")
+            raise UserError(f"cases[{index}]: names no factor; needs a value of each listed factor")
         if case in (spec.cases or [])[:index]:
-            raise UserError(f"cases[{index}]: is there already; give each combination once")
+            raise UserError(f"cases[{index}]: is given more than once; needs each combination once")
 
 
 def _check_factors(spec: StudySpec) -> None:
-    """Of two factors that set one key the first would have no effect."""
+    """Checks that no factor's keys are replaced by another factor."""
     reserved = next((name for name in spec.factors if name.startswith(RESERVED)), None)
     if reserved is not None:
-        raise UserError(f"factors.{reserved}: {RESERVED} begins names of columns of ours; choose another name")
+        raise UserError(f"factors.{reserved}: {RESERVED} is a prefix of result columns; choose another name")
     keys = [(name, key) for name, factor in spec.factors.items() for key in keys_of(name, factor)]
-    # The scheme replaces those of all flows after everything else was set.
+    # The scheme replaces those of all flows after all other settings.
     keys.sort(key=lambda pair: pair[1] == "scheme")
     for (first, earlier), (name, key) in combinations(keys, 2):
         if key == earlier:
-            raise UserError(f"factors.{name}: sets {key}, which {first} sets as well; leave it to one of the two")
+            raise UserError(f"factors.{name}: sets {key}, which {first} sets as well; remove it from one of the two")
         if first != name and _covers(key, earlier):
             raise UserError(
-                f"factors.{first}: sets {earlier}, which {name} replaces by setting {key} after it; leave it to one of "
-                "the two, or let the one that sets less come last"
+                f"factors.{first}: sets {earlier}, which {name} replaces by setting {key} after it; remove it from one "
+                "of the two, or put the factor that sets less last"
             )
     count = _count(spec)
     if count > MOST_POINTS:
@@ -152,7 +152,7 @@ def _check_factors(spec: StudySpec) -> None:
 
 
 def _check_quick(spec: StudySpec) -> None:
-    """What a quick look sets comes last: a factor whose key it sets would have no effect."""
+    """Checks that settings of `quick`, which come last, replace no factor's key."""
     keys = [(name, key) for name, factor in spec.factors.items() for key in keys_of(name, factor)]
     for key, (name, varied) in product(spec.quick.set, keys):
         if _covers(key, varied):
@@ -160,14 +160,14 @@ def _check_quick(spec: StudySpec) -> None:
 
 
 def _covers(later: str, earlier: str) -> bool:
-    """Whether setting a key path replaces all that was set at an earlier one."""
+    """Whether setting a key path replaces everything set at an earlier one."""
     replaced = _STEP.findall(earlier)
     kept = _STEP.findall("flows[*].scheme" if later == "scheme" else later)
     return len(kept) <= len(replaced) and all(map(_is_among, replaced, kept))
 
 
 def _is_among(step: str, pattern: str) -> bool:
-    """Whether a step of a key path, as `flows` or `[0]`, is among those that a pattern, as `[*]`, means."""
+    """Whether a step of a key path, as `flows` or `[0]`, matches a step of a pattern, as `[*]`."""
     if not (step.startswith("[") and pattern.startswith("[")):
         return step == pattern
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), step) is not None
@@ -181,8 +181,7 @@ def _check_compare(spec: StudySpec) -> None:
         require_factor(spec, spec.compare, "compare")
 
 
-#: Key of the study -> what checks that it fits the factors. Each raises UserError, naming the factor that
-#: does not.
+#: Checks by key of the study. Each raises a `UserError` that names the factor at fault.
 DESIGN_CHECKS: Mapping[str, Callable[[StudySpec], None]] = {
     "zip": _check_zip,
     "cases": _check_cases,
@@ -202,7 +201,7 @@ def _count(spec: StudySpec) -> int:
 
 
 def _combinations(spec: StudySpec) -> Iterable[list[tuple[str, Label]]]:
-    """The labels of every point, factors in the order of the file, the last one varying fastest."""
+    """Yields the labels of every point, factors in the order of the file, the last one varying fastest."""
     listed = set(spec.cases[0]) if spec.cases else set()
     groups: list[list[list[tuple[str, Label]]]] = []
     done: set[str] = set()
@@ -223,7 +222,7 @@ def _combinations(spec: StudySpec) -> Iterable[list[tuple[str, Label]]]:
 
 
 def _settings(name: str, factor: Factor) -> Mapping[Any, Mapping[str, Any]]:
-    """Label -> what it sets."""
+    """Returns the settings of each label."""
     if factor.cases is not None:
         return factor.cases
     keys = keys_of(name, factor)
@@ -240,7 +239,7 @@ def _point(
     for name, label in labels.items():
         settings.update(made[name][label])
     for key, value in at_last.items():
-        # A key that was set before moves to the end: its order among the others matters.
+        # A key that was set before moves to the end, since later settings replace earlier ones.
         settings.pop(key, None)
         settings[key] = value
     return Point(labels, settings)

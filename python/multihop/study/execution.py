@@ -1,4 +1,4 @@
-"""Runs what is missing, on any executor, and keeps every run the moment it is finished."""
+"""Execution of missing runs on any executor; every run is stored when it finishes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from multihop.results.provenance import engine
 from multihop.simulation.store import Failure, RunId, Store, encode
 from multihop.study.design import Point
 
-#: Submitted at once. Enough to keep any cluster busy, few enough to stop soon.
+#: Most runs submitted at once: enough to keep a cluster busy, few enough to stop soon.
 _UNDER_WAY_MOST = 2_000
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a study: a point and a seed, ready to be sent anywhere."""
+    """One run of a study: a point and a seed, with all data that a worker needs."""
 
     id: RunId
     point: Point
@@ -37,7 +37,7 @@ class Run:
 
 @dataclass
 class Progress:
-    """How far a study has come. `total` may fall or grow where a stop rule decides."""
+    """Progress of a study. With a stop rule, `total` may fall or grow."""
 
     finished: int = 0
     found: int = 0
@@ -48,9 +48,9 @@ class Progress:
 
 
 class Group:
-    """Points that are compared with each other and so share their seeds: they advance together.
+    """Points that are compared with each other, and so have the same seeds.
 
-    `rule` says how many seeds are wanted once all runs so far are there; more than now means to go on.
+    `rule` returns the number of seeds wanted after the given number of finished seeds.
     """
 
     def __init__(self, make: Callable[[int], list[Run]], first: int, most: int, rule: Callable[[int], int]) -> None:
@@ -62,7 +62,7 @@ class Group:
         self.open: set[str] = set()
 
     def next_runs(self) -> list[Run]:
-        """The runs that are wanted now and have not been asked for yet; none once there are seeds enough."""
+        """Returns the runs that are needed now and were not returned yet; none once enough seeds have run."""
         if self.open:
             return []
         if self.seeds > 0 and self.seeds == self.wanted:
@@ -74,10 +74,10 @@ class Group:
 
 
 def execute(text: str, origin: str, overrides: dict[str, Any], run: RunId) -> bytes:
-    """One run, from its scenario to its encoded output: what is sent to an executor's worker.
+    """Executes one run on a worker and returns its encoded output.
 
     Raises:
-        OutputError: if this worker has another build of multihop than the one that asks.
+        OutputError: if this worker has another build of multihop than the study.
     """
     if engine() != run.engine:
         here, there = engine(), run.engine
@@ -95,10 +95,10 @@ def run_missing(
     replay: Callable[[Run], str],
     on_progress: Callable[[Progress], None] | None = None,
 ) -> list[Failure]:
-    """Runs whatever the groups want and the store does not have. Returns the failures.
+    """Runs what the groups need and the store lacks. Returns the failures.
 
     Raises:
-        OutputError: if a result cannot be written, or the executor is gone; finished runs are kept.
+        OutputError: if a result cannot be written, or the executor is lost; finished runs are kept.
     """
     with _executor_or_threads(executor, jobs) as pool:
         return _Campaign(groups, store, pool, replay, on_progress, fail_fast=fail_fast).run()
@@ -122,9 +122,9 @@ class _Campaign:
         self._on_progress = on_progress
         self._fail_fast = fail_fast
         self._queue: deque[Run] = deque()
-        #: What waits for a run, by key: points of several comparisons may be the same run.
+        #: Groups that wait for a run, by its key: points of several comparisons may be the same run.
         self._waiting: dict[str, list[Group]] = {}
-        #: Runs that were found, made or failed: each counts once, however many comparisons it is in.
+        #: Keys of finished and failed runs. Each run counts once, also in several comparisons.
         self._settled: set[str] = set()
         self._under_way: dict[Future[bytes], Run] = {}
         self._done: SimpleQueue[Future[bytes]] = SimpleQueue()
@@ -141,18 +141,18 @@ class _Campaign:
         try:
             while self._queue or self._under_way:
                 self._submit()
-                # Returning to the interpreter now and then is what lets Ctrl-C through.
+                # The timeout returns control to the interpreter, so that Ctrl-C is handled.
                 with suppress(Empty):
                     self._finish(self._done.get(timeout=0.2))
                 self._tell()
         finally:
-            # Cancelling calls back, and so must not find what it goes through changed.
+            # Cancelling calls back and changes the dictionary, so iterate over a copy.
             for future in list(self._under_way):
                 future.cancel()
         return self._failures
 
     def _advance(self, group: Group) -> None:
-        """Queues what the group wants next; goes on while the store has all that it wants."""
+        """Queues the next runs of a group, until one of them is not in the store."""
         while runs := group.next_runs():
             for run in runs:
                 key = run.id.key
@@ -173,7 +173,7 @@ class _Campaign:
                 return
 
     def _submit(self) -> None:
-        # The queue is taken from its front: results then appear in the order of the study.
+        # First in, first out: results appear in the order of the study.
         while self._queue and len(self._under_way) < _UNDER_WAY_MOST:
             run = self._queue.popleft()
             try:
@@ -193,14 +193,14 @@ class _Campaign:
         except (BrokenExecutor, CancelledError) as error:
             raise self._without_workers(error) from error
         except (OutputError, ImportError) as error:
-            # No run would end otherwise on this worker.
+            # Every run on this worker would fail in the same way.
             raise OutputError(f"a worker cannot be used: {error}; finished runs are kept") from error
-        except Exception as error:  # noqa: BLE001 - whatever a run or a cluster's worker dies of is kept with the run
+        except Exception as error:  # noqa: BLE001 - any failure of a run or worker is recorded with the run
             self._fail(run, error)
         else:
             if not isinstance(content, bytes):
                 raise OutputError(
-                    f"the executor cannot be used: the result of a run is {type(content).__name__}, and not the bytes "
+                    f"the executor cannot be used: the result of a run is {type(content).__name__}, not the bytes "
                     "that its function returned; finished runs are kept"
                 )
             self._store.write(run.id, content)
@@ -215,7 +215,7 @@ class _Campaign:
     def _without_workers(self, error: Exception) -> OutputError:
         why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         return OutputError(
-            f"the workers are gone ({why}); finished runs are kept in {self._store.directory}, run again to go on"
+            f"the workers are lost ({why}); finished runs are kept in {self._store.directory}, run again to resume"
         )
 
     def _fail(self, run: Run, error: Exception) -> None:
@@ -243,7 +243,7 @@ class _Campaign:
 
 @contextmanager
 def _executor_or_threads(executor: Executor | None, jobs: int | None) -> Iterator[Executor]:
-    """The given executor, or threads, which use all cores, since the engine releases the GIL."""
+    """Yields the given executor, or threads on all cores, since the engine releases the GIL."""
     if executor is not None:
         yield executor
         return

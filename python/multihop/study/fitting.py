@@ -1,4 +1,4 @@
-"""Whether scenarios of a study have what its metrics and charts need: what is measured, how long."""
+"""Checks of metrics and charts against resolved scenarios: measurements, time windows, arguments."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from multihop.study.design import Point, as_list
 from multihop.study.metrics import fits
 from multihop.study.spec import Label, MetricSpec, StudySpec
 
-#: Path of a key of the study, and what is wrong with it.
+#: Key path in the study, and message about it.
 _Problem = tuple[list[str | int], str]
-#: A measurement and a node that has it.
+#: Names of a measurement and of the node that makes it.
 _Measured = tuple[str, str]
 
 
 def unfitting(spec: StudySpec, points: Sequence[Point], views: Sequence[_core.ScenarioView]) -> Iterator[_Problem]:
-    """What the study asks for, and no point has: paths of keys of the study, and what is wrong with them.
+    """Yields settings of a study that no point fulfils: key paths of the study with messages.
 
-    Measurements and nodes, windows of time before the end of a run, arguments that a closed form takes.
+    Checked are measurements and nodes, time windows before the end of a run, and arguments of closed forms.
     """
     pairs = ((each["name"], node) for view in views for each in view["measurements"] for node in each["nodes"])
     measured = list(dict.fromkeys(pairs))
@@ -39,7 +39,7 @@ def _of_metric(
 ) -> Iterator[str]:
     at = f"metrics.{name}"
     if metric.model is not None:
-        # Many points share arguments, and a closed form may take a while.
+        # Many points share arguments, and a closed form may take long.
         different = {repr(arguments_at(metric, point)): point for point in points}
         for point in different.values():
             try:
@@ -53,7 +53,7 @@ def _of_metric(
 
 
 def _unmeasured(where: Mapping[str, Label | list[Label]], there: Sequence[_Measured], at: str) -> Iterator[str]:
-    """What is wrong with a condition on measurements, if no point fulfils it."""
+    """Yields a message about a condition on measurements that no point fulfils."""
     if not there:
         yield f"{at}: nothing is measured; add a [[measure]] to the scenario"
         return
@@ -61,10 +61,10 @@ def _unmeasured(where: Mapping[str, Label | list[Label]], there: Sequence[_Measu
     if not by_name:
         names = ", ".join(dict.fromkeys(name for name, _ in there))
         found = _shown(where["estimator"])
-        yield f"{at}.where.estimator: found {found}, but there is no such measurement; there are {names}"
+        yield f"{at}.where.estimator: found {found}, but no such measurement exists; needs {names}"
     elif not any(fits(node, where.get("name", [])) for _, node in by_name):
         nodes = ", ".join(dict.fromkeys(node for _, node in by_name))
-        yield f"{at}.where.name: found {_shown(where['name'])}, where this is not measured; it is at {nodes}"
+        yield f"{at}.where.name: found {_shown(where['name'])}, where this is not measured; needs {nodes}"
 
 
 def _shown(wanted: Label | list[Label]) -> str:

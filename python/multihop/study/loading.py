@@ -1,4 +1,4 @@
-"""From a study file to its specification, with one message for whatever is wrong."""
+"""Parser of study files, with one message for the first mistake."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def parse(text: str, origin: str) -> StudySpec:
     """Reads TOML text as a study.
 
     Raises:
-        UserError: naming file, line, key, what was found and what would do.
+        UserError: naming file, line, key, the value found and what is needed.
     """
     try:
         data = tomllib.loads(text)
@@ -27,10 +27,10 @@ def parse(text: str, origin: str) -> StudySpec:
 
 
 def validate(data: Mapping[str, Any], origin: str, text: str | None = None) -> StudySpec:
-    """Checks the data of a study; `text` is where it came from, for line numbers.
+    """Checks the data of a study; `text` is its source, for line numbers.
 
     Raises:
-        UserError: naming file, line, key, what was found and what would do.
+        UserError: naming file, line, key, the value found and what is needed.
     """
     try:
         return StudySpec.model_validate(dict(data))
@@ -41,25 +41,26 @@ def validate(data: Mapping[str, Any], origin: str, text: str | None = None) -> S
 
 
 def place(origin: str, text: str | None, path: list[str | int]) -> str:
-    """`file:line`, or the file alone where the line is unknown."""
+    """Returns `file:line`, or only the file if the line is unknown."""
     line = _core.locate(text, path) if text is not None else None
     return f"{origin}:{line}" if line is not None else origin
 
 
-def _specificity(error: Any) -> tuple[int, int]:  # noqa: ANN401 - pydantic's record
-    # Of the alternatives of a union, a message about a value deep inside says more than one about its type.
+def _specificity(error: Any) -> tuple[int, int]:  # noqa: ANN401 - record of pydantic
+    # Among errors about alternatives of a union, one about a nested value is more specific than one about a
+    # type.
     return (0 if error["type"] in {"extra_forbidden", "value_error", "missing"} else 1, -len(error["loc"]))
 
 
 def _is_type_name(step: str | int, data: Mapping[str, Any], path: tuple[str | int, ...]) -> bool:
-    """Pydantic puts the names of a union's members into the path; those are no keys of the file."""
+    """Whether a step of pydantic's path names a member of a union, which is no key of the file."""
     if isinstance(step, int):
         return False
     value: Any = data
     for at in path:
         if at == step:
             is_key = isinstance(value, Mapping) and step in value
-            # A missing key is not in the data, but it is the last step and a word of ours.
+            # A missing key is not in the data, but is the last step and a known word.
             return not is_key and (step in {"str", "int", "float", "bool"} or "[" in step)
         is_entry = isinstance(value, list) and isinstance(at, int) and at < len(value)
         if is_entry or (isinstance(value, Mapping) and at in value):
@@ -74,7 +75,7 @@ def _shown(path: list[str | int]) -> str:
     return text or "study"
 
 
-def _what(error: Any) -> str:  # noqa: ANN401 - pydantic's record
+def _what(error: Any) -> str:  # noqa: ANN401 - record of pydantic
     match error["type"]:
         case "extra_forbidden":
             return f"unknown key; {_known(error['loc'])}"
@@ -88,7 +89,7 @@ def _what(error: Any) -> str:  # noqa: ANN401 - pydantic's record
 
 
 def _known(path: tuple[str | int, ...]) -> str:
-    """The keys that there are in the table of an unknown key."""
+    """Returns the known keys of the table with an unknown key."""
     table: Any = StudySpec
     for step in path[:-1]:
         if isinstance(step, int):

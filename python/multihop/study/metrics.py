@@ -1,4 +1,4 @@
-"""A number per run: metrics that every study has, and those that a study makes from table columns."""
+"""Metrics: one number per run, predefined or from columns of tables."""
 
 from __future__ import annotations
 
@@ -18,16 +18,14 @@ from multihop.study.optima import COLUMNS, check_optimum
 from multihop.study.spec import Label, MetricSpec, StudySpec
 from multihop.study.units import divisors_of, shown_unit, unit_of
 
-#: Columns that a message lists.
-
 _PERCENTILES = {"p5": 0.05, "p10": 0.1, "p25": 0.25, "p75": 0.75, "p90": 0.9, "p95": 0.95}
 
 
 def metric_of(spec: StudySpec, name: str, where: str) -> Metric:
-    """Title, unit and scale of a metric of the study.
+    """Returns title, unit and scale of a metric of the study.
 
     Raises:
-        UserError: if there is none of that name.
+        UserError: if no metric has that name.
     """
     if name in spec.metrics:
         made = spec.metrics[name]
@@ -46,11 +44,11 @@ def metric_of(spec: StudySpec, name: str, where: str) -> Metric:
         unit, scale = shown_unit(made_in, wanted, where)
         return Metric(name, name.removesuffix(suffix).replace("_", " "), unit, scale, higher_is_better=None)
     known = ", ".join([*spec.metrics, *METRIC])
-    raise UserError(f"{where}: there is no metric {name!r}; there are {known}; others are defined under [metrics]")
+    raise UserError(f"{where}: no metric is named {name!r}; needs {known}, or a metric defined under [metrics]")
 
 
 def _least(spec: StudySpec, metric: MetricSpec) -> float:
-    """The least value that a metric can have: zero, unless a difference or a coordinate is in it."""
+    """Returns the least possible value of a metric: zero, unless it involves a difference or a coordinate."""
     made_of = [spec.metrics[name] for name in (metric.metric, metric.over) if name is not None]
     column = TABLES.get((metric.column or "").partition(".")[0], {}).get((metric.column or "").partition(".")[2])
     is_signed = (
@@ -65,14 +63,14 @@ def _least(spec: StudySpec, metric: MetricSpec) -> float:
 
 
 def check_metric(spec: StudySpec, name: str, metric: MetricSpec) -> None:
-    """Checks that what it is made of exists and holds what it needs.
+    """Checks that the columns, metrics or closed form of a metric exist and fit.
 
     Raises:
-        UserError: naming what does not.
+        UserError: naming the one that does not.
     """
     at = f"metrics.{name}"
     if name == "seed" or name.startswith(RESERVED):
-        raise UserError(f"{at}: {name} is the name of a column of ours; choose another name")
+        raise UserError(f"{at}: {name} is the name of a result column; choose another name")
     if metric.column is not None:
         _check_columns(spec, name, metric, metric.column)
     elif metric.metric is not None:
@@ -92,7 +90,7 @@ def _check_columns(spec: StudySpec, name: str, metric: MetricSpec, of: str) -> N
     check_where(metric.where, table, f"{at}.where")
     if metric.weight is not None:
         if metric.reduce != "mean":
-            raise UserError(f"{at}.weight: has no effect with reduce = {metric.reduce!r}; only a mean is weighed")
+            raise UserError(f"{at}.weight: has no effect with reduce = {metric.reduce!r}; only a mean is weighted")
         _require_column(table, metric.weight, f"{at}.weight")
         _require_number(table, metric.weight, f"{at}.weight")
     for divisor in divisors_of(metric):
@@ -101,7 +99,7 @@ def _check_columns(spec: StudySpec, name: str, metric: MetricSpec, of: str) -> N
     if metric.against is not None:
         _check_against(spec, name, metric, of)
     if metric.between is not None and "time_s" not in TABLES[table]:
-        raise UserError(f"{at}.between: has no effect, as the table {table} has no steps of time; remove it")
+        raise UserError(f"{at}.between: has no effect, since the table {table} has no time steps; remove it")
 
 
 def _check_against(spec: StudySpec, name: str, metric: MetricSpec, of: str) -> None:
@@ -111,14 +109,14 @@ def _check_against(spec: StudySpec, name: str, metric: MetricSpec, of: str) -> N
     if "." not in against:
         require_above(spec, name, "against", against)
         if metric.against_where:
-            raise UserError(f"metrics.{name}.against_where: has no effect, as {against} is a metric; remove it")
+            raise UserError(f"metrics.{name}.against_where: has no effect, since {against} is a metric; remove it")
         other_unit = unit_of(spec, spec.metrics[against])
     else:
         other, other_column = split_column(against, at)
         _require_number(other, other_column, at)
         without = next((one for one in (table, other) if "time_s" not in TABLES[one]), None)
         if without is not None:
-            raise UserError(f"{at}: the table {without} has no steps of time, at which rows could be compared")
+            raise UserError(f"{at}: the table {without} has no time steps at which rows could be compared")
         check_where(metric.against_where, other, f"metrics.{name}.against_where")
         other_unit = TABLES[other][other_column].unit
     if unit != other_unit:
@@ -126,10 +124,10 @@ def _check_against(spec: StudySpec, name: str, metric: MetricSpec, of: str) -> N
 
 
 def check_where(where: Mapping[str, Label | list[Label]], table: str, at: str) -> None:
-    """Checks that the columns of a condition exist, and can hold what is asked for.
+    """Checks that the columns of a condition exist and can have the wanted values.
 
     Raises:
-        UserError: naming the one that does not.
+        UserError: naming the column at fault.
     """
     for column, wanted in where.items():
         _require_column(table, column, f"{at}.{column}")
@@ -141,14 +139,14 @@ def check_where(where: Mapping[str, Label | list[Label]], table: str, at: str) -
 
 
 def split_column(text: str, at: str) -> tuple[str, str]:
-    """Table and column of `table.column`.
+    """Splits `table.column`.
 
     Raises:
         UserError: if there is no such column.
     """
     table, _, column = text.partition(".")
     if table not in TABLES:
-        raise UserError(f"{at}: there is no table {table!r}; there are {', '.join(TABLES)}")
+        raise UserError(f"{at}: no table is named {table!r}; needs {', '.join(TABLES)}")
     _require_column(table, column, at)
     return table, column
 
@@ -156,15 +154,13 @@ def split_column(text: str, at: str) -> tuple[str, str]:
 def per_seed(
     metric: MetricSpec, table: pd.DataFrame, warmup: float = 0.0, truth: pd.Series[float] | None = None
 ) -> pd.Series[float]:
-    """The metric of each run, by seed, from its table of all seeds. Missing where no row has a value.
+    """Returns a metric by seed from the table of all seeds; missing if no row has a value.
 
     Args:
-        metric: one that is made of a column; of the optimum, one of the columns that `optima.with_optimum`
-            adds.
-        table: the column's table.
-        warmup: of steps of time, those that end later than this count, unless the metric has a window of its
-            own.
-        truth: what each row of the table is held against, of a metric that is.
+        metric: metric of a column, or of a column that `optima.with_optimum` adds.
+        table: table of the column, with the rows of all seeds.
+        warmup: time after which steps count, unless the metric has a time window [s].
+        truth: reference value of each row, for a metric with `against`.
     """
     column = (metric.column or "").partition(".")[2] if metric.optimum is None else COLUMNS[metric.optimum]
     seeds = table["seed"].unique()
@@ -203,8 +199,8 @@ def per_seed(
     return made.astype(float).reindex(seeds)
 
 
-def beside(metric: MetricSpec, table: pd.DataFrame, other: pd.DataFrame) -> pd.Series[float]:
-    """What each row is held against: the mean of the other table's rows of the same run and time."""
+def reference_values(metric: MetricSpec, table: pd.DataFrame, other: pd.DataFrame) -> pd.Series[float]:
+    """Returns the reference of each row: the mean of the other table's rows of the same run and time."""
     column = (metric.against or "").partition(".")[2]
     rows = other[matching(other, metric.against_where)]
     found = rows[column].astype(float).groupby([rows["seed"], _nanoseconds(rows)]).mean()
@@ -217,7 +213,7 @@ def _nanoseconds(table: pd.DataFrame) -> pd.Series[int]:
 
 
 def matching(table: pd.DataFrame, where: Mapping[str, Label | list[Label]]) -> np.ndarray:
-    """Which rows fulfil every condition."""
+    """Returns which rows fulfil every condition."""
     chosen = np.ones(len(table), dtype=bool)
     for column, wanted in where.items():
         cells = table[column]
@@ -231,7 +227,7 @@ def matching(table: pd.DataFrame, where: Mapping[str, Label | list[Label]]) -> n
 
 
 def fits(text: str, wanted: Label | list[Label]) -> bool:
-    """Whether a text fulfils a condition; no condition at all is fulfilled."""
+    """Whether a text fulfils a condition; an empty condition is always fulfilled."""
     return bool(matching(pd.DataFrame({"text": [text]}), {"text": wanted} if wanted != [] else {})[0])
 
 
@@ -242,7 +238,7 @@ def _negates(wanted: Label) -> bool:
 def _is(cells: pd.Series[float], wanted: Label) -> np.ndarray:
     if not isinstance(wanted, str):
         return np.asarray(cells == wanted)
-    # Only the asterisk is special: names of nodes may well have brackets.
+    # Only the asterisk is special, since names of nodes may contain brackets.
     pattern = re.compile(".*".join(map(re.escape, wanted.split("*"))), re.DOTALL)
     distinct = {text: pattern.fullmatch(str(text)) is not None for text in cells.unique()}
     return np.asarray(cells.map(distinct), dtype=bool)
@@ -254,7 +250,7 @@ def _require_column(table: str, column: str, at: str) -> None:
 
 
 def _texts(table: str) -> set[str]:
-    """Columns of text; a seed has no unit either, but is a number."""
+    """Columns of text. The seed has no unit either, but is a number."""
     return {name for name, column in TABLES[table].items() if column.unit == "" and name != "seed"}
 
 

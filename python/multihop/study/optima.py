@@ -1,4 +1,4 @@
-"""Metrics of runs against the optimum of their scenario, computed when read, once per point."""
+"""Metrics of runs relative to the optimum of their scenario, computed on reading, once per point."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from multihop.study.spec import MetricSpec
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: What `share` and `rate` add to the table of flows.
+#: Columns that `share` and `rate` add to the table of flows.
 COLUMNS: Mapping[str, str] = {"share": "optimum_share", "rate": "optimum_bps"}
 
 
 def question_of(metric: MetricSpec) -> Question:
-    """Which optimum a metric is about.
+    """Returns the optimisation problem of a metric.
 
     Raises:
-        UserError: if there is no such utility.
+        UserError: if the utility is unknown.
     """
     return Question(Utility.of(metric.utility), metric.constraints, metric.level, metric.feedback)
 
 
 def check_optimum(name: str, metric: MetricSpec) -> None:
-    """Checks that there is such an optimum.
+    """Checks that the optimum of a metric is defined.
 
     Raises:
-        UserError: naming what there is not.
+        UserError: naming the unknown setting.
     """
     try:
         question_of(metric)
@@ -41,7 +41,7 @@ def check_optimum(name: str, metric: MetricSpec) -> None:
 
 
 def of_all_flows(metric: MetricSpec, flows: pd.DataFrame, best: Optimum) -> pd.Series[float]:
-    """`distance` or `gap`, by seed, from the table of flows of all seeds."""
+    """Returns `distance` or `gap` by seed, from the table of flows of all seeds."""
     seeds = flows["seed"].unique()
     if best.not_comparable is not None:
         return pd.Series(np.nan, index=seeds, dtype=float)
@@ -51,7 +51,7 @@ def of_all_flows(metric: MetricSpec, flows: pd.DataFrame, best: Optimum) -> pd.S
 
 
 def with_optimum(metric: MetricSpec, flows: pd.DataFrame, best: Optimum) -> pd.DataFrame:
-    """The flows of all seeds, with a column of x* in bit/s and one of x / x*, missing without a path."""
+    """Returns the flows of all seeds with columns of x* [bit/s] and x / x*, missing without a path."""
     rates = np.tile(best.rates_bps if best.not_comparable is None else np.nan * best.rates_bps, flows["seed"].nunique())
     rates = np.where(rates > 0, rates, np.nan)
     shares = flows[metric.got].to_numpy(dtype=float) / rates

@@ -1,4 +1,4 @@
-"""A study before its runs: a base scenario, factors, seeds, and what is asked of the results, checked."""
+"""Study before its runs: base scenario, factors, seeds, metrics and claims, all checked."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from multihop.study.fitting import unfitting
 from multihop.study.loading import parse, place, validate
 from multihop.study.spec import Claim, Factor, StudySpec
 
-#: More do not fit into a directory in practice, nor their names into memory at ease.
+#: Most runs of a study, for the size of its folder and for memory.
 MOST_RUNS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A study resolved: every point with its scenario, and every run by name.
+    """Resolved study: every point with its scenario, and the identity of every run.
 
     Attributes:
-        points: in the order of the file.
-        views: each point's scenario, resolved; empty for a closed form.
-        seeds: the most of any point.
+        points: points, in the order of the file.
+        views: resolved scenario of each point; empty for a closed form.
+        seeds: seeds of the point with most of them.
     """
 
     points: list[Point]
@@ -45,29 +45,29 @@ class Plan:
     seeds: list[int]
 
     def run_id(self, point: int, seed: int) -> RunId:
-        """What the run of a point with a seed is called in the store."""
+        """Returns the id of a run in the store."""
         return self._run_ids.setdefault((point, seed), RunId(self.views[point]["hash"], seed, engine()))
 
     @cached_property
     def _run_ids(self) -> dict[tuple[int, int], RunId]:
-        """Each is asked for several times, and its key is a hash."""
+        """Cache of ids, whose keys are hashes."""
         return {}
 
 
 class PlannedStudy(Displayed):
-    """What a study file says, checked, with its scenario."""
+    """Study as its file defines it, checked, with its scenario."""
 
-    def __init__(self, **keys: Any) -> None:  # noqa: ANN401 - what a study file can hold
+    def __init__(self, **keys: Any) -> None:  # noqa: ANN401 - keys of study files
         spec = validate(_from_python(keys), "<study>")
         check_study(spec, "<study>", None)
         self._set(spec, "<study>", Path(), None)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Reads a study file, or the copy of it in the folder of a study that was run.
+        """Reads a study file, or its copy in the folder of a study that was run.
 
         Raises:
-            UserError: naming file, line, key, what was found and what would do.
+            UserError: naming file, line, key, the value found and what is needed.
             ScenarioError: if a point's scenario cannot be run.
         """
         path = Path(path)
@@ -77,7 +77,7 @@ class PlannedStudy(Displayed):
         text = read_text(file, "a study (TOML)")
         spec = parse(text, str(file))
         check_study(spec, str(file), text)
-        # Beside the copy of a study is the copy of its scenario, wherever that was at first.
+        # The copy of a study has a copy of its scenario next to it.
         is_copy = file.name == "study.toml" and (file.parent / "store.json").is_file()
         if is_copy and spec.model is None:
             spec = spec.model_copy(update={"scenario": "scenario.toml"})
@@ -87,7 +87,7 @@ class PlannedStudy(Displayed):
 
     @classmethod
     def _made(cls, spec: StudySpec, origin: str, directory: Path, text: str | None) -> Self:
-        """A study whose specification was checked."""
+        """Returns a study of a checked specification."""
         made = cls.__new__(cls)
         made._set(spec, origin, directory, text)
         return made
@@ -96,46 +96,46 @@ class PlannedStudy(Displayed):
         self.spec = spec
         self.origin = origin
         self.text = text
-        #: The folder of a study that was run, if this was loaded from there.
+        #: Folder of a study that was run, if the study was loaded from it.
         self.folder: Path | None = None
         self.is_quick = False
-        #: How many seeds the file asks for, or its `[quick]`.
+        #: Number of seeds in the file, or in its `[quick]`.
         self.seeds_asked = spec.seeds if isinstance(spec.seeds, int) else len(spec.seeds)
         self._set_at_last: Mapping[str, Any] = {}
         self._directory = directory
 
     @cached_property
     def scenario(self) -> Scenario:
-        """The base scenario.
+        """Base scenario.
 
         Raises:
             UserError: if it cannot be read, or the study is of a closed form.
         """
         source = self.spec.scenario
         if source is None:
-            raise UserError(f"{self.origin}: a study of the closed form {self.spec.model}, which has no scenario")
+            raise UserError(f"{self.origin}: a study of the closed form {self.spec.model} has no scenario")
         try:
             return load(source if isinstance(source, Mapping) else self._directory / source)
         except UserError as error:
             raise UserError(f"{place(self.origin, self.text, ['scenario'])}: scenario: {error}") from error
 
     def quick(self) -> Self:
-        """The study as its `[quick]` says: fewer seeds, a shorter run, fewer values."""
+        """Returns the study with the changes of `[quick]`: fewer seeds, a shorter run, fewer values."""
         made = self._with(_quick(self.spec, self.origin))
-        # At last: what factors add, such as flows, is to be shortened as well.
+        # These settings come last, so that they also shorten what factors add, such as flows.
         made._set_at_last = self.spec.quick.set
         made.is_quick = True
         return made
 
     def with_seeds(self, most: int) -> Self:
-        """The study with at most this many first seeds; its runs are runs of the whole study as well."""
+        """Returns the study with at most this many first seeds. Its runs are also runs of the whole study."""
         seeds = min(most, self.spec.seeds) if isinstance(self.spec.seeds, int) else self.spec.seeds[:most]
         made = self._with(self.spec.model_copy(update={"seeds": seeds}))
         made.seeds_asked = self.seeds_asked
         return made
 
     def with_case(self, factor: str, name: str, settings: Mapping[str, Any]) -> Self:
-        """The study with one more case of a factor that has cases, which a quick look keeps as well."""
+        """Returns the study with one more case of a factor, which `quick` keeps as well."""
         varied = self.spec.factors[factor]
         more = varied.model_copy(update={"cases": {**(varied.cases or {}), name: dict(settings)}})
         quick = self.spec.quick
@@ -147,13 +147,13 @@ class PlannedStudy(Displayed):
         return made
 
     def _with(self, spec: StudySpec) -> Self:
-        """The study with another specification."""
+        """Returns the study with another specification."""
         made = self._made(spec, self.origin, self._directory, self.text)
         made.folder, made.is_quick, made._set_at_last = self.folder, self.is_quick, self._set_at_last
         return made
 
     def overview(self, *, whole: bool = True) -> Overview:
-        """The factors with their values."""
+        """Returns the factors with their values."""
         del whole
         spec = self.spec
         rows = [[name, ", ".join(map(str, factor.names))] for name, factor in spec.factors.items()]
@@ -163,16 +163,16 @@ class PlannedStudy(Displayed):
 
     @property
     def file_text(self) -> str:
-        """The study as a file: the one that it was read from, or one that says the same."""
+        """Text of the study's file, or an equivalent one for a study made in Python."""
         keys = self.spec.model_dump(exclude_none=True, exclude_defaults=True)
         return self.text if self.text is not None else tomli_w.dumps(keys)
 
     @cached_property
     def plan(self) -> Plan:
-        """Every point, checked.
+        """Checked points and runs of the study.
 
         Raises:
-            UserError: if factors do not fit together.
+            UserError: if factors contradict each other.
             ScenarioError: if a point's scenario cannot be run.
         """
         try:
@@ -192,36 +192,36 @@ class PlannedStudy(Displayed):
             raise UserError(f"{place(self.origin, self.text, ['seeds'])}: {error}") from error
         runs = len(found) * len(seeds)
         if runs > MOST_RUNS:
-            raise UserError(f"{self.origin}: {runs} runs are too many; the limit is {MOST_RUNS}: make several studies")
+            raise UserError(f"{self.origin}: found {runs} runs; needs at most {MOST_RUNS}: split the study")
         return Plan(found, views, seeds)
 
     @property
     def compared(self) -> str | None:
-        """The factor whose values are compared: as the study says, else `scheme` if there is one."""
+        """Factor whose values are compared: the study's choice, else `scheme` if it varies."""
         return self.spec.compare or ("scheme" if "scheme" in self.spec.factors else None)
 
     def overrides(self, point: int) -> dict[str, Any]:
-        """What replaces keys of the base scenario at a point, by its index."""
+        """Returns the overrides of the base scenario at a point, by its index."""
         return overrides_of(self.plan.points[point])
 
     def _check(self, point: Point) -> _core.ScenarioView:
         try:
             return self.scenario.check(overrides_of(point))
         except (_core.ScenarioError, UserError) as error:
-            # Whose fault is it: the scenario's as it stands, or of what the study sets?
+            # Without settings the mistake is the scenario's own, otherwise the study's.
             if not point.settings:
                 raise
             raise UserError(f"{self._where_set(point, error.setting)}: at {point.name}: {error}") from error
 
     def _check_arguments(self, model: str, point: Point) -> None:
-        """Whether a closed form takes what a point sets."""
+        """Checks that a closed form accepts the settings of a point."""
         try:
             evaluate(model, point.settings)
         except UserError as error:
             raise UserError(f"{self.origin}: at {point.name}: {error}") from error
 
     def _where_set(self, point: Point, setting: str | None) -> str:
-        """File and line of what an error is about, or of the study as a whole."""
+        """Returns file and line of the setting that an error is about, or the file of the study."""
         at: list[str | int] = ["name"]
         for name in point.labels:
             if setting in keys_of(name, self.spec.factors[name]):
@@ -234,7 +234,7 @@ class PlannedStudy(Displayed):
 
 
 def overrides_of(point: Point) -> dict[str, Any]:
-    """Overrides of the base scenario at a point; `scheme`, which is no key, is that of every flow."""
+    """Returns the overrides of a point; `scheme`, which is no key path, applies to every flow."""
     keys = settings({path: value for path, value in point.settings.items() if path != "scheme"})
     scheme = {"scheme": point.settings["scheme"]} if "scheme" in point.settings else {}
     if not all(isinstance(name, str) for name in scheme.values()):
@@ -243,7 +243,7 @@ def overrides_of(point: Point) -> dict[str, Any]:
 
 
 def _from_python(keys: dict[str, Any]) -> dict[str, Any]:
-    """What a script may write more freely than a file, as a file would have it."""
+    """Converts keys of a script to the form of a study file."""
     made = {name: _plain(value) if name in {"seeds", "set"} else value for name, value in keys.items()}
     if not isinstance(keys.get("factors"), Mapping):
         return made
@@ -258,7 +258,7 @@ def _from_python(keys: dict[str, Any]) -> dict[str, Any]:
             factor = {**factor, "key": given}
         if name in factors:
             raise UserError(
-                f"<study>: factors.{given}: would be called {name}, as another is; give one a name and a key"
+                f"<study>: factors.{given}: the name {name} is used by another factor; give it a name and a key"
             )
         factors[name] = factor
     return {**made, "factors": factors}
@@ -268,8 +268,8 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a script has
-    """Lists for other sequences, and Python's numbers for NumPy's."""
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any value of a script
+    """Converts sequences to lists, and NumPy's numbers to Python's."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, Mapping):
@@ -288,15 +288,13 @@ def _quick(spec: StudySpec, origin: str) -> StudySpec:
         if spec.cases is not None:
             fits = [c for c in spec.cases if all(c[n] in kept for n, kept in quick.keep.items() if n in c)]
             if not fits:
-                raise UserError(
-                    f"{origin}: quick.keep: none of the cases has these values; keep values that occur together"
-                )
+                raise UserError(f"{origin}: quick.keep: no case has all these values; keep values that occur together")
             changes["cases"] = fits
     return spec.model_copy(update=changes)
 
 
 def _kept_values(spec: StudySpec, claim: Claim) -> Claim:
-    """The claim with the paper's numbers of the values that are kept."""
+    """Returns the claim with the paper's numbers for the values that `quick` keeps."""
     if claim.over is None or claim.values is None or claim.over not in spec.quick.keep:
         return claim
     names = zip(spec.factors[claim.over].names, claim.values, strict=True)

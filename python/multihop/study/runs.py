@@ -1,4 +1,4 @@
-"""What a study found: tidy tables, metrics with intervals, paired differences."""
+"""Finished runs of a study: tidy tables, metrics with intervals, paired differences."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from multihop.results.words import with_interval
 from multihop.simulation.store import Failure, Store
 from multihop.study.derived import combined, of_model
 from multihop.study.design import RESERVED, Point
-from multihop.study.metrics import beside, metric_of, per_seed
+from multihop.study.metrics import metric_of, per_seed, reference_values
 from multihop.study.optima import of_all_flows, question_of, with_optimum
 from multihop.study.planned import PlannedStudy
 from multihop.study.spec import Label, MetricSpec
 
-#: Points that a study's runs show of themselves.
+#: Most points in the display of a study's runs.
 MOST_POINTS = 30
 
 
 class StudyRuns(Displayed):
-    """The finished runs of a study."""
+    """Finished runs of a study."""
 
     def __init__(
         self,
@@ -41,16 +41,16 @@ class StudyRuns(Displayed):
         seeds: Mapping[int, Sequence[int]],
         failures: Sequence[Failure],
     ) -> None:
-        #: What was asked.
+        #: The study.
         self.study = study
-        #: The study's folder.
+        #: Folder of the study.
         self.directory = directory
-        #: Where the runs are.
+        #: Store of the runs.
         self.store = store
-        #: Index of a point -> seeds of which at least one point of its comparison has a run; with a stop rule
-        #: those that it wants so far.
+        #: Seeds of each point, by its index: those with a run of at least one point of its comparison, or
+        #: with a stop rule those needed so far.
         self.seeds = seeds
-        #: Runs that did not finish.
+        #: Runs that failed.
         self.failures = list(failures)
         self._known: dict[tuple[int, str], dict[int, float]] = {}
         self._at_hand: tuple[tuple[int, ...], frozenset[str], list[_core.Output]] = ((), frozenset(), [])
@@ -62,27 +62,27 @@ class StudyRuns(Displayed):
 
     @property
     def has_all_seeds(self) -> bool:
-        """Every point has as many seeds as the study asks for, or as its rule to stop by wants."""
+        """Whether every point has all seeds of the study, or those that its stop rule needs."""
         spec = self.study.spec
         if spec.model is not None or spec.stop is not None:
             return True
         return all(len(seeds) >= self.study.seeds_asked for seeds in self.seeds.values())
 
     def select(self, at: Mapping[str, Label | list[Label]]) -> list[int]:
-        """Indices of the points where these factors have these values."""
+        """Returns the indices of points where these factors have these labels."""
         return [index for index, point in enumerate(self.points) if point.matches(at)]
 
     def metric(self, name: str) -> Metric:
-        """Title, unit and scale of a metric."""
+        """Returns title, unit and scale of a metric."""
         return metric_of(self.study.spec, name, "metric")
 
     def values(self, point: int, metric: str) -> pd.Series[float]:
-        """One value per finished run of a point, by seed, in SI units; `metric(...).shown` converts."""
+        """Returns a metric of a point's finished runs by seed, in SI units; `metric(...).shown` converts."""
         self._require(point, metric)
         return self.of_seeds(point, metric, self.seeds.get(point, []))
 
     def of_seeds(self, point: int, metric: str, seeds: Sequence[int]) -> pd.Series[float]:
-        """As `values`, for these seeds as far as they are there now."""
+        """Returns `values` for these seeds, as far as their runs exist."""
         self._require(point, metric)
         return self._of_seeds(point, metric, seeds)
 
@@ -91,7 +91,7 @@ class StudyRuns(Displayed):
             found = self._model(point)
             if metric not in found:
                 raise UserError(
-                    f"closed form {self.study.spec.model}: makes no {metric!r}; it makes {', '.join(found)}"
+                    f"closed form {self.study.spec.model}: has no result {metric!r}; needs {', '.join(found)}"
                 )
             return pd.Series([found[metric]], index=[0], dtype=float)
         known = self._known.setdefault((point, metric), {})
@@ -101,10 +101,10 @@ class StudyRuns(Displayed):
         return pd.Series(np.array([known[seed] for seed in there], dtype=float), index=index, dtype=float)
 
     def _require(self, point: object, metric: object) -> None:
-        """Refuses a point or a metric that is not of the study.
+        """Refuses an unknown point or metric.
 
         Raises:
-            UserError: if so.
+            UserError: if the point or metric is not of the study.
         """
         swapped = isinstance(point, str) and not isinstance(metric, str)
         hint = "; the point is the first argument, the metric the second" if swapped else ""
@@ -114,7 +114,7 @@ class StudyRuns(Displayed):
         metric_of(self.study.spec, str(metric), "metric")
 
     def _learn(self, point: int, metric: str, seeds: Sequence[int]) -> None:
-        """Reads runs once for all metrics of the study: reading is what takes time."""
+        """Reads runs once for all metrics of the study, since reading dominates the time."""
         specs = self.study.spec.metrics
         names = list(specs) if metric in specs else [metric, *specs]
         outputs = self._outputs(point, seeds, self._sources(names)) if seeds else []
@@ -126,7 +126,7 @@ class StudyRuns(Displayed):
         for name in names:
             spec = specs.get(name)
             if spec is not None and spec.metric is not None:
-                # Those that it is made of stand above it.
+                # The metrics that it uses are defined above it.
                 made[name] = combined(spec, made[spec.metric], self._other(point, spec, made))
             elif spec is not None and spec.optimum is not None:
                 made[name] = self._of_optimum(point, spec, outputs, tables)
@@ -139,7 +139,7 @@ class StudyRuns(Displayed):
             known |= dict(zip(map(int, of_runs.index.to_list()), of_runs.to_list(), strict=True))
 
     def _sources(self, metrics: Iterable[str]) -> frozenset[str]:
-        """The engine's tables that these metrics are made of."""
+        """Returns the engine's tables that these metrics need."""
         specs = self.study.spec.metrics
         named: list[str] = []
         for name in metrics:
@@ -153,7 +153,7 @@ class StudyRuns(Displayed):
         return frozenset().union(*(frames.sources(column.partition(".")[0]) for column in named))
 
     def _other(self, point: int, spec: MetricSpec, made: Mapping[str, pd.Series[float]]) -> pd.Series[float]:
-        """What a metric is held against, by seed: one of this point, or the same of another."""
+        """Returns the second operand of a combined metric by seed, at this point or another."""
         name = spec.over or spec.less or ""
         labels = {**self.points[point].labels, **spec.at}
         if labels == self.points[point].labels:
@@ -171,7 +171,7 @@ class StudyRuns(Displayed):
         tables: dict[str, pd.DataFrame],
         known: Mapping[str, pd.Series[float]],
     ) -> pd.Series[float]:
-        """A column metric by seed; `tables` has those made for others, `known` the metrics above it."""
+        """Returns a metric of a column by seed, with tables and metrics that were made before."""
         view = self.study.plan.views[point]
         spec = self.study.spec.metrics.get(name)
 
@@ -187,14 +187,18 @@ class StudyRuns(Displayed):
             df, truth = table(spec.column or ""), None
             if spec.against is not None:
                 is_metric = spec.against in known
-                truth = df["seed"].map(known[spec.against]) if is_metric else beside(spec, df, table(spec.against))
+                truth = (
+                    df["seed"].map(known[spec.against])
+                    if is_metric
+                    else reference_values(spec, df, table(spec.against))
+                )
             made = per_seed(spec, df, view["warmup"], truth)
         return made.set_axis([int(seed) for seed in made.index])
 
     def _of_optimum(
         self, point: int, spec: MetricSpec, outputs: list[_core.Output], tables: dict[str, pd.DataFrame]
     ) -> pd.Series[float]:
-        """A metric that holds flows against the optimum, by seed."""
+        """Returns a metric relative to the optimum, by seed."""
         view, best = self.study.plan.views[point], self.optimum(point, question_of(spec))
         if "flows" not in tables:
             tables["flows"] = frames.table("flows", view, outputs)
@@ -206,7 +210,7 @@ class StudyRuns(Displayed):
 
     @cache  # noqa: B019 - lives as long as the result
     def optimum(self, point: int, question: Question) -> Optimum:
-        """The optimum of a point's scenario."""
+        """Returns the optimum of a point's scenario."""
         return optimum(self.study.scenario, self.study.overrides(point), question)
 
     def estimate(self, point: int, metric: str) -> Estimate | None:
@@ -216,24 +220,25 @@ class StudyRuns(Displayed):
         return None if found is None else found.within(about.least, about.most)
 
     def difference(self, a: int, b: int, metric: str, times: float = 1.0) -> PairedDifference | None:
-        """Point `a` less `times` point `b`, over their common seeds; `None` if there are none."""
+        """Point `a` minus `times` point `b`, over their common seeds; `None` without any."""
         x, y = self.values(a, metric), self.values(b, metric)
         common = x.index.intersection(y.index)
         left, right = x.loc[common].to_numpy(dtype=float), times * y.loc[common].to_numpy(dtype=float)
         return paired_difference(left, right) if np.isfinite(left - right).any() else None
 
     def table(self, name: str) -> pd.DataFrame:
-        """A table of all runs, below each other: a column per factor, the seed, then the table's own.
+        """Returns a table of all runs: a column per factor, the seed, then the table's columns.
 
-        `name` is flows, nodes, links, wires, categories, series, delays, measurements, positions, summary, or
-        `metrics` for the study's own metrics.
+        Args:
+            name: flows, nodes, links, wires, categories, series, delays, measurements, positions, summary, or
+                `metrics` for the study's own metrics.
         """
         parts = [self.point_table(index, name) for index in range(len(self.points))]
         parts = [part for part in parts if len(part)]
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
     def point_table(self, point: int, name: str) -> pd.DataFrame:
-        """The rows of `table` that are of one point; empty if it has no runs."""
+        """Returns the rows of `table` of one point; empty without runs."""
         labels = self.points[point].labels
         if name == "metrics":
             df = pd.DataFrame({metric: self.values(point, metric) for metric in self.metric_names})
@@ -249,7 +254,7 @@ class StudyRuns(Displayed):
         return df
 
     def overview(self, *, whole: bool = True) -> Overview:
-        """How many runs are there; `whole` includes the mean of each metric at each point."""
+        """Returns the numbers of runs; with `whole`, also the mean of each metric at each point."""
         runs = sum(map(len, self.seeds.values()))
         said = f"{len(self.points)} points, {runs} runs, {self.missing} missing, {len(self.failures)} failed"
         title = f"{self.study.spec.name}, {said}"
@@ -264,19 +269,19 @@ class StudyRuns(Displayed):
         return Overview(title, heads, rows, more=len(self.points) - len(rows))
 
     def label(self, point: int, factor: str) -> Label:
-        """What a point's value of a factor is called in tables, whose columns hold one type."""
+        """Returns a point's label of a factor, converted to the type of its column."""
         return self._column_types[factor](self.points[point].labels[factor])
 
     @property
     def metric_names(self) -> list[str]:
-        """The study's own metrics, or if it has none those that every run has."""
+        """Names of the study's metrics, or of the predefined ones if it has none."""
         if self.study.spec.model is not None:
             return list(self._model(0))
         return [*self.study.spec.metrics] or [metric.name for metric in METRICS]
 
     @cached_property
     def _column_types(self) -> Mapping[str, Callable[[Label], Label]]:
-        """Factor -> what makes its labels one type."""
+        """Functions that convert the labels of each factor to one type."""
         made: dict[str, Callable[[Label], Label]] = {}
         for name, factor in self.study.spec.factors.items():
             types = {type(label) for label in factor.names}
@@ -285,7 +290,7 @@ class StudyRuns(Displayed):
 
     @cached_property
     def missing(self) -> int:
-        """Runs that the study still wants; a stop rule may want more once it has seen these."""
+        """Number of runs that the study lacks. With a stop rule, more may be needed after these."""
         if self.study.spec.model is not None:
             return 0
         plan = self.study.plan
@@ -293,11 +298,11 @@ class StudyRuns(Displayed):
         return sum(not self.store.has(run) for run in wanted)
 
     def _wanted(self, point: int) -> Sequence[int]:
-        """Seeds that this point should have: all, or with a stop rule those that it wants so far."""
+        """Returns the seeds of a point: all, or with a stop rule those needed so far."""
         return self.study.plan.seeds if self.study.spec.stop is None else self.seeds[point]
 
     def _outputs(self, point: int, seeds: Sequence[int], tables: frozenset[str]) -> list[_core.Output]:
-        """These tables of the finished runs of a point. Reading takes time: what was read last is at hand."""
+        """Returns tables of a point's finished runs. The last result is cached, since reading takes time."""
         runs, of, outputs = self._at_hand
         if runs == (point, *seeds) and tables <= of:
             return outputs
@@ -313,5 +318,5 @@ class StudyRuns(Displayed):
 
 
 def column_name(factor: str, taken: Iterable[str]) -> str:
-    """What a factor's column is called in a table that may have a column of that name itself."""
+    """Returns the column name of a factor, with a prefix if the table has a column of that name."""
     return f"{RESERVED}{factor}" if factor in taken else factor

@@ -1,4 +1,4 @@
-"""A study that can be run: what is missing of it, and what is there."""
+"""Study that can be run, and its finished runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ R = TypeVar("R", bound=StudyRuns)
 
 
 class RunnableStudy(PlannedStudy, ABC, Generic[R]):
-    """A study that can be run, and what `R` its finished runs are made into."""
+    """A study that can be run; `R` is the type of its finished runs."""
 
     def run(
         self,
@@ -37,28 +37,28 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
         fail_fast: bool = False,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> R:
-        """Runs what is missing in `directory` and returns all results.
+        """Runs what is missing in `directory`, and returns all results.
 
         Args:
-            directory: the study's folder; made if needed. Interrupted at any moment, it holds whole runs
-                only.
-            store: where finished runs are kept, if not there: studies that share runs may share a store.
-            executor: any `concurrent.futures.Executor`, a Dask client's for one; threads on all cores by
+            directory: folder of the study, created if missing. An interrupted study leaves only complete
+                runs.
+            store: folder of finished runs, if it is another one, which studies may share.
+            executor: any `concurrent.futures.Executor`, such as a Dask client's; threads on all cores by
                 default.
-            jobs: threads, without an executor.
-            fail_fast: do not begin further runs once one has failed.
-            on_progress: called after each finished run and a few times a second.
+            jobs: number of threads, without an executor.
+            fail_fast: whether to start no further run after a failure.
+            on_progress: callback after each finished run and several times a second.
 
         Raises:
             UserError: if the folder cannot be used.
-            OutputError: if a result cannot be written, or the executor is gone; finished runs are kept.
+            OutputError: if a result cannot be written, or the executor is lost; finished runs are kept.
         """
         if jobs is not None and jobs < 1:
             raise UserError(f"jobs: found {jobs}; needs at least 1")
         folder, runs = _folders(directory, store)
-        self.plan  # noqa: B018 - whatever is wrong with a point is said before anything is written
-        # Both are looked at before anything is written, and the folder is made first: its store may be within
-        # it.
+        self.plan  # noqa: B018 - reports an invalid point before anything is written
+        # Both folders are checked before anything is written. The folder is created first, since the store
+        # may be within it.
         runs.check()
         if folder.resolve() != runs.directory.resolve():
             Store(folder).open(runs_in=runs.directory)
@@ -79,10 +79,10 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
         return self._result(folder, runs)
 
     def result(self, directory: str | Path, *, store: str | Path | None = None) -> R:
-        """What is there of the study in `directory`, without running anything.
+        """Returns the finished runs of the study in `directory`, without running anything.
 
         Raises:
-            UserError: if the folder is not a study's.
+            UserError: if the folder is not that of a study.
         """
         folder, runs = _folders(directory, store)
         runs.mark()
@@ -92,7 +92,7 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
     def _found(
         self, directory: Path, store: Store, seeds: Mapping[int, Sequence[int]], failures: Sequence[Failure]
     ) -> R:
-        """What the finished runs are made into; the arguments are those of `StudyRuns`."""
+        """Returns an `R` of the finished runs; the arguments are those of `StudyRuns`."""
 
     def _result(self, folder: Path, runs: Store) -> R:
         if self.spec.model is not None:
@@ -110,7 +110,7 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
         return result
 
     def _groups(self) -> list[list[int]]:
-        """Points that differ only in the compared factor get the same seeds."""
+        """Returns groups of points that differ only in the compared factor, and so have the same seeds."""
         groups: dict[Any, list[int]] = {}
         for index, point in enumerate(self.plan.points):
             compared = advancing_with(self.spec, self.compared) if self.compared is not None else ()
@@ -133,9 +133,9 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
         return Group(make, most if stop is None else min(stop.at_least, most), most, rule)
 
     def _wanted_so_far(self, members: list[int], result: StudyRuns) -> list[int]:
-        """The seeds that the stop rule wants, as far as the runs that are there let it decide.
+        """Returns the seeds that the stop rule needs, as far as the existing runs let it decide.
 
-        It decides anew from what is there: a store may have more runs, of a study that went on for longer.
+        The rule decides anew from these runs, since a store may have more runs of a study that ran longer.
         """
         group = self._group(members, result)
         while runs := group.next_runs():
@@ -171,11 +171,11 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
 
     @cache  # noqa: B019 - lives as long as the study
     def _overrides_for_core(self, member: int) -> dict[str, Any]:
-        """What all runs of a point have in common."""
+        """Returns the overrides common to all runs of a point."""
         return for_core(self.overrides(member))
 
     def _keep_inputs(self, folder: Path) -> None:
-        """The study and its scenario, so that the folder explains itself and failures can be seen again."""
+        """Writes the study and its scenario into the folder, so that failures can be repeated."""
         _keep_input(folder, "study.toml", self.file_text, self.origin)
         if self.spec.model is None:
             _keep_input(folder, "scenario.toml", self.scenario.text, self.scenario.origin)
@@ -196,7 +196,7 @@ def _folders(directory: str | Path, store: str | Path | None) -> tuple[Path, Sto
 
 
 def _keep_input(folder: Path, name: str, text: str, source: str) -> None:
-    """A study that runs again from its own folder leaves its files alone."""
+    """Writes an input file, unless it is the source itself, as for a study run from its own folder."""
     path = folder / name
     if not (path.exists() and Path(source).exists() and path.samefile(source)):
         Store(folder).write_text(name, text)

@@ -1,4 +1,4 @@
-"""What a study found as tidy tables: estimates, paired differences, and what their columns mean."""
+"""Tidy tables of a study's results: estimates, paired differences, and definitions of columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from multihop.study.units import unit_of
 
 
 def estimates(result: StudyRuns) -> pd.DataFrame:
-    """Mean and 95 % interval of every metric at every point, in SI units."""
+    """Returns the mean and 95 % interval of every metric at every point, in SI units."""
     rows = []
     for index in range(len(result.points)):
         for name in result.metric_names:
@@ -29,13 +29,14 @@ def estimates(result: StudyRuns) -> pd.DataFrame:
 
 
 def differences(result: StudyRuns, among: Collection[Any] | None = None) -> pd.DataFrame:
-    """Paired differences of the compared factor's values, seed by seed, at every point of the others.
+    """Returns paired differences of the compared factor's values, seed by seed, at every point of the others.
 
-    `p_adjusted` is Holm's adjustment over the pairs of one metric at one point. Empty if nothing is compared.
+    `p_adjusted` is Holm's adjustment over the pairs of one metric at one point. Empty without a compared
+    factor.
 
     Args:
-        result: of the study.
-        among: values of the compared factor; all by default.
+        result: finished runs of the study.
+        among: values of the compared factor to include; all by default.
     """
     by = result.study.compared
     if by is None or by not in result.study.spec.factors:
@@ -72,19 +73,19 @@ def _labels(result: StudyRuns, index: int) -> Mapping[str, Any]:
 
 
 def _columns_of(result: StudyRuns, factor: str) -> list[str]:
-    """What the columns of a factor, and of those that advance with it, are called."""
+    """Returns the column names of a factor and of those that advance with it."""
     return [column_name(name, _STATISTICS) for name in advancing_with(result.study.spec, factor)]
 
 
 def _unit(result: StudyRuns, metric: str) -> str:
-    """The unit that a metric is computed in."""
+    """Returns the unit in which a metric is computed."""
     if metric in result.study.spec.metrics:
         return unit_of(result.study.spec, result.study.spec.metrics[metric])
     return TABLES["summary"][metric].unit if metric in TABLES["summary"] else ""
 
 
 def _numeric(df: pd.DataFrame) -> pd.DataFrame:
-    """Numbers that no row has are missing numbers, not a column without a type."""
+    """Converts number columns to floats, so that a column without any number has NaNs and a type."""
     return df.astype({name: float for name in _NUMBERS if name in df.columns})
 
 
@@ -96,10 +97,10 @@ _STATISTICS = {
     "high": Column("as in unit", "upper end of the 95 % interval"),
     "n": Column("1", "seeds"),
     "a": Column("", "value of the compared factor"),
-    "b": Column("", "the value that it is compared with"),
-    "difference": Column("as in unit", "mean of a less b over common seeds"),
+    "b": Column("", "value that a is compared with"),
+    "difference": Column("as in unit", "mean of a minus b over common seeds"),
     "p_value": Column("1", "two-sided p-value of no difference (paired t-test)"),
-    "p_adjusted": Column("1", "the same, adjusted by Holm's method over the pairs of one metric at one point"),
+    "p_adjusted": Column("1", "p-value adjusted by Holm's method over the pairs of one metric at one point"),
 }
 
 
@@ -107,7 +108,7 @@ _NUMBERS = ("mean", "low", "high", "difference", "p_value", "p_adjusted")
 
 
 def _columns(result: StudyRuns, name: str) -> Mapping[str, Column]:
-    """The definitions of a table's own columns."""
+    """Returns the definitions of a table's columns."""
     if name != "metrics":
         return TABLES.get(name, _STATISTICS)
     made = {}
@@ -136,7 +137,7 @@ def _made_how(metric: MetricSpec) -> str:
 
 
 def definitions(result: StudyRuns, name: str, columns: Iterable[str]) -> dict[str, Column]:
-    """Unit and meaning of each of a table's columns; those that are not defined elsewhere are factors."""
+    """Returns unit and meaning of each column of a table; columns not defined elsewhere are factors."""
     known = {"seed": RUN_COLUMNS["seed"], **_columns(result, name)}
     return {
         column: known.get(column) or Column("", f"factor of the study: {column.removeprefix('factor_')}")

@@ -1,4 +1,4 @@
-"""Units of metrics: what they are computed in, and what they are shown in."""
+"""Units of metrics, for computation and display."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from multihop.models import unit_of_result
 from multihop.results.columns import TABLES
 from multihop.study.spec import MetricSpec, StudySpec
 
-#: (unit of a column, unit to show) -> factor.
+#: Factor from the unit of a column to a unit of display.
 _SCALES: dict[tuple[str, str], float] = {
     ("bit/s", "kb/s"): 1e-3,
     ("bit/s", "Mb/s"): 1e-6,
@@ -19,26 +19,26 @@ _SCALES: dict[tuple[str, str], float] = {
     ("1", ""): 1.0,
 }
 
-#: Ways of reducing that make a number without a unit of any column.
+#: Reductions whose result has no unit.
 _WITHOUT_UNIT = {"jain", "least-share", "zeros", "cv"}
 
 
 def shown_unit(unit: str, wanted: str | None, where: str) -> tuple[str, float]:
-    """The unit to show a column in, and the factor.
+    """Returns the unit of display of a column, and the factor to it.
 
     Raises:
-        UserError: if the column's unit cannot be shown that way.
+        UserError: if the column's unit cannot be converted to the wanted one.
     """
     if wanted is None or wanted == unit:
         return ("" if unit == "1" else unit), 1.0
     if (unit, wanted) not in _SCALES:
         can = [to for (source, to) in _SCALES if source == unit and to] or [unit]
-        raise UserError(f"{where}: {wanted!r} is no unit for a column in {unit}; use {' or '.join(can)}")
+        raise UserError(f"{where}: {wanted!r} is no unit for a column in {unit}; needs {' or '.join(can)}")
     return wanted, _SCALES[unit, wanted]
 
 
 def unit_of(spec: StudySpec, metric: MetricSpec) -> str:
-    """The unit that a metric is computed in; those that it is made of must exist."""
+    """Returns the unit in which a metric is computed; the metrics that it uses must exist."""
     if metric.model is not None:
         return unit_of_result(metric.result or "")
     if metric.metric is not None:
@@ -53,7 +53,7 @@ def unit_of(spec: StudySpec, metric: MetricSpec) -> str:
 
 
 def divisors_of(metric: MetricSpec) -> list[str]:
-    """The columns of `per`."""
+    """Returns the columns of `per`."""
     return [metric.per] if isinstance(metric.per, str) else list(metric.per or [])
 
 

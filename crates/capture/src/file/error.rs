@@ -1,102 +1,102 @@
-//! What can be wrong with a file.
+//! Errors of capture files.
 
 use std::io;
 use thiserror::Error;
 
-/// Why reading a capture ended before the end of the file. Positions count from the beginning of the
-/// (decompressed) file; records count from 1.
+/// Reason why reading a capture stopped before the end of the file. Offsets count from the beginning of the
+/// decompressed file, records from 1.
 #[derive(Debug, Error)]
 pub enum CaptureError {
     /// The file cannot be opened.
     #[error("{path}: {source}")]
     Open {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The stream cannot be read on, or its compression is damaged.
-    #[error("byte {offset}, after {records} records: {source}; what was read before stands")]
+    /// The stream cannot be read further, or its compression is damaged.
+    #[error("byte {offset}, after {records} records: {source}; the records before it are valid")]
     Read {
-        /// Where.
+        /// Offset of the error.
         offset: u64,
-        /// Records before.
+        /// Number of records before the error.
         records: u64,
-        /// What the system, or the decompression, said.
+        /// Error of the operating system or of the decompression.
         source: io::Error,
     },
-    /// There are no bytes at all.
+    /// The file has no bytes.
     #[error(
         "there is nothing to read: the file is empty, or compressed and cut before the first byte; \
          a capture begins with a header of pcap or pcapng"
     )]
     Empty,
-    /// It is something else than pcap or pcapng.
+    /// The file is neither pcap nor pcapng.
     #[error(
-        "no pcap or pcapng file: it begins with {found}; `editcap -F pcapng IN OUT` converts other captures"
+        "not a pcap or pcapng file: the file begins with {found}; `editcap -F pcapng IN OUT` converts other captures"
     )]
     UnknownFormat {
-        /// The first bytes, or what they are known to mean.
+        /// First bytes of the file, with their format if known.
         found: String,
     },
-    /// A version of the format that is not defined.
+    /// Version of the format that is not defined.
     #[error("version {major}.{minor} of {format}; {known} would do")]
     UnknownVersion {
-        /// The format.
+        /// Name of the format.
         format: &'static str,
-        /// Major version found.
+        /// Major version in the file.
         major: u16,
-        /// Minor version found.
+        /// Minor version in the file.
         minor: u16,
-        /// What is known.
+        /// Supported versions.
         known: &'static str,
     },
     /// The file ends in the middle of a header, record or block.
     #[error(
-        "truncated at byte {end}, in record {record}: {what} at byte {offset} needs {needed} bytes, {found} are left; \
-         whole records before it: {complete}",
+        "truncated at byte {end}, in record {record}: {what} at byte {offset} needs {needed} bytes, {found} remain; \
+         complete records before it: {complete}",
         end = offset + found,
         complete = record - 1
     )]
     Truncated {
-        /// The record that is cut; if it is another block of pcapng, the record that would have come next.
+        /// Number of the truncated record; for another block of pcapng, that of the next record.
         record: u64,
-        /// Where it begins.
+        /// Offset of the record or block.
         offset: u64,
-        /// What was being read.
+        /// Structure that was read.
         what: &'static str,
-        /// Bytes that it needs.
+        /// Number of bytes that the structure needs.
         needed: u64,
-        /// Bytes that there are.
+        /// Number of bytes that remain.
         found: u64,
     },
-    /// A length that cannot be right.
+    /// Length field beyond the limit.
     #[error(
         "record {record}, which begins at byte {offset}: {what} of {found} bytes, at most {limit} would do; \
-         the file is damaged here, what was read before stands"
+         the file is damaged here, the records before it are valid"
     )]
     TooLong {
-        /// The record.
+        /// Number of the record.
         record: u64,
-        /// Where it begins.
+        /// Offset of the record.
         offset: u64,
-        /// What has that length.
+        /// Structure with that length.
         what: &'static str,
-        /// Bytes claimed.
+        /// Length in the file.
         found: u64,
-        /// Bytes that are accepted.
+        /// Limit of the length.
         limit: u64,
     },
-    /// A block of pcapng that contradicts itself or the file.
+    /// Block of pcapng that contradicts itself or the file.
     #[error("block at byte {offset}, after {records} records: {found}; {remedy}")]
     Block {
-        /// Where it begins.
+        /// Offset of the block.
         offset: u64,
-        /// Records before.
+        /// Number of records before the block.
         records: u64,
-        /// What was found.
+        /// Contradiction that was found.
         found: String,
-        /// What would do.
+        /// Remedy.
         remedy: &'static str,
     },
 }

@@ -3,66 +3,67 @@
 mod error;
 mod pcap;
 mod pcapng;
-mod source;
+mod window;
 
 pub use error::CaptureError;
 
 use crate::LinkType;
 use flate2::read::MultiGzDecoder;
 use multihop_core::Time;
-use source::Source;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use window::WindowReader;
 
-/// Bytes of a record that are accepted: the largest that libpcap writes for radio links.
+/// Limit of a record's length in bytes: the largest that libpcap writes for radio links.
 pub const MAX_RECORD_BYTES: u32 = 262_144;
 
 /// File format.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Format {
-    /// The format of libpcap (draft-ietf-opsawg-pcap), with its older dialects: Kuznetsov's modified pcap of
-    /// 1999, and what Red Hat 6.1, `SuSE` 6.3, Nokia and Ixia made of it.
+pub enum CaptureFormat {
+    /// pcap, the format of libpcap (draft-ietf-opsawg-pcap), with its older dialects: Kuznetsov's modified
+    /// pcap of 1999, and those of Red Hat 6.1, `SuSE` 6.3, Nokia and Ixia.
     Pcap,
-    /// Its successor, with blocks and several interfaces (draft-ietf-opsawg-pcapng).
+    /// pcapng, with blocks and several interfaces (draft-ietf-opsawg-pcapng).
     Pcapng,
 }
 
-/// Something that packets were captured at.
+/// Capturing interface of a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Interface {
-    /// What its records begin with.
+pub struct CaptureInterface {
+    /// Link type: format of the header that precedes each frame.
     pub link_type: LinkType,
-    /// Bytes of a packet that were kept at most; zero for no limit.
+    /// Snap length: maximum number of captured bytes per packet; zero for no limit.
     pub snap_length: u32,
-    /// Length of the frame check sequence at the end of each packet, in bytes, where the file says so.
-    /// Headers such as radiotap know better.
+    /// Length in bytes of the frame check sequence at the end of each packet, if the file gives it. Headers
+    /// such as radiotap are more reliable.
     pub fcs_bytes: Option<u8>,
-    /// Its name, where the file has one, cut to 256 bytes.
+    /// Name of the interface, if the file has one, cut to 256 bytes.
     pub name: Option<String>,
 }
 
 /// A captured packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Record<'c> {
-    /// Its number, from 1.
+    /// Number of the record, from 1.
     pub number: u64,
     /// Index in [`Capture::interfaces`].
     pub interface: usize,
-    /// What `bytes` begins with.
+    /// Link type of `bytes`.
     pub link_type: LinkType,
-    /// When the host got it, since 1970; none where the file does not say, or says more than fits (2116).
+    /// Time at which the host received the packet, since 1970. None if the file has no time, or one after
+    /// 2116.
     pub time: Option<Time>,
-    /// Bytes of the packet before it was cut to the snap length; never less than those of `bytes`.
+    /// Number of bytes of the packet before it was cut to the snap length; at least the length of `bytes`.
     pub original_length: u32,
-    /// Length of the frame check sequence at the end, where the file says so ([`Interface::fcs_bytes`]).
+    /// Length in bytes of the frame check sequence, if the file gives it ([`CaptureInterface::fcs_bytes`]).
     pub fcs_bytes: Option<u8>,
-    /// What was captured.
+    /// Captured bytes.
     pub bytes: &'c [u8],
 }
 
-/// An open capture.
+/// Open capture file.
 ///
 /// ```no_run
 /// let mut capture = multihop_capture::Capture::open("a.pcapng.gz")?;
@@ -72,9 +73,9 @@ pub struct Record<'c> {
 /// # Ok::<(), multihop_capture::CaptureError>(())
 /// ```
 pub struct Capture<'r> {
-    source: Source<'r>,
+    source: WindowReader<'r>,
     reader: Reader,
-    interfaces: Vec<Interface>,
+    interfaces: Vec<CaptureInterface>,
     records: u64,
     finished: bool,
 }
@@ -85,10 +86,10 @@ enum Reader {
 }
 
 impl Capture<'static> {
-    /// Opens a file: pcap or pcapng, in either byte order, plain or compressed by gzip.
+    /// Opens a pcap or pcapng file, in either byte order, plain or compressed by gzip.
     ///
     /// # Errors
-    /// If it cannot be read or is no capture.
+    /// If the file cannot be read or is not a capture.
     pub fn open(path: impl AsRef<Path>) -> Result<Capture<'static>, CaptureError> {
         let path = path.as_ref();
         let file = File::open(path)
@@ -101,14 +102,14 @@ impl<'r> Capture<'r> {
     /// Reads a capture from any stream, which need not be buffered.
     ///
     /// # Errors
-    /// If it cannot be read or is no capture.
+    /// If the stream cannot be read or is not a capture.
     pub fn from_reader(mut reader: impl Read + Send + 'r) -> Result<Capture<'r>, CaptureError> {
         let mut magic = Vec::with_capacity(GZIP_MAGIC.len());
         let at_start = |source| CaptureError::Read { offset: 0, records: 0, source };
         reader.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut magic).map_err(at_start)?;
         let compressed = magic == GZIP_MAGIC;
         let whole = io::Cursor::new(magic).chain(reader);
-        let mut source = Source::new(if compressed {
+        let mut source = WindowReader::new(if compressed {
             Box::new(MultiGzDecoder::new(io::BufReader::with_capacity(1 << 16, whole)))
         } else {
             Box::new(whole)
@@ -125,9 +126,9 @@ impl<'r> Capture<'r> {
         Ok(Capture { source, reader, interfaces, records: 0, finished: false })
     }
 
-    /// The next record; none at the end of the file.
+    /// Returns the next record; none at the end of the file.
     ///
-    /// An error is the last thing that there is: after it there is nothing. All records before it are whole.
+    /// After an error, there are no more records. All records before it are complete.
     #[allow(clippy::should_implement_trait, reason = "an `Iterator` cannot lend from its own buffer")]
     pub fn next(&mut self) -> Option<Result<Record<'_>, CaptureError>> {
         if self.finished {
@@ -144,34 +145,34 @@ impl<'r> Capture<'r> {
             }
             Ok(None) => {
                 self.finished = true;
-                self.source.ended().err().map(read_error(&self.source, self.records)).map(Err)
+                self.source.check_end().err().map(read_error(&self.source, self.records)).map(Err)
             }
             Ok(Some(found)) => {
                 self.records += 1;
-                let Interface { link_type, fcs_bytes, .. } = self.interfaces[found.interface];
+                let CaptureInterface { link_type, fcs_bytes, .. } = self.interfaces[found.interface];
                 let bytes = &self.source.peek(found.skip + found.length)[found.skip..];
                 let original_length = found.original_length.max(found.length as u32);
-                let Found { interface, time, .. } = found;
+                let FoundPacket { interface, time, .. } = found;
                 let number = self.records;
                 Some(Ok(Record { number, interface, link_type, time, original_length, fcs_bytes, bytes }))
             }
         }
     }
 
-    /// The interfaces that were described so far; pcapng may add some between records.
-    pub fn interfaces(&self) -> &[Interface] {
+    /// Interfaces described so far; pcapng may add some between records.
+    pub fn interfaces(&self) -> &[CaptureInterface] {
         &self.interfaces
     }
 
-    /// The format of the file.
-    pub fn format(&self) -> Format {
+    /// Format of the file.
+    pub fn format(&self) -> CaptureFormat {
         match self.reader {
-            Reader::Pcap(_) => Format::Pcap,
-            Reader::Pcapng(_) => Format::Pcapng,
+            Reader::Pcap(_) => CaptureFormat::Pcap,
+            Reader::Pcapng(_) => CaptureFormat::Pcapng,
         }
     }
 
-    /// Bytes of the decompressed file that have been read and used so far.
+    /// Number of bytes of the decompressed file consumed so far.
     pub fn position(&self) -> u64 {
         self.source.offset()
     }
@@ -190,8 +191,8 @@ impl fmt::Debug for Capture<'_> {
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// A packet in the window of the source: `length` bytes, after `skip` bytes of headers.
-struct Found {
+/// Packet in the window of the reader: `length` bytes after `skip` bytes of headers.
+struct FoundPacket {
     interface: usize,
     time: Option<Time>,
     original_length: u32,
@@ -199,7 +200,7 @@ struct Found {
     length: usize,
 }
 
-/// What a file is that begins with these bytes.
+/// First bytes of an unknown file, with their format if known.
 fn known_magic(bytes: &[u8]) -> String {
     let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let meaning = match *bytes {
@@ -214,8 +215,8 @@ fn known_magic(bytes: &[u8]) -> String {
     hex.join(" ") + meaning
 }
 
-/// A read error, with where it happened.
-fn read_error(source: &Source<'_>, records: u64) -> impl Fn(io::Error) -> CaptureError + use<> {
+/// Converts an I/O error to a read error at the current offset.
+fn read_error(source: &WindowReader<'_>, records: u64) -> impl Fn(io::Error) -> CaptureError + use<> {
     let offset = source.offset();
     move |error| CaptureError::Read { offset, records, source: error }
 }

@@ -1,10 +1,9 @@
-//! The pcapng format (draft-ietf-opsawg-pcapng): blocks, of which only those with packets and interfaces
-//! matter here.
+//! The pcapng format (draft-ietf-opsawg-pcapng): blocks, of which those of packets and interfaces are read.
 
-use super::source::Source;
-use super::{CaptureError, Found, Interface, MAX_RECORD_BYTES, read_error};
+use super::window::WindowReader;
+use super::{CaptureError, CaptureInterface, FoundPacket, MAX_RECORD_BYTES, read_error};
 use crate::LinkType;
-use crate::bytes::{Order, array};
+use crate::bytes::{ByteOrder, array};
 use multihop_core::Time;
 
 // Block types (section 10.1 of the draft).
@@ -14,93 +13,96 @@ const PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 
-/// Type and length in front of a block; the length is repeated behind it.
+/// Type and length before a block; the length is repeated at its end.
 const BLOCK_HEADER: usize = 8;
 const BLOCK_TRAILER: u64 = 4;
 
-/// Fixed part of a section header, from its type on.
+/// Fixed part of a section header, with its block header.
 const SECTION_HEADER: usize = 24;
 
-/// Bytes of an interface description that are accepted, and how many of them; both far beyond what is ever
+/// Limits on the size of an interface description and on the number of interfaces, far above any that are
 /// written.
 const MAX_DESCRIPTION_BYTES: u32 = 262_144;
 const MAX_INTERFACES: usize = 65_536;
 const MAX_NAME_BYTES: usize = 256;
 
-/// Where a pcapng file stands.
+/// State of reading a pcapng file.
 #[derive(Default)]
 pub(super) struct Pcapng {
-    /// Byte order of the section; none before the first.
-    order: Option<Order>,
+    /// Byte order of the section; none before the first section.
+    order: Option<ByteOrder>,
     /// Index of the first interface of the section, and the clocks of its interfaces.
     first_interface: usize,
-    clocks: Vec<Clock>,
-    /// The block that the window begins with, if it has been dealt with; a packet of it may be lent out.
-    rest: Option<Block>,
+    clocks: Vec<InterfaceClock>,
+    /// Block at the start of the window that has been read; the caller may borrow a packet of it.
+    current_block: Option<BlockSpan>,
 }
 
-/// How time stamps of an interface count.
+/// Timestamp clock of an interface.
 #[derive(Clone, Copy)]
-struct Clock {
+struct InterfaceClock {
     units_per_second: u128,
     offset_s: i64,
 }
 
-/// A block: where it begins, and its length, both ends included.
+/// Offset of a block, and its length including both block lengths.
 #[derive(Clone, Copy)]
-struct Block {
+struct BlockSpan {
     offset: u64,
     length: u32,
 }
 
-/// Everything that a step needs to know.
-struct Context<'a, 'r> {
-    source: &'a mut Source<'r>,
-    interfaces: &'a mut Vec<Interface>,
+/// State that the reading of a block needs.
+struct BlockContext<'a, 'r> {
+    source: &'a mut WindowReader<'r>,
+    interfaces: &'a mut Vec<CaptureInterface>,
     records: u64,
     offset: u64,
 }
 
 impl Pcapng {
-    /// Puts the next packet into the window, after `records` others.
+    /// Loads the next packet into the window, after `records` others.
     pub fn next(
         &mut self,
-        source: &mut Source<'_>,
-        interfaces: &mut Vec<Interface>,
+        source: &mut WindowReader<'_>,
+        interfaces: &mut Vec<CaptureInterface>,
         records: u64,
-    ) -> Result<Option<Found>, CaptureError> {
-        let mut context = Context { offset: source.offset(), source, interfaces, records };
+    ) -> Result<Option<FoundPacket>, CaptureError> {
+        let mut context = BlockContext { offset: source.offset(), source, interfaces, records };
         loop {
-            if let (Some(block), Some(order)) = (self.rest.take(), self.order) {
+            if let (Some(block), Some(order)) = (self.current_block.take(), self.order) {
                 context.offset = block.offset;
-                context.leave(order, block)?;
+                context.skip_block(order, block)?;
             }
             context.offset = context.source.offset();
             let found = context.fill(BLOCK_HEADER)?;
             if found == 0 {
                 return Ok(None);
             }
-            context.need("the header of a block", BLOCK_HEADER)?;
+            context.require("the header of a block", BLOCK_HEADER)?;
             if let Some(packet) = self.read_block(&mut context)? {
                 return Ok(Some(packet));
             }
         }
     }
 
-    /// Reads the block that the window begins with; afterwards `rest` is set to it.
-    fn read_block(&mut self, context: &mut Context<'_, '_>) -> Result<Option<Found>, CaptureError> {
+    /// Reads the block at the start of the window and sets `current_block`.
+    fn read_block(
+        &mut self,
+        context: &mut BlockContext<'_, '_>,
+    ) -> Result<Option<FoundPacket>, CaptureError> {
         let header = context.source.peek(BLOCK_HEADER);
         let raw: [u8; 4] = array(header, 0).unwrap_or_default();
         if raw == SECTION.to_be_bytes() {
             self.section(context)?;
             return Ok(None);
         }
-        let order = self.order.unwrap_or(Order::Little);
+        let order = self.order.unwrap_or(ByteOrder::Little);
         let kind = order.u32(header, 0).unwrap_or_default();
         let length = order.u32(header, 4).unwrap_or_default();
-        context.check_length(length)?;
-        // Whatever it is, the window stays at its beginning until `leave` passes it.
-        self.rest = Some(Block { offset: context.offset, length });
+        context.check_block_length(length)?;
+        // The window stays at the start of the block until `skip_block` passes it.
+        self.current_block = Some(BlockSpan { offset: context.offset, length });
         match kind {
             INTERFACE => {
                 self.interface(context, order, length)?;
@@ -112,13 +114,13 @@ impl Pcapng {
         }
     }
 
-    /// A section header, which gives the byte order of what follows and forgets the interfaces before it.
-    fn section(&mut self, context: &mut Context<'_, '_>) -> Result<(), CaptureError> {
-        context.need("the header of a section", SECTION_HEADER)?;
+    /// Reads a section header, which sets the byte order and discards earlier interfaces.
+    fn section(&mut self, context: &mut BlockContext<'_, '_>) -> Result<(), CaptureError> {
+        context.require("the header of a section", SECTION_HEADER)?;
         let header = context.source.peek(SECTION_HEADER);
         let order = match array(header, 8) {
-            Some([0x1a, 0x2b, 0x3c, 0x4d]) => Order::Big,
-            Some([0x4d, 0x3c, 0x2b, 0x1a]) => Order::Little,
+            Some([0x1a, 0x2b, 0x3c, 0x4d]) => ByteOrder::Big,
+            Some([0x4d, 0x3c, 0x2b, 0x1a]) => ByteOrder::Little,
             other => {
                 let found = format!("a section with the byte-order magic {:02x?}", other.unwrap_or_default());
                 return Err(context.error(found, "1a 2b 3c 4d in either order would do"));
@@ -130,27 +132,27 @@ impl Pcapng {
         if major != 1 {
             return Err(CaptureError::UnknownVersion { format: "pcapng", major, minor, known: "1.0" });
         }
-        context.check_length(length)?;
+        context.check_block_length(length)?;
         if (length as usize) < SECTION_HEADER + BLOCK_TRAILER as usize {
             return Err(context.error(format!("a section header of {length} bytes"), "28 or more would do"));
         }
         self.order = Some(order);
         self.first_interface = context.interfaces.len();
         self.clocks.clear();
-        self.rest = Some(Block { offset: context.offset, length });
+        self.current_block = Some(BlockSpan { offset: context.offset, length });
         Ok(())
     }
 
-    /// An interface description.
+    /// Reads an interface description.
     fn interface(
         &mut self,
-        context: &mut Context<'_, '_>,
-        order: Order,
+        context: &mut BlockContext<'_, '_>,
+        order: ByteOrder,
         length: u32,
     ) -> Result<(), CaptureError> {
         const FIXED: usize = 16;
         context.at_most("an interface description", length, MAX_DESCRIPTION_BYTES)?;
-        context.at_least("an interface description", length, FIXED)?;
+        context.require_length("an interface description", length, FIXED)?;
         if context.interfaces.len() == MAX_INTERFACES {
             return Err(context.error(
                 format!("the description of interface {}", MAX_INTERFACES + 1),
@@ -158,22 +160,22 @@ impl Pcapng {
             ));
         }
         let needed = length as usize - BLOCK_TRAILER as usize;
-        context.need("an interface description", needed)?;
+        context.require("an interface description", needed)?;
         let body = context.source.peek(needed);
-        let mut interface = Interface {
+        let mut interface = CaptureInterface {
             link_type: LinkType::from_number(order.u16(body, 8).unwrap_or_default()),
             snap_length: order.u32(body, 12).unwrap_or_default(),
             fcs_bytes: None,
             name: None,
         };
-        let mut clock = Clock { units_per_second: 1_000_000, offset_s: 0 };
+        let mut clock = InterfaceClock { units_per_second: 1_000_000, offset_s: 0 };
         for (code, value) in options(order, &body[FIXED..]) {
             match (code, value) {
                 (2, name) => {
                     let name = &name[..name.len().min(MAX_NAME_BYTES)];
                     interface.name = Some(String::from_utf8_lossy(name).into_owned());
                 }
-                // if_tsresol: a power of two, or of ten, by the highest bit.
+                // if_tsresol: a power of two or of ten, selected by the highest bit.
                 (9, &[resolution]) => {
                     let base: u128 = if resolution & 0x80 == 0 { 10 } else { 2 };
                     let power = base.checked_pow(u32::from(resolution & 0x7f));
@@ -194,41 +196,41 @@ impl Pcapng {
         Ok(())
     }
 
-    /// An enhanced packet block, or its predecessor, the packet block, whose interface is a number of 16
+    /// Reads an enhanced packet block, or its predecessor, the packet block, whose interface index has 16
     /// bits.
     fn packet(
         &mut self,
-        context: &mut Context<'_, '_>,
-        order: Order,
+        context: &mut BlockContext<'_, '_>,
+        order: ByteOrder,
         length: u32,
         kind: u32,
-    ) -> Result<Found, CaptureError> {
+    ) -> Result<FoundPacket, CaptureError> {
         const FIXED: usize = 28;
-        context.at_least("a packet block", length, FIXED)?;
-        context.need("the header of a packet block", FIXED)?;
+        context.require_length("a packet block", length, FIXED)?;
+        context.require("the header of a packet block", FIXED)?;
         let header = context.source.peek(FIXED);
         let word = |n: usize| order.u32(header, 4 * n).unwrap_or_default();
         let id = if kind == PACKET { u32::from(order.u16(header, 8).unwrap_or_default()) } else { word(2) };
         let (high, low, captured, original_length) = (word(3), word(4), word(5), word(6));
-        let (interface, clock) = self.known(context, id)?;
+        let (interface, clock) = self.interface_of(context, id)?;
         let time = clock.time(u64::from(high) << 32 | u64::from(low));
         context.packet_fits(captured, length, FIXED)?;
-        context.need("a packet block", FIXED + captured as usize)?;
-        Ok(Found { interface, time, original_length, skip: FIXED, length: captured as usize })
+        context.require("a packet block", FIXED + captured as usize)?;
+        Ok(FoundPacket { interface, time, original_length, skip: FIXED, length: captured as usize })
     }
 
-    /// A simple packet block: interface 0, no time, cut to the snap length.
+    /// Reads a simple packet block: interface 0, no time, cut to the snap length.
     fn simple_packet(
         &mut self,
-        context: &mut Context<'_, '_>,
-        order: Order,
+        context: &mut BlockContext<'_, '_>,
+        order: ByteOrder,
         length: u32,
-    ) -> Result<Found, CaptureError> {
+    ) -> Result<FoundPacket, CaptureError> {
         const FIXED: usize = 12;
-        context.at_least("a simple packet block", length, FIXED)?;
-        context.need("the header of a simple packet block", FIXED)?;
+        context.require_length("a simple packet block", length, FIXED)?;
+        context.require("the header of a simple packet block", FIXED)?;
         let original_length = order.u32(context.source.peek(FIXED), 8).unwrap_or_default();
-        let (interface, _) = self.known(context, 0)?;
+        let (interface, _) = self.interface_of(context, 0)?;
         let snap_length = match context.interfaces[interface].snap_length {
             0 => u32::MAX,
             limit => limit,
@@ -236,24 +238,28 @@ impl Pcapng {
         let room = length - FIXED as u32 - BLOCK_TRAILER as u32;
         let captured = original_length.min(snap_length).min(room);
         context.packet_fits(captured, length, FIXED)?;
-        context.need("a simple packet block", FIXED + captured as usize)?;
-        Ok(Found { interface, time: None, original_length, skip: FIXED, length: captured as usize })
+        context.require("a simple packet block", FIXED + captured as usize)?;
+        Ok(FoundPacket { interface, time: None, original_length, skip: FIXED, length: captured as usize })
     }
 
-    /// The interface with this number in the section.
-    fn known(&self, context: &Context<'_, '_>, id: u32) -> Result<(usize, Clock), CaptureError> {
+    /// Index and clock of the interface with this number in the section.
+    fn interface_of(
+        &self,
+        context: &BlockContext<'_, '_>,
+        id: u32,
+    ) -> Result<(usize, InterfaceClock), CaptureError> {
         match self.clocks.get(id as usize) {
             Some(clock) => Ok((self.first_interface + id as usize, *clock)),
             None => Err(context.error(
-                format!("a packet of interface {id}, of {} that were described", self.clocks.len()),
-                "an interface description must come before its packets; the file is damaged here",
+                format!("a packet of interface {id}, of {} described", self.clocks.len()),
+                "an interface description must precede its packets; the file is damaged here",
             )),
         }
     }
 }
 
-impl Clock {
-    /// The instant of a time stamp, if it lies between 1970 and 2116.
+impl InterfaceClock {
+    /// Time of a timestamp, if it is between 1970 and 2116.
     fn time(self, stamp: u64) -> Option<Time> {
         let ns = u128::from(stamp) * 1_000_000_000 / self.units_per_second;
         let ns = i128::try_from(ns).ok()? + i128::from(self.offset_s) * 1_000_000_000;
@@ -261,20 +267,19 @@ impl Clock {
     }
 }
 
-impl Context<'_, '_> {
+impl BlockContext<'_, '_> {
     fn fill(&mut self, bytes: usize) -> Result<usize, CaptureError> {
         self.source.fill(bytes).map_err(read_error(self.source, self.records))
     }
 
-    /// Fills the window with `bytes` bytes of the block, or reports that the file is cut.
-    fn need(&mut self, what: &'static str, bytes: usize) -> Result<(), CaptureError> {
+    /// Fills the window with `bytes` bytes of the block, or reports that the file is truncated.
+    fn require(&mut self, what: &'static str, bytes: usize) -> Result<(), CaptureError> {
         let found = self.fill(bytes)?;
         if found == bytes { Ok(()) } else { Err(self.truncated(what, bytes as u64, found as u64)) }
     }
 
-    /// Passes `block`, which the window begins with, and compares the length behind it with the one in front
-    /// of it.
-    fn leave(&mut self, order: Order, block: Block) -> Result<(), CaptureError> {
+    /// Moves the window past `block` and compares the length at the end of the block with that at its start.
+    fn skip_block(&mut self, order: ByteOrder, block: BlockSpan) -> Result<(), CaptureError> {
         let body = u64::from(block.length) - BLOCK_TRAILER;
         let passed = self.source.skip(body).map_err(read_error(self.source, self.records))?;
         let found = self.fill(BLOCK_TRAILER as usize)?;
@@ -284,14 +289,15 @@ impl Context<'_, '_> {
         }
         let repeated = order.u32(self.source.peek(found), 0).unwrap_or_default();
         if repeated != block.length {
-            let found = format!("its length is {} in front and {repeated} behind", block.length);
-            return Err(self.error(found, "both must be the same; the file is damaged here"));
+            let found =
+                format!("the length is {} at the start and {repeated} at the end of the block", block.length);
+            return Err(self.error(found, "both must be equal; the file is damaged here"));
         }
         self.source.skip(BLOCK_TRAILER).map_err(read_error(self.source, self.records))?;
         Ok(())
     }
 
-    fn check_length(&self, length: u32) -> Result<(), CaptureError> {
+    fn check_block_length(&self, length: u32) -> Result<(), CaptureError> {
         if length < BLOCK_HEADER as u32 + BLOCK_TRAILER as u32 || !length.is_multiple_of(4) {
             let found = format!("a length of {length} bytes");
             return Err(self.error(found, "12 or more, in steps of 4, would do; the file is damaged here"));
@@ -299,13 +305,13 @@ impl Context<'_, '_> {
         Ok(())
     }
 
-    /// Is the block long enough for its fixed part?
-    fn at_least(&self, what: &str, length: u32, fixed: usize) -> Result<(), CaptureError> {
+    /// Checks that the block is long enough for its fixed part.
+    fn require_length(&self, what: &str, length: u32, fixed: usize) -> Result<(), CaptureError> {
         let least = fixed as u64 + BLOCK_TRAILER;
         if u64::from(length) >= least {
             return Ok(());
         }
-        let found = format!("{what} of {length} bytes, where {least} are the least");
+        let found = format!("{what} of {length} bytes, at least {least} are needed");
         Err(self.error(found, "the file is damaged here"))
     }
 
@@ -317,7 +323,7 @@ impl Context<'_, '_> {
         Err(CaptureError::TooLong { record: self.records + 1, offset: self.offset, what, found, limit })
     }
 
-    /// Is a packet of `captured` bytes acceptable, and does it fit into its block?
+    /// Checks that a packet of `captured` bytes is within the limit and fits into its block.
     fn packet_fits(&self, captured: u32, length: u32, fixed: usize) -> Result<(), CaptureError> {
         self.at_most("a packet", captured, MAX_RECORD_BYTES)?;
         if fixed as u64 + u64::from(captured) + BLOCK_TRAILER > u64::from(length) {
@@ -336,8 +342,8 @@ impl Context<'_, '_> {
     }
 }
 
-/// The options of a block: code and value, until the end mark or the first that does not fit.
-fn options(order: Order, mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+/// Options of a block, code and value, up to the end mark or the first option that does not fit.
+fn options(order: ByteOrder, mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let code = order.u16(bytes, 0).filter(|code| *code != 0)?;
         let length = usize::from(order.u16(bytes, 2)?);

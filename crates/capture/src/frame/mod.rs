@@ -1,80 +1,86 @@
-//! The MAC header of a frame (9.2 and 9.3), and what can be read behind it.
+//! The MAC header of a frame (9.2 and 9.3), and the readable part of its body.
 
 mod check;
 mod control;
+mod network_name;
 mod payload;
 
 pub use check::Fcs;
-pub use control::{Bitmap, BlockAck, Control};
-pub use payload::{Network, Payload, Ports, Transport};
+pub use control::{BlockAck, BlockAckBitmap, Control};
+pub use network_name::NetworkName;
+pub use payload::{IpPacket, Payload, Ports, TransportHeader};
 
-use crate::Reception;
-use crate::bytes::{Order, array, bit, field};
+use crate::RxInfo;
+use crate::bytes::{ByteOrder, array, bit, field};
 use multihop_core::Span;
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
+/// Subtypes of management frames (Table 9-1).
+const PROBE_RESPONSE: u8 = 5;
+const BEACON: u8 = 8;
+
 /// Bytes of a frame check sequence.
 const FCS_BYTES: usize = 4;
 
-/// Why bytes are no frame.
+/// Reason why bytes are not a frame.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 pub enum FrameError {
-    /// Fewer bytes than the header of such a frame has.
+    /// Fewer bytes than the MAC header needs.
     #[error("{what} needs {needed} bytes, {found} were captured")]
     Short {
-        /// What was being read.
+        /// Structure that was read.
         what: &'static str,
-        /// Bytes that it needs.
+        /// Number of bytes that the structure needs.
         needed: usize,
-        /// Bytes that there are.
+        /// Number of captured bytes.
         found: usize,
     },
-    /// A protocol version that is not 0.
+    /// Protocol version other than 0.
     #[error("version {0} of the frame format; 0 would do: the frame is damaged or of another standard")]
     Version(u8),
 }
 
-/// Text that is no MAC address.
+/// Text that is not a MAC address.
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 #[error("six bytes such as 02:00:00:00:00:01 would do")]
-pub struct AddressError;
+pub struct MacAddressError;
 
-/// A MAC address.
+/// MAC address.
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
-pub struct Address(pub [u8; 6]);
+pub struct MacAddress(pub [u8; 6]);
 
-impl Address {
-    /// To all stations.
-    pub const BROADCAST: Address = Address([0xff; 6]);
+impl MacAddress {
+    /// The broadcast address.
+    pub const BROADCAST: MacAddress = MacAddress([0xff; 6]);
 
-    /// Of a group of stations, all of them included.
+    /// Whether this is a group address, broadcast included.
     pub fn is_group(self) -> bool {
         self.0[0] & 1 == 1
     }
 
-    /// The same without the group bit, which in a transmitter address only says that the frame signals its
-    /// bandwidth (9.2.4.3.8).
-    fn individual(self) -> Address {
+    /// Address without the group bit. In a transmitter address that bit only signals the bandwidth of the
+    /// frame (9.2.4.3.8).
+    fn individual(self) -> MacAddress {
         let mut bytes = self.0;
         bytes[0] &= !1;
-        Address(bytes)
+        MacAddress(bytes)
     }
 }
 
-impl FromStr for Address {
-    type Err = AddressError;
+impl FromStr for MacAddress {
+    type Err = MacAddressError;
 
-    /// Six bytes in hexadecimal with colons or hyphens between them.
-    fn from_str(text: &str) -> Result<Address, AddressError> {
+    /// Parses six bytes in hexadecimal, separated by colons or hyphens.
+    fn from_str(text: &str) -> Result<MacAddress, MacAddressError> {
         let mut bytes = [0; 6];
         let mut parts = text.trim().split([':', '-']);
         for byte in &mut bytes {
-            let part = parts.next().filter(is_byte).ok_or(AddressError)?;
-            *byte = u8::from_str_radix(part, 16).map_err(|_| AddressError)?;
+            let part = parts.next().filter(is_byte).ok_or(MacAddressError)?;
+            *byte = u8::from_str_radix(part, 16).map_err(|_| MacAddressError)?;
         }
-        if parts.next().is_some() { Err(AddressError) } else { Ok(Address(bytes)) }
+        if parts.next().is_some() { Err(MacAddressError) } else { Ok(MacAddress(bytes)) }
     }
 }
 
@@ -82,7 +88,7 @@ fn is_byte(text: &&str) -> bool {
     text.len() == 2 && text.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for MacAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (n, byte) in self.0.iter().enumerate() {
             write!(f, "{}{byte:02x}", if n == 0 { "" } else { ":" })?;
@@ -91,102 +97,104 @@ impl fmt::Display for Address {
     }
 }
 
-impl fmt::Debug for Address {
+impl fmt::Debug for MacAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// A sequence number, which counts to 4095, and the number of a fragment.
+/// Sequence control field: sequence number, up to 4095, and fragment number.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Sequence {
-    /// The same for all fragments and tries of a frame.
+pub struct SequenceControl {
+    /// Sequence number, equal for all fragments and retransmissions of a frame.
     pub number: u16,
-    /// From zero.
+    /// Fragment number, from zero.
     pub fragment: u8,
 }
 
-/// What is particular to a data frame.
+/// Fields of a data frame.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Data {
-    /// It has a quality-of-service field.
+pub struct DataHeader {
+    /// Whether the frame has a QoS control field.
     pub qos: bool,
-    /// It carries no data: its sender signals that it sleeps, or keeps the connection.
+    /// Whether the frame carries no data (null frame), as for power save or keep-alive.
     pub null: bool,
-    /// Traffic identifier, in that field.
+    /// Traffic identifier in the QoS control field.
     pub tid: Option<u8>,
-    /// How the receiver is to answer, in that field: 0 by an ACK, or a block acknowledgement in an A-MPDU; 1
-    /// not; 2 not by itself; 3 when asked for a block acknowledgement (9.2.4.5.4).
+    /// Ack policy in the QoS control field (9.2.4.5.4). 0: ACK, or block acknowledgement in an A-MPDU; 1: no
+    /// acknowledgement; 2: no explicit acknowledgement; 3: block acknowledgement on request.
     pub ack_policy: Option<u8>,
-    /// Its body is an A-MSDU, of several payloads.
+    /// Whether the body is an A-MSDU of several payloads.
     pub a_msdu: bool,
-    /// It has four addresses, as between the stations of a wireless distribution system or a mesh.
+    /// Whether the frame has four addresses, as in a wireless distribution system or a mesh.
     pub four_addresses: bool,
 }
 
-/// Type of a frame, with what is particular to it.
+/// Type of a frame, with the fields of that type.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FrameType {
-    /// Management: its subtype.
+    /// Management frame: its subtype.
     Management(u8),
-    /// Control.
+    /// Control frame.
     Control(Control),
-    /// Data.
-    Data(Data),
-    /// Extension: its subtype.
+    /// Data frame.
+    Data(DataHeader),
+    /// Extension frame: its subtype.
     Extension(u8),
-    /// Unknown: see [`Frame::unreadable`].
+    /// Unknown type: see [`Frame::unreadable`].
     Unknown,
 }
 
-/// A frame's MAC header, and what can be read of its body.
+/// MAC header of a frame, and the readable part of its body.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Frame {
-    /// What it is.
+    /// Type of the frame.
     pub kind: FrameType,
-    /// Type and subtype as one number, as display filters use it: `16 * type + subtype`.
+    /// Type and subtype as one number, as in display filters: `16 * type + subtype`.
     pub type_subtype: u8,
-    /// It was sent before.
+    /// Retry flag: the frame is a retransmission.
     pub retry: bool,
-    /// More fragments of it follow.
+    /// More-fragments flag.
     pub more_fragments: bool,
-    /// Its sender will sleep.
+    /// Power-management flag: the sender enters power-save mode.
     pub power_save: bool,
-    /// Its body is encrypted.
+    /// Protected-frame flag: the body is encrypted.
     pub protected: bool,
-    /// It goes to an access point.
+    /// To-DS flag: the frame goes to an access point.
     pub to_ds: bool,
-    /// It comes from an access point.
+    /// From-DS flag: the frame comes from an access point.
     pub from_ds: bool,
-    /// For how long after its end the medium is reserved; none where the field is an identifier instead.
+    /// Time after the end of the frame for which the medium is reserved; none if the field is an identifier.
     pub duration: Option<Span>,
-    /// Whom it is for.
-    pub receiver: Option<Address>,
-    /// Transmitter address; not in a CTS or an ACK.
-    pub transmitter: Option<Address>,
-    /// The basic service set, where the frame names it.
-    pub bssid: Option<Address>,
-    /// Its sequence number.
-    pub sequence: Option<Sequence>,
-    /// Bytes of the MAC header.
+    /// Receiver address.
+    pub receiver: Option<MacAddress>,
+    /// Transmitter address; none in a CTS or an ACK.
+    pub transmitter: Option<MacAddress>,
+    /// BSSID, if the frame carries one.
+    pub bssid: Option<MacAddress>,
+    /// Sequence control field.
+    pub sequence: Option<SequenceControl>,
+    /// Length of the MAC header in bytes.
     pub header_bytes: u32,
-    /// Bytes between header and frame check sequence, on the air.
+    /// Number of bytes on the air between MAC header and frame check sequence.
     pub body_bytes: u32,
-    /// Bytes on the air, frame check sequence included.
+    /// Number of bytes on the air, frame check sequence included.
     pub air_bytes: u32,
-    /// Its frame check sequence.
+    /// State of the frame check sequence.
     pub fcs: Fcs,
-    /// Whether its bytes contradict what the receiver said of its frame check sequence, and went before.
+    /// Whether the bytes contradicted the receiver's flag about the FCS, and took precedence.
     pub fcs_flag_is_wrong: bool,
-    /// What the body carries, if it can be read.
+    /// Payload, if it can be read.
     pub payload: Option<Payload>,
-    /// Bytes of the packets in an A-MSDU, without their LLC/SNAP headers; none if the length of one of them
-    /// was not captured.
+    /// Name of the network in a beacon or a probe response.
+    pub network_name: Option<NetworkName>,
+    /// Number of bytes of the packets in an A-MSDU, without LLC/SNAP headers; none if a length field was not
+    /// captured.
     pub a_msdu_bytes: Option<u32>,
 }
 
 impl Frame {
-    /// A frame of which nothing is known but that it was there, and how long: it arrived damaged, or its
+    /// A frame of unknown contents, of which only the length on the air is known: it was damaged, or its
     /// header cannot be read.
     pub fn unreadable(air_bytes: u32) -> Frame {
         Frame {
@@ -209,23 +217,24 @@ impl Frame {
             fcs: Fcs::Wrong,
             fcs_flag_is_wrong: false,
             payload: None,
+            network_name: None,
             a_msdu_bytes: None,
         }
     }
 
     /// Reads a frame from `bytes`, of which `cut` more were not captured.
     ///
-    /// `reception` says whether there is a frame check sequence at the end. There is one, whatever it says,
-    /// if the last four bytes are right as such, and none if the frame's contents end with its last byte. A
-    /// frame check sequence that is announced but is all zero was made up by a simulator and says nothing.
+    /// `reception` tells whether a frame check sequence is present. Two observations take precedence: four
+    /// last bytes that are a correct FCS are one, and a frame whose contents end with its last byte has none.
+    /// An FCS of zeros was written by a simulator and proves nothing.
     ///
     /// # Errors
-    /// If `bytes` end before the MAC header does, or are of another format.
-    pub fn parse(bytes: &[u8], cut: u32, reception: &Reception) -> Result<Frame, FrameError> {
-        let stripped = check::strip(bytes, cut, reception.fcs_present, reception.padded);
+    /// If `bytes` end before the MAC header does, or have another protocol version.
+    pub fn parse(bytes: &[u8], cut: u32, reception: &RxInfo) -> Result<Frame, FrameError> {
+        let stripped = check::remove_fcs(bytes, cut, reception.fcs_present, reception.padded);
         let bytes = stripped.frame;
-        let control = Order::Little.u16(bytes, 0);
-        let (Some(control), Some(duration)) = (control, Order::Little.u16(bytes, 2)) else {
+        let control = ByteOrder::Little.u16(bytes, 0);
+        let (Some(control), Some(duration)) = (control, ByteOrder::Little.u16(bytes, 2)) else {
             return Err(FrameError::Short { what: "a MAC header", needed: 4, found: bytes.len() });
         };
         let version = field(control, 0, 2);
@@ -242,7 +251,8 @@ impl Frame {
             protected: bit(control, 14),
             to_ds: bit(control, 8),
             from_ds: bit(control, 9),
-            // With the highest bit it is an association identifier, or the fixed value of a contention-free period (9.2.4.2).
+            // With the highest bit set, it is an association identifier or the fixed value of a
+            // contention-free period (9.2.4.2).
             duration: (!bit(duration, 15)).then(|| Span::from_us(duration.into())),
             header_bytes: 4,
             fcs: stripped.fcs,
@@ -273,13 +283,16 @@ impl Frame {
     fn management(&mut self, bytes: &[u8], subtype: u8, htc: bool) -> Result<(), FrameError> {
         const FIXED: usize = 24;
         let length = if htc { FIXED + HT_CONTROL } else { FIXED };
-        need("a management header", bytes, length)?;
+        require_bytes("a management header", bytes, length)?;
         self.kind = FrameType::Management(subtype);
         self.receiver = address(bytes, 4);
         self.transmitter = address(bytes, 10);
         self.bssid = address(bytes, 16);
         self.sequence = sequence(bytes, 22);
         self.header_bytes = length as u32;
+        if matches!(subtype, PROBE_RESPONSE | BEACON) && !self.protected {
+            self.network_name = bytes.get(length..).and_then(network_name::read);
+        }
         Ok(())
     }
 
@@ -288,9 +301,9 @@ impl Frame {
         let qos = bit(subtype, 3);
         let before_qos = if four_addresses { 30 } else { 24 };
         let length = check::data_header_length(control);
-        need("a data header", bytes, length)?;
-        let control = Order::Little.u16(bytes, before_qos).filter(|_| qos);
-        self.kind = FrameType::Data(Data {
+        require_bytes("a data header", bytes, length)?;
+        let control = ByteOrder::Little.u16(bytes, before_qos).filter(|_| qos);
+        self.kind = FrameType::Data(DataHeader {
             qos,
             null: bit(subtype, 2),
             tid: control.map(|control| field(control, 0, 4)),
@@ -300,7 +313,7 @@ impl Frame {
         });
         self.receiver = address(bytes, 4);
         self.transmitter = address(bytes, 10);
-        // Table 9-26.
+        // BSSID by the DS flags (table 9-26).
         self.bssid = match (self.to_ds, self.from_ds) {
             (false, false) => address(bytes, 16),
             (false, true) => self.transmitter,
@@ -313,27 +326,27 @@ impl Frame {
     }
 }
 
-/// Bytes of the HT control field, which the bit `+HTC` announces.
+/// Length of the HT control field, which the `+HTC` bit announces.
 const HT_CONTROL: usize = 4;
 
-/// Bytes on the air, frame check sequence included, of a frame that need not be readable. As for
-/// [`Frame::parse`]; padding behind its header counts.
-pub(crate) fn air_bytes(bytes: &[u8], cut: u32, reception: &Reception) -> u32 {
-    let stripped = check::strip(bytes, cut, reception.fcs_present, reception.padded);
+/// Number of bytes on the air, FCS included, of a frame that may be unreadable. Arguments as for
+/// [`Frame::parse`]; padding after the header counts.
+pub(crate) fn air_bytes(bytes: &[u8], cut: u32, reception: &RxInfo) -> u32 {
+    let stripped = check::remove_fcs(bytes, cut, reception.fcs_present, reception.padded);
     (stripped.frame.len() as u32).saturating_add(stripped.cut).saturating_add(FCS_BYTES as u32)
 }
 
-fn need(what: &'static str, bytes: &[u8], needed: usize) -> Result<(), FrameError> {
+fn require_bytes(what: &'static str, bytes: &[u8], needed: usize) -> Result<(), FrameError> {
     if bytes.len() < needed { Err(FrameError::Short { what, needed, found: bytes.len() }) } else { Ok(()) }
 }
 
-fn address(bytes: &[u8], at: usize) -> Option<Address> {
-    array(bytes, at).map(Address)
+fn address(bytes: &[u8], at: usize) -> Option<MacAddress> {
+    array(bytes, at).map(MacAddress)
 }
 
-fn sequence(bytes: &[u8], at: usize) -> Option<Sequence> {
-    let control = Order::Little.u16(bytes, at)?;
-    Some(Sequence { number: control >> 4, fragment: field(control, 0, 4) })
+fn sequence(bytes: &[u8], at: usize) -> Option<SequenceControl> {
+    let control = ByteOrder::Little.u16(bytes, at)?;
+    Some(SequenceControl { number: control >> 4, fragment: field(control, 0, 4) })
 }
 
 #[cfg(test)]

@@ -1,51 +1,51 @@
-//! What a data frame carries: LLC and SNAP (RFC 1042), IPv4 (RFC 791), IPv6 (RFC 8200), TCP (RFC 9293), UDP
+//! Payload of a data frame: LLC and SNAP (RFC 1042), IPv4 (RFC 791), IPv6 (RFC 8200), TCP (RFC 9293), UDP
 //! (RFC 768).
 
-use super::{Data, Frame};
-use crate::bytes::{Order, array};
+use super::{DataHeader, Frame};
+use crate::bytes::{ByteOrder, array};
 
-/// A payload with an LLC and SNAP header.
+/// Payload with an LLC and SNAP header.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Payload {
-    /// Its type: 0x0800 for IPv4, 0x86dd for IPv6, 0x0806 for ARP, 0x888e for EAPOL.
+    /// Ethertype: 0x0800 for IPv4, 0x86dd for IPv6, 0x0806 for ARP, 0x888e for EAPOL.
     pub ethertype: u16,
-    /// What its IP header says.
-    pub network: Option<Network>,
+    /// IP header.
+    pub network: Option<IpPacket>,
 }
 
-/// A packet of IP.
+/// IP packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Network {
-    /// 4 or 6.
+pub struct IpPacket {
+    /// Version: 4 or 6.
     pub version: u8,
-    /// Bytes of the packet, its header included.
+    /// Length of the packet in bytes, header included.
     pub total_bytes: u32,
-    /// Protocol of what it carries: 6 for TCP, 17 for UDP.
+    /// Protocol of the payload: 6 for TCP, 17 for UDP.
     pub protocol: u8,
-    /// What the header of the transport says; not in fragments other than the first.
-    pub transport: Option<Transport>,
+    /// Transport header; none in fragments after the first.
+    pub transport: Option<TransportHeader>,
 }
 
-/// A segment or datagram.
+/// Transport header of a segment or datagram.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Transport {
+pub enum TransportHeader {
     /// TCP.
     Tcp {
         /// Ports.
         ports: Ports,
-        /// Bytes of data, as far as this packet goes.
+        /// Number of data bytes, by the length of the IP packet.
         payload_bytes: u32,
     },
     /// UDP.
     Udp {
         /// Ports.
         ports: Ports,
-        /// Bytes of data, as the header of UDP says.
+        /// Number of data bytes, by the UDP header.
         payload_bytes: u32,
     },
 }
 
-/// From where to where.
+/// Ports of a segment or datagram.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Ports {
     /// Source port.
@@ -59,9 +59,9 @@ const IPV6: u16 = 0x86dd;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// What `body` carries; none where it is encrypted, empty, a later fragment, an A-MSDU, or without an LLC
-/// header.
-pub(super) fn read(body: &[u8], frame: &Frame, data: Data) -> Option<Payload> {
+/// Payload of a data frame's body; none if it is encrypted, empty, a later fragment, an A-MSDU, or without an
+/// LLC header.
+pub(super) fn read(body: &[u8], frame: &Frame, data: DataHeader) -> Option<Payload> {
     let later_fragment = frame.sequence.is_some_and(|sequence| sequence.fragment > 0);
     if frame.protected || data.null || data.a_msdu || later_fragment {
         return None;
@@ -69,8 +69,8 @@ pub(super) fn read(body: &[u8], frame: &Frame, data: Data) -> Option<Payload> {
     snap(body).or_else(|| snap(behind_mesh_control(body).filter(|_| data.qos)?))
 }
 
-/// Bytes of the packets in an A-MSDU of `length` bytes, of which `body` were captured (9.3.2.2): each behind
-/// two addresses, a length, and LLC/SNAP.
+/// Number of bytes of the packets in an A-MSDU of `length` bytes, of which `body` were captured (9.3.2.2).
+/// Each packet follows two addresses, a length, and LLC/SNAP.
 pub(super) fn a_msdu_bytes(body: &[u8], length: u32) -> Option<u32> {
     const ADDRESSES: usize = 12;
     const LLC: u32 = 8;
@@ -84,15 +84,16 @@ pub(super) fn a_msdu_bytes(body: &[u8], length: u32) -> Option<u32> {
     Some(bytes)
 }
 
-/// What follows the mesh control field, whose two lowest bits say how many addresses it has (9.2.4.7.3).
+/// Body after the mesh control field, whose two lowest bits give its number of addresses (9.2.4.7.3).
 fn behind_mesh_control(body: &[u8]) -> Option<&[u8]> {
     let addresses = body.first()? & 3;
     if addresses == 3 { None } else { body.get(6 + 6 * usize::from(addresses)..) }
 }
 
-/// LLC with SNAP, whose organization is that of RFC 1042 or of 802.1H.
+/// Payload after LLC and SNAP with the organization code of RFC 1042 or of 802.1H.
 fn snap(body: &[u8]) -> Option<Payload> {
-    let ([0xaa, 0xaa, 0x03, 0, 0, 0 | 0xf8], ethertype) = (array(body, 0)?, Order::Big.u16(body, 6)?) else {
+    let ([0xaa, 0xaa, 0x03, 0, 0, 0 | 0xf8], ethertype) = (array(body, 0)?, ByteOrder::Big.u16(body, 6)?)
+    else {
         return None;
     };
     let packet = &body[8..];
@@ -104,40 +105,40 @@ fn snap(body: &[u8]) -> Option<Payload> {
     Some(Payload { ethertype, network })
 }
 
-fn ipv4(packet: &[u8]) -> Option<Network> {
+fn ipv4(packet: &[u8]) -> Option<IpPacket> {
     let first = *packet.first()?;
     let (version, header) = (first >> 4, usize::from(first & 0x0f) * 4);
-    let total = usize::from(Order::Big.u16(packet, 2)?);
+    let total = usize::from(ByteOrder::Big.u16(packet, 2)?);
     let protocol = *packet.get(9)?;
     if version != 4 || header < 20 || total < header {
         return None;
     }
-    let fragment_offset = Order::Big.u16(packet, 6)? & 0x1fff;
+    let fragment_offset = ByteOrder::Big.u16(packet, 6)? & 0x1fff;
     let segment = packet.get(header..).filter(|_| fragment_offset == 0);
     let transport = segment.and_then(|segment| transport(protocol, segment, total - header));
-    Some(Network { version, total_bytes: total as u32, protocol, transport })
+    Some(IpPacket { version, total_bytes: total as u32, protocol, transport })
 }
 
-fn ipv6(packet: &[u8]) -> Option<Network> {
+fn ipv6(packet: &[u8]) -> Option<IpPacket> {
     const FIXED: usize = 40;
-    // Headers that may stand in between: hop-by-hop options, routing, fragment, destination options.
+    // Extension headers: hop-by-hop options, routing, fragment, destination options.
     const FRAGMENT: u8 = 44;
     const BETWEEN: [u8; 4] = [0, 43, FRAGMENT, 60];
     let version = packet.first()? >> 4;
-    let mut left = usize::from(Order::Big.u16(packet, 4)?);
+    let mut left = usize::from(ByteOrder::Big.u16(packet, 4)?);
     let mut protocol = *packet.get(6)?;
     if version != 6 {
         return None;
     }
     let network = |protocol, transport| {
-        let total_bytes = (FIXED + usize::from(Order::Big.u16(packet, 4)?)) as u32;
-        Some(Network { version, total_bytes, protocol, transport })
+        let total_bytes = (FIXED + usize::from(ByteOrder::Big.u16(packet, 4)?)) as u32;
+        Some(IpPacket { version, total_bytes, protocol, transport })
     };
     let mut rest = packet.get(FIXED..).unwrap_or_default();
     while BETWEEN.contains(&protocol) {
         let (Some(&next), Some(&units)) = (rest.first(), rest.get(1)) else { return network(protocol, None) };
         let later_fragment =
-            protocol == FRAGMENT && Order::Big.u16(rest, 2).is_none_or(|offset| offset & 0xfff8 != 0);
+            protocol == FRAGMENT && ByteOrder::Big.u16(rest, 2).is_none_or(|offset| offset & 0xfff8 != 0);
         let length = if protocol == FRAGMENT { 8 } else { 8 + 8 * usize::from(units) };
         if later_fragment || left < length {
             return network(next, None);
@@ -149,18 +150,19 @@ fn ipv6(packet: &[u8]) -> Option<Network> {
     network(protocol, transport(protocol, rest, left))
 }
 
-/// The header of a transport at the beginning of `segment`, of which there were `length` bytes on the air.
-fn transport(protocol: u8, segment: &[u8], length: usize) -> Option<Transport> {
-    let ports = Ports { source: Order::Big.u16(segment, 0)?, destination: Order::Big.u16(segment, 2)? };
+/// Transport header at the start of `segment`, which had `length` bytes on the air.
+fn transport(protocol: u8, segment: &[u8], length: usize) -> Option<TransportHeader> {
+    let ports =
+        Ports { source: ByteOrder::Big.u16(segment, 0)?, destination: ByteOrder::Big.u16(segment, 2)? };
     match protocol {
         TCP => {
             let header = usize::from(segment.get(12)? >> 4) * 4;
             let payload_bytes = length.checked_sub(header).filter(|_| header >= 20)? as u32;
-            Some(Transport::Tcp { ports, payload_bytes })
+            Some(TransportHeader::Tcp { ports, payload_bytes })
         }
         UDP => {
-            let payload_bytes = u32::from(Order::Big.u16(segment, 4)?).checked_sub(8)?;
-            Some(Transport::Udp { ports, payload_bytes })
+            let payload_bytes = u32::from(ByteOrder::Big.u16(segment, 4)?).checked_sub(8)?;
+            Some(TransportHeader::Udp { ports, payload_bytes })
         }
         _ => None,
     }
@@ -189,7 +191,7 @@ mod tests {
         packet
     }
 
-    fn network(bytes: &[u8]) -> Network {
+    fn network(bytes: &[u8]) -> IpPacket {
         snap(bytes).unwrap().network.unwrap()
     }
 
@@ -203,11 +205,11 @@ mod tests {
 
     #[test]
     fn tcp_over_ipv4_by_the_length_of_the_packet() {
-        // 20 + 32 + 100 bytes, of which the last were not captured.
+        // 20 + 32 + 100 bytes, of which the last 100 were not captured.
         let packet = body(IPV4, &v4(TCP, 152, 0x4000, &tcp_header()));
         let found = network(&packet);
         assert_eq!((found.version, found.total_bytes), (4, 152));
-        assert_eq!(found.transport, Some(Transport::Tcp { ports: PORTS, payload_bytes: 100 }));
+        assert_eq!(found.transport, Some(TransportHeader::Tcp { ports: PORTS, payload_bytes: 100 }));
         let later = network(&body(IPV4, &v4(TCP, 152, 0x2001, &tcp_header())));
         assert_eq!((later.protocol, later.transport), (TCP, None));
         assert_eq!(network(&packet[..30]).transport, None, "cut in the IP header");
@@ -223,7 +225,7 @@ mod tests {
         packet.extend([0x03, 0xe8, 0, 80, 0, 12, 0, 0]);
         let found = network(&body(IPV6, &packet));
         assert_eq!((found.version, found.total_bytes, found.protocol), (6, 60, UDP));
-        assert_eq!(found.transport, Some(Transport::Udp { ports: PORTS, payload_bytes: 4 }));
+        assert_eq!(found.transport, Some(TransportHeader::Udp { ports: PORTS, payload_bytes: 4 }));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Frames by hand.
+//! Parsing of frames built by hand.
 
 use super::*;
 
@@ -6,7 +6,7 @@ const A: [u8; 6] = [2, 0, 0, 0, 0, 0xa];
 const B: [u8; 6] = [2, 0, 0, 0, 0, 0xb];
 const C: [u8; 6] = [2, 0, 0, 0, 0, 0xc];
 
-/// Frame control, duration 314, addresses.
+/// MAC header of frame control, duration 314 us, and addresses.
 fn header(control: [u8; 2], addresses: &[[u8; 6]]) -> Vec<u8> {
     let mut bytes = control.to_vec();
     bytes.extend(314_u16.to_le_bytes());
@@ -15,7 +15,7 @@ fn header(control: [u8; 2], addresses: &[[u8; 6]]) -> Vec<u8> {
 }
 
 fn parse(bytes: &[u8]) -> Frame {
-    let reception = Reception { fcs_present: Some(false), ..Reception::default() };
+    let reception = RxInfo { fcs_present: Some(false), ..RxInfo::default() };
     Frame::parse(bytes, 0, &reception).unwrap()
 }
 
@@ -25,7 +25,7 @@ fn rts_cts_and_ack() {
     assert_eq!(rts.kind, FrameType::Control(Control::Rts));
     assert_eq!(
         (rts.receiver, rts.transmitter),
-        (Some(Address(A)), Some(Address(B))),
+        (Some(MacAddress(A)), Some(MacAddress(B))),
         "without its group bit"
     );
     assert_eq!((rts.duration, rts.air_bytes), (Some(Span::from_us(314)), 20));
@@ -41,7 +41,7 @@ fn block_acks_and_their_requests() {
     let mut bytes = header([0x94, 0], &[A, B]);
     bytes.extend([0x05, 0x60, 0x30, 0x12, 7, 0, 0, 0, 0, 0, 0, 0]);
     let seen = parse(&bytes);
-    let bitmap = Bitmap { words: [7, 0, 0, 0], bits: 64 };
+    let bitmap = BlockAckBitmap { words: [7, 0, 0, 0], bits: 64 };
     let expected = BlockAck { tid: 6, start: Some(0x123), bitmap: Some(bitmap) };
     assert_eq!(seen.kind, FrameType::Control(Control::BlockAck(expected)));
     assert_eq!(seen.air_bytes, 32);
@@ -56,8 +56,7 @@ fn block_acks_and_their_requests() {
     assert_eq!(seen.kind, FrameType::Control(Control::BlockAckRequest(Some(0x123))));
 }
 
-/// 802.11ax-2021, table 9-30b: 4 in the place of the fragment number announces 32 bytes. Sequence numbers
-/// wrap.
+/// 802.11ax-2021, table 9-30b: fragment number 4 announces 32 bytes. Sequence numbers wrap.
 #[test]
 fn long_block_acks_have_256_bits() {
     let mut bytes = header([0x94, 0], &[A, B]);
@@ -71,8 +70,8 @@ fn long_block_acks_have_256_bits() {
     assert_eq!((cut.start, cut.bitmap), (Some(4095), None));
 }
 
-/// Two packets of 60 and 41 bytes behind LLC/SNAP, the first subframe padded by 2; of the second only the
-/// header is captured.
+/// Two packets of 60 and 41 bytes after LLC/SNAP, the first subframe padded by 2. Only the header of the
+/// second is captured.
 #[test]
 fn packets_of_an_a_msdu_are_added_up() {
     let mut bytes = header([0x88, 0], &[A, B, A]);
@@ -80,7 +79,7 @@ fn packets_of_an_a_msdu_are_added_up() {
     bytes.extend([[0; 12].as_slice(), &[0, 68], &[0; 68 + 2]].concat());
     bytes.extend([[0; 12].as_slice(), &[0, 49]].concat());
     let of = |bytes: &[u8], cut| {
-        Frame::parse(bytes, cut, &Reception { fcs_present: Some(true), ..Reception::default() })
+        Frame::parse(bytes, cut, &RxInfo { fcs_present: Some(true), ..RxInfo::default() })
     };
     let seen = of(&bytes, 49 + 4).unwrap();
     assert_eq!((seen.a_msdu_bytes, seen.air_bytes), (Some(60 + 41), 26 + 84 + 14 + 49 + 4));
@@ -103,7 +102,7 @@ fn a_wrapper_tells_what_it_wraps() {
     assert_eq!((seen.kind, seen.air_bytes), (FrameType::Control(Control::Wrapper(13)), 20));
 }
 
-/// Flags 1: to DS; 2: from DS.
+/// Data frame. Flags 1: to DS; 2: from DS.
 fn data(flags: u8, qos: Option<[u8; 2]>, body: &[u8]) -> Vec<u8> {
     let mut bytes = header([if qos.is_some() { 0x88 } else { 0x08 }, flags], &[A, B, C]);
     bytes.extend([0x31, 0x12]);
@@ -119,9 +118,9 @@ fn data(flags: u8, qos: Option<[u8; 2]>, body: &[u8]) -> Vec<u8> {
 fn data_with_three_and_four_addresses() {
     for (flags, bssid) in [(0, Some(C)), (1, Some(A)), (2, Some(B)), (3, None)] {
         let seen = parse(&data(flags, None, &[0; 100]));
-        assert_eq!((seen.receiver, seen.transmitter), (Some(Address(A)), Some(Address(B))));
-        assert_eq!(seen.bssid, bssid.map(Address), "flags {flags}");
-        assert_eq!(seen.sequence, Some(Sequence { number: 0x123, fragment: 1 }));
+        assert_eq!((seen.receiver, seen.transmitter), (Some(MacAddress(A)), Some(MacAddress(B))));
+        assert_eq!(seen.bssid, bssid.map(MacAddress), "flags {flags}");
+        assert_eq!(seen.sequence, Some(SequenceControl { number: 0x123, fragment: 1 }));
         let header = if flags == 3 { 30 } else { 24 };
         assert_eq!((seen.header_bytes, seen.body_bytes, seen.air_bytes), (header, 100, header + 104));
     }
@@ -137,12 +136,12 @@ fn qos_data() {
     assert_eq!((with_ht_control.header_bytes, with_ht_control.body_bytes), (30, 6));
     let mut null = data(0x01, None, &[]);
     null[0] = 0x48;
-    assert!(matches!(parse(&null).kind, FrameType::Data(Data { null: true, qos: false, .. })));
+    assert!(matches!(parse(&null).kind, FrameType::Data(DataHeader { null: true, qos: false, .. })));
 }
 
 #[test]
 fn padding_behind_the_header_was_not_on_the_air() {
-    let reception = Reception { padded: true, fcs_present: Some(false), ..Reception::default() };
+    let reception = RxInfo { padded: true, fcs_present: Some(false), ..RxInfo::default() };
     let mut bytes = data(0x01, Some([0, 0]), &[0, 0]);
     bytes[22] = 0x30; // the first fragment
     bytes.extend([0xaa, 0xaa, 3, 0, 0, 0, 0x08, 0x06]);
@@ -157,7 +156,7 @@ fn the_frame_check_sequence_is_taken_off_and_verified() {
     let right = crc32fast::hash(&ack);
     let with = |sequence: u32| [&ack[..], &sequence.to_le_bytes()].concat();
     let seen = |bytes: &[u8], cut, present| {
-        let reception = Reception { fcs_present: present, ..Reception::default() };
+        let reception = RxInfo { fcs_present: present, ..RxInfo::default() };
         let frame = Frame::parse(bytes, cut, &reception).unwrap();
         (frame.fcs, frame.air_bytes)
     };
@@ -179,9 +178,9 @@ fn management() {
     bytes.extend([0; 12]);
     let beacon = parse(&bytes);
     assert_eq!(beacon.kind, FrameType::Management(8));
-    assert!(beacon.receiver.unwrap().is_group() && beacon.receiver == Some(Address::BROADCAST));
-    assert_eq!((beacon.bssid, beacon.body_bytes), (Some(Address(B)), 12));
-    assert_eq!(beacon.sequence, Some(Sequence { number: 0x123, fragment: 0 }));
+    assert!(beacon.receiver.unwrap().is_group() && beacon.receiver == Some(MacAddress::BROADCAST));
+    assert_eq!((beacon.bssid, beacon.body_bytes), (Some(MacAddress(B)), 12));
+    assert_eq!(beacon.sequence, Some(SequenceControl { number: 0x123, fragment: 0 }));
     assert_eq!(beacon.transmitter.unwrap().to_string(), "02:00:00:00:00:0b");
     assert_eq!("02-00-00-00-00-0B".parse(), Ok(beacon.transmitter.unwrap()));
     for text in [
@@ -192,14 +191,14 @@ fn management() {
         "02:00:00:00:00:0g",
         "02:00:00:00:00:+b",
     ] {
-        assert_eq!(text.parse::<Address>(), Err(AddressError), "{text}");
+        assert_eq!(text.parse::<MacAddress>(), Err(MacAddressError), "{text}");
     }
 }
 
 #[test]
 fn what_is_no_frame() {
     let error = |bytes: &[u8]| {
-        let reception = Reception { fcs_present: Some(false), ..Reception::default() };
+        let reception = RxInfo { fcs_present: Some(false), ..RxInfo::default() };
         Frame::parse(bytes, 0, &reception).unwrap_err().to_string()
     };
     assert_eq!(error(&[0xd4]), "a MAC header needs 4 bytes, 1 were captured");
@@ -209,12 +208,12 @@ fn what_is_no_frame() {
     assert!(error(&[0xd5, 0, 0, 0]).starts_with("version 1 of the frame format"));
 }
 
-/// Bytes and the frame check sequence of `covered`, little-endian.
+/// `bytes` followed by the FCS of `covered`, little-endian.
 fn with_fcs(bytes: &[u8], covered: &[u8]) -> Vec<u8> {
     [bytes, &crc32fast::hash(covered).to_le_bytes()].concat()
 }
 
-/// `QoS` data of 26 bytes of header and a packet of IP of 30 bytes, with or without padding between.
+/// `QoS` data frame with a header of 26 bytes and an IP packet of 30 bytes, with `padding` bytes between.
 fn padded_data(padding: usize) -> Vec<u8> {
     let mut bytes = header([0x88, 0x01], &[A, B, C]);
     bytes.extend([0x10, 0, 0, 0]);
@@ -227,7 +226,7 @@ fn padded_data(padding: usize) -> Vec<u8> {
 }
 
 fn said(bytes: &[u8], fcs_present: Option<bool>, padded: bool) -> Frame {
-    Frame::parse(bytes, 0, &Reception { fcs_present, padded, ..Reception::default() }).unwrap()
+    Frame::parse(bytes, 0, &RxInfo { fcs_present, padded, ..RxInfo::default() }).unwrap()
 }
 
 #[test]
@@ -258,7 +257,7 @@ fn bytes_go_before_what_is_said_of_the_check_sequence() {
     assert_eq!((ack.fcs, ack.fcs_flag_is_wrong, ack.air_bytes), (Fcs::Absent, true, 14));
     let rts = said(&header([0xb4, 0], &[A, B]), Some(true), false);
     assert_eq!((rts.fcs, rts.air_bytes), (Fcs::Absent, 20));
-    // A damaged one does not end where its contents do.
+    // The contents of a damaged frame do not end with its last byte.
     let mut damaged = checked;
     damaged[50] ^= 1;
     assert_eq!(said(&damaged, Some(true), false).fcs, Fcs::Wrong);

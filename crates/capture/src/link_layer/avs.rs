@@ -1,22 +1,22 @@
 //! The AVS header: 64 bytes or more of big-endian numbers (the "AVS WLAN capture frame format", version 1).
 
-use super::{Channel, Encoding, HeaderError, Reception, split};
-use crate::bytes::Order;
+use super::{Encoding, HeaderError, RadioChannel, RxInfo, split_header};
+use crate::bytes::ByteOrder;
 use multihop_core::Rate;
 use multihop_dot11::Preamble;
 
 const HEADER: &str = "AVS";
 
-/// The first number: a magic number, and the version in its last digit.
+/// Magic number; its last digit is the version.
 const MAGIC: u32 = 0x8021_1000;
 const LEAST: u32 = 64;
 
 pub(super) fn is_avs(packet: &[u8]) -> bool {
-    Order::Big.u32(packet, 0).is_some_and(|magic| magic & 0xffff_fff0 == MAGIC)
+    ByteOrder::Big.u32(packet, 0).is_some_and(|magic| magic & 0xffff_fff0 == MAGIC)
 }
 
-pub(super) fn parse(packet: &[u8]) -> Result<(Reception, &[u8]), HeaderError> {
-    let (Some(magic), Some(length)) = (Order::Big.u32(packet, 0), Order::Big.u32(packet, 4)) else {
+pub(super) fn parse(packet: &[u8]) -> Result<(RxInfo, &[u8]), HeaderError> {
+    let (Some(magic), Some(length)) = (ByteOrder::Big.u32(packet, 0), ByteOrder::Big.u32(packet, 4)) else {
         return Err(HeaderError::Cut { header: HEADER, needed: LEAST as usize, found: packet.len() });
     };
     if !is_avs(packet) {
@@ -31,13 +31,13 @@ pub(super) fn parse(packet: &[u8]) -> Result<(Reception, &[u8]), HeaderError> {
             known: "64 or more",
         });
     }
-    let (header, frame) = split(HEADER, packet, length as usize)?;
-    let u32 = |at| Order::Big.u32(header, at).unwrap_or_default();
-    // Only powers of kind 2 are in dBm.
+    let (header, frame) = split_header(HEADER, packet, length as usize)?;
+    let u32 = |at| ByteOrder::Big.u32(header, at).unwrap_or_default();
+    // Only power of type 2 is in dBm.
     let dbm = |at| i8::try_from(u32(at) as i32).ok().filter(|_| u32(44) == 2);
-    let reception = Reception {
-        tsft_us: Order::Big.u64(header, 8).filter(|time| *time != 0),
-        // Of 100 kb/s.
+    let reception = RxInfo {
+        tsft_us: ByteOrder::Big.u64(header, 8).filter(|time| *time != 0),
+        // In units of 100 kb/s.
         encoding: Some(u32(32))
             .filter(|rate| *rate != 0)
             .map(|rate| Encoding::Legacy(Rate::from_kbps(100 * u64::from(rate)))),
@@ -46,11 +46,11 @@ pub(super) fn parse(packet: &[u8]) -> Result<(Reception, &[u8]), HeaderError> {
             2 => Some(Preamble::Long),
             _ => None,
         },
-        channel: Channel::numbered(u32(28)),
+        channel: RadioChannel::numbered(u32(28)),
         signal_dbm: dbm(48),
         noise_dbm: dbm(52),
         antenna: u8::try_from(u32(36)).ok(),
-        ..Reception::default()
+        ..RxInfo::default()
     };
     Ok((reception, frame))
 }
@@ -78,15 +78,15 @@ mod tests {
         assert_eq!(frame, [9]);
         assert_eq!(
             reception,
-            Reception {
+            RxInfo {
                 tsft_us: Some(123_456),
                 encoding: Some(Encoding::Legacy(Rate::from_kbps(11_000))),
                 preamble: Some(Preamble::Short),
-                channel: Some(Channel { mhz: 2_412, flags: 0 }),
+                channel: Some(RadioChannel { mhz: 2_412, flags: 0 }),
                 signal_dbm: Some(-50),
                 noise_dbm: Some(-90),
                 antenna: Some(2),
-                ..Reception::default()
+                ..RxInfo::default()
             }
         );
         let raw = parse(&header(1)).unwrap().0;

@@ -1,4 +1,4 @@
-//! What a receiving station wrote in front of a frame.
+//! Link-layer headers: what a receiver reports of a frame.
 
 mod avs;
 mod peek;
@@ -13,12 +13,12 @@ use multihop_dot11::{Bandwidth, Preamble};
 use std::fmt;
 use thiserror::Error;
 
-/// What the packets of an interface begin with (the registry of link types of tcpdump.org).
+/// Format of the header that precedes each frame (registry of link types of tcpdump.org).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum LinkType {
-    /// 105: nothing, just the frame.
+    /// 105: no header.
     Ieee80211,
-    /// 119: Prism, with items of an identifier and a number each.
+    /// 119: Prism, a list of items with an identifier and a number each.
     Prism,
     /// 127: radiotap.
     Radiotap,
@@ -26,12 +26,12 @@ pub enum LinkType {
     Avs,
     /// 192: per-packet information.
     Ppi,
-    /// Another one, of which frames of 802.11 cannot be read.
+    /// Other link type, without readable 802.11 frames.
     Other(u16),
 }
 
 impl LinkType {
-    /// By its number in files.
+    /// Link type of a number in files.
     pub fn from_number(number: u16) -> LinkType {
         match number {
             105 => LinkType::Ieee80211,
@@ -43,7 +43,7 @@ impl LinkType {
         }
     }
 
-    /// Its number in files.
+    /// Number of the link type in files.
     pub fn number(self) -> u16 {
         match self {
             LinkType::Ieee80211 => 105,
@@ -72,98 +72,98 @@ impl fmt::Display for LinkType {
     }
 }
 
-/// Why a packet has no frame that can be found.
+/// Reason why a packet has no readable frame.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 pub enum HeaderError {
-    /// Packets of this kind carry no 802.11 headers.
+    /// The link type carries no 802.11 headers.
     #[error(
-        "link type {0} has no 802.11 headers; capture in monitor mode, with link type 127 (radiotap), 105, 119, 163 or 192, or what a remote sniffer sends as TZSP, PEEKREMOTE or Aruba ERM"
+        "link type {0} has no 802.11 headers; capture in monitor mode, with link type 127 (radiotap), 105, 119, 163 or 192, or as TZSP, PEEKREMOTE or Aruba ERM of a remote sniffer"
     )]
     LinkType(LinkType),
-    /// The header is not all there.
+    /// The header is incomplete.
     #[error(
-        "the {header} header needs {needed} bytes, {found} were captured; a larger snap length would do, unless the header is damaged or another one"
+        "the {header} header needs {needed} bytes, {found} were captured; a larger snap length would do, unless the header is damaged or of another type"
     )]
     Cut {
-        /// Which header.
+        /// Name of the header.
         header: &'static str,
-        /// Bytes that it needs.
+        /// Number of bytes that the header needs.
         needed: usize,
-        /// Bytes that there are.
+        /// Number of captured bytes.
         found: usize,
     },
-    /// A packet of a remote sniffer without a frame: it keeps a port open, or carries something else.
-    #[error("the {header} packet carries {what}, and no frame of 802.11")]
+    /// Packet of a remote sniffer without a frame, such as a keep-alive.
+    #[error("the {header} packet carries {what} and no 802.11 frame")]
     NoFrame {
-        /// Which header.
+        /// Name of the header.
         header: &'static str,
-        /// What there is instead.
+        /// Content of the packet.
         what: &'static str,
     },
-    /// The header contradicts its own definition.
+    /// Header field with an undefined value.
     #[error("the {header} header says {what} {found}; {known} would do")]
     Value {
-        /// Which header.
+        /// Name of the header.
         header: &'static str,
-        /// Of what.
+        /// Name of the field.
         what: &'static str,
-        /// The value found.
+        /// Value of the field.
         found: u32,
-        /// What is known.
+        /// Supported values.
         known: &'static str,
     },
 }
 
-/// What the receiving station knew of a frame; none where it did not say.
+/// Data that the receiver reported with a frame; none where it did not report.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Reception {
-    /// Clock of the station when the first bit of the frame arrived, in microseconds (TSFT). Some drivers
-    /// take another bit.
+pub struct RxInfo {
+    /// Clock of the receiver when the first bit of the frame arrived, in microseconds (TSFT). Some drivers
+    /// use another bit.
     pub tsft_us: Option<u64>,
-    /// Clock of the station at an instant of the frame that it names.
+    /// Clock of the receiver at a stated instant of the frame.
     pub timestamp: Option<Timestamp>,
-    /// How the frame was modulated.
+    /// Modulation of the frame.
     pub encoding: Option<Encoding>,
     /// Preamble of a direct-sequence frame.
     pub preamble: Option<Preamble>,
-    /// Channel.
-    pub channel: Option<Channel>,
-    /// Power of the signal at the antenna, in dBm.
+    /// Channel of the frame.
+    pub channel: Option<RadioChannel>,
+    /// Signal power at the antenna, in dBm.
     pub signal_dbm: Option<i8>,
-    /// Power of the noise, in dBm.
+    /// Noise power, in dBm.
     pub noise_dbm: Option<i8>,
-    /// Number of the antenna.
+    /// Index of the antenna.
     pub antenna: Option<u8>,
-    /// Do the bytes of the frame end with its frame check sequence?
+    /// Whether the bytes of the frame end with its frame check sequence.
     pub fcs_present: Option<bool>,
-    /// Did the frame fail the check of the receiver?
+    /// Whether the frame failed the receiver's FCS check.
     pub bad_fcs: Option<bool>,
-    /// The A-MPDU that the frame was part of.
-    pub aggregate: Option<Aggregate>,
-    /// Length in the legacy signal field of its preamble, which says how long the whole PPDU takes.
+    /// A-MPDU that the frame was part of.
+    pub aggregate: Option<AmpduStatus>,
+    /// Length in the legacy signal field, which gives the airtime of the whole PPDU.
     pub legacy_length: Option<u16>,
-    /// The frame was sent by this host, not received.
+    /// Whether this host sent the frame instead of receiving it.
     pub sent: bool,
-    /// The MAC header is followed by bytes, never sent, that pad it to a multiple of four.
+    /// Whether the MAC header is followed by padding to a multiple of four bytes, which was not sent.
     pub padded: bool,
-    /// Whether the header that said this contradicts itself: fields before the contradiction stand, others
-    /// may be missing. The frame behind it is found by the header's length, and need not be damaged.
+    /// Whether the header contradicts itself. Fields before the contradiction are valid, others may be
+    /// missing. The frame is found by the length of the header and may be intact.
     pub header_damaged: bool,
-    /// Whether the PPDU carried no frame, as those that sound the channel.
+    /// Whether the PPDU carried no frame, as in channel sounding.
     pub has_no_frame: bool,
-    /// Bytes at the end of the frame that a remote sniffer cut off before it sent the frame on.
+    /// Number of bytes at the end of the frame that a remote sniffer cut off before forwarding it.
     pub cut_bytes: u32,
 }
 
-impl Reception {
-    /// Reads what precedes the frame in a captured packet; returns it, and the bytes of the frame.
+impl RxInfo {
+    /// Reads the link-layer header of a captured packet. Returns its data, and the bytes of the frame.
     ///
     /// # Errors
-    /// If the frame cannot be found: the header is not all there, lies about its length, or is none of
-    /// 802.11. A packet of Ethernet or IP is none, unless a remote sniffer sent a frame in it.
-    pub fn parse(link_type: LinkType, packet: &[u8]) -> Result<(Reception, &[u8]), HeaderError> {
+    /// If the frame cannot be found: the header is incomplete, has a wrong length, or is not one of 802.11.
+    /// Packets of Ethernet and IP are only read if a remote sniffer sent a frame in them.
+    pub fn parse(link_type: LinkType, packet: &[u8]) -> Result<(RxInfo, &[u8]), HeaderError> {
         match link_type {
-            LinkType::Ieee80211 => Ok((Reception::default(), packet)),
+            LinkType::Ieee80211 => Ok((RxInfo::default(), packet)),
             LinkType::Radiotap => radiotap::parse(packet),
             LinkType::Prism => prism::parse(packet),
             LinkType::Avs => avs::parse(packet),
@@ -176,91 +176,91 @@ impl Reception {
     }
 }
 
-/// Where a frame was received. Flags are those of the channel fields of radiotap.
+/// Channel on which a frame was received. Flags are those of the channel fields of radiotap.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Channel {
-    /// Centre frequency (of the primary channel) in MHz.
+pub struct RadioChannel {
+    /// Centre frequency of the (primary) channel in MHz.
     pub mhz: u16,
-    /// Flags; zero where none are given.
+    /// Flags; zero if none are reported.
     pub flags: u32,
 }
 
-impl Channel {
-    /// At 2.4 GHz? By the frequency if there is one, otherwise by its flag.
+impl RadioChannel {
+    /// Whether the channel is at 2.4 GHz, by its frequency or else by its flag.
     pub fn is_2_4_ghz(self) -> bool {
         if self.mhz == 0 { bit(self.flags, 7) } else { (2_300..2_500).contains(&self.mhz) }
     }
 
-    /// 10 MHz wide.
+    /// Whether the channel is 10 MHz wide.
     pub fn is_half(self) -> bool {
         bit(self.flags, 14)
     }
 
-    /// 5 MHz wide.
+    /// Whether the channel is 5 MHz wide.
     pub fn is_quarter(self) -> bool {
         bit(self.flags, 15)
     }
 
-    /// Frequency hopping.
+    /// Whether the channel uses frequency hopping.
     pub fn is_gfsk(self) -> bool {
         bit(self.flags, 11)
     }
 
-    /// Direct sequence and CCK only.
+    /// Whether the channel uses direct sequence and CCK only.
     pub fn is_cck(self) -> bool {
         bit(self.flags, 5)
     }
 
-    /// Frequency of a channel by its number, as in the older headers: 1 to 14 lie at 2.4 GHz, others at 5 GHz
-    /// (17.3.8.4.2, 18.4.6).
-    fn numbered(number: u32) -> Option<Channel> {
+    /// Channel with this number, as in older headers: 1 to 14 are at 2.4 GHz, others at 5 GHz (17.3.8.4.2,
+    /// 18.4.6).
+    fn numbered(number: u32) -> Option<RadioChannel> {
         let mhz = match number {
             1..=13 => 2_407 + 5 * number,
             14 => 2_484,
             15..=200 => 5_000 + 5 * number,
             _ => return None,
         };
-        Some(Channel { mhz: mhz as u16, flags: 0 })
+        Some(RadioChannel { mhz: mhz as u16, flags: 0 })
     }
 }
 
-/// The time of a frame, with what it is the time of (the radiotap field of that name).
+/// Timestamp of a frame, with the instant that it refers to (radiotap's timestamp field).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Timestamp {
-    /// In nanoseconds.
+    /// Time in nanoseconds.
     pub ns: u64,
-    /// How far it may be off, in nanoseconds: as the station says, and at least the unit that it counts.
+    /// Accuracy in nanoseconds, as the receiver reports it; at least one unit of its clock.
     pub accuracy_ns: u32,
-    /// Of which instant it is; none where the station does not know.
-    pub position: Option<Position>,
+    /// Instant of the frame that the time refers to; none if unknown.
+    pub position: Option<TimestampInstant>,
 }
 
-/// An instant of a frame on the air.
+/// Instant of a frame on the air.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Position {
-    /// The signal was recognised, at the beginning of the preamble.
+pub enum TimestampInstant {
+    /// Detection of the signal, at the beginning of the preamble.
     Acquisition,
-    /// The first bit of the MAC header.
+    /// First bit of the MAC header.
     MpduStart,
-    /// The last bit of the MAC frame.
+    /// Last bit of the MAC frame.
     MpduEnd,
-    /// The last bit of all that was sent.
+    /// Last bit of the PPDU.
     PpduEnd,
 }
 
-/// The A-MPDU that a frame was part of.
+/// A-MPDU that a frame was part of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Aggregate {
-    /// The same for all frames of one A-MPDU, and different from that of the next.
+pub struct AmpduStatus {
+    /// Reference number, equal for all frames of an A-MPDU and different for the next A-MPDU.
     pub reference: u32,
-    /// Is this its last frame?
+    /// Whether this is the last frame of the A-MPDU.
     pub last: Option<bool>,
 }
 
-/// How a frame was modulated, as far as the receiver said.
+/// Modulation of a frame, as far as the receiver reported it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Encoding {
-    /// By its rate: direct sequence, CCK or OFDM.
+    /// Bit rate of direct sequence, CCK or OFDM.
     Legacy(Rate),
     /// High throughput (802.11n).
     Ht(HtEncoding),
@@ -268,74 +268,74 @@ pub enum Encoding {
     Vht(VhtEncoding),
     /// High efficiency (802.11ax).
     He(HeEncoding),
-    /// Extremely high throughput (802.11be), of which no more is read.
+    /// Extremely high throughput (802.11be), of which no details are read.
     Eht,
 }
 
-/// High throughput, as far as known.
+/// Parameters of an HT PPDU, as far as reported.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct HtEncoding {
     /// Modulation and coding scheme.
     pub mcs: Option<u8>,
     /// 20 or 40 MHz.
     pub bandwidth: Option<Bandwidth>,
-    /// Short guard intervals.
+    /// Whether guard intervals are short.
     pub short_gi: Option<bool>,
-    /// Greenfield format, not mixed.
+    /// Greenfield format instead of mixed format.
     pub greenfield: Option<bool>,
-    /// Low-density parity check.
+    /// Low-density parity check coding.
     pub ldpc: Option<bool>,
-    /// Streams added by space-time block coding.
+    /// Number of streams added by space-time block coding.
     pub stbc: Option<u8>,
-    /// Extension spatial streams.
+    /// Number of extension spatial streams.
     pub extension_streams: Option<u8>,
 }
 
-/// Very high throughput, as far as known. Of a frame to several users, this is the first user.
+/// Parameters of a VHT PPDU, as far as reported; for a multi-user PPDU, those of its first user.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct VhtEncoding {
     /// Modulation and coding scheme.
     pub mcs: Option<u8>,
-    /// Spatial streams.
+    /// Number of spatial streams.
     pub streams: Option<u8>,
     /// 20 to 160 MHz.
     pub bandwidth: Option<Bandwidth>,
-    /// Short guard intervals.
+    /// Whether guard intervals are short.
     pub short_gi: Option<bool>,
-    /// Low-density parity check.
+    /// Low-density parity check coding.
     pub ldpc: Option<bool>,
-    /// A symbol more because of it.
+    /// Extra symbol of LDPC.
     pub ldpc_extra_symbol: Option<bool>,
     /// Space-time block coding.
     pub stbc: Option<bool>,
-    /// Users of the frame.
+    /// Number of users of the PPDU.
     pub users: u8,
 }
 
-/// Formats of high efficiency.
+/// Formats of HE PPDUs.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum HeFormat {
-    /// To one user.
+    /// Single user.
     #[default]
     SingleUser,
-    /// To one user, with extended range.
+    /// Single user with extended range.
     ExtendedRange,
-    /// To several users.
+    /// Multi-user, downlink.
     MultiUser,
-    /// From one of several users, as a trigger frame asked for.
+    /// Trigger-based, uplink: one of several users that a trigger frame solicits.
     TriggerBased,
 }
 
-/// High efficiency, as far as known.
+/// Parameters of an HE PPDU, as far as reported.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct HeEncoding {
-    /// Format.
+    /// Format of the PPDU.
     pub format: HeFormat,
     /// Modulation and coding scheme.
     pub mcs: Option<u8>,
-    /// Space-time streams.
+    /// Number of space-time streams.
     pub streams: Option<u8>,
-    /// Width, or the resource unit.
+    /// Width of the channel, or the resource unit.
     pub bandwidth: Option<Bandwidth>,
     /// Guard interval, in nanoseconds.
     pub guard_ns: Option<u16>,
@@ -343,14 +343,14 @@ pub struct HeEncoding {
     pub training_ns: Option<u16>,
     /// Dual carrier modulation.
     pub dual_carrier: Option<bool>,
-    /// Low-density parity check.
+    /// Low-density parity check coding.
     pub ldpc: Option<bool>,
     /// Space-time block coding.
     pub stbc: Option<bool>,
 }
 
-/// Splits a header of `length` bytes from the frame behind it.
-fn split<'p>(
+/// Splits a header of `length` bytes from the frame after it.
+fn split_header<'p>(
     header: &'static str,
     packet: &'p [u8],
     length: usize,

@@ -1,9 +1,9 @@
-//! The headers with which access points send frames to `AiroPeek` and `OmniPeek` ("PEEKREMOTE"), big-endian:
-//! the older one of 20 bytes, and the newer one of 55 that begins with a magic number. Layouts as in
+//! Headers of access points that send frames to `AiroPeek` and `OmniPeek` ("PEEKREMOTE"), big-endian: the
+//! older one of 20 bytes, and the newer one of 55 bytes that begins with a magic number. Layouts as in
 //! Wireshark's `packet-peekremote.c`.
 
-use super::{Channel, Encoding, HeaderError, HtEncoding, Reception, split};
-use crate::bytes::{Order, bit};
+use super::{Encoding, HeaderError, HtEncoding, RadioChannel, RxInfo, split_header};
+use crate::bytes::{ByteOrder, bit};
 use multihop_core::Rate;
 use multihop_dot11::{Bandwidth, Preamble};
 
@@ -14,13 +14,14 @@ const MAGIC: u32 = 0x00ff_abcd;
 
 /// Whether a datagram begins with the newer header.
 pub(super) fn is_new(datagram: &[u8]) -> bool {
-    Order::Big.u32(datagram, 0) == Some(MAGIC)
+    ByteOrder::Big.u32(datagram, 0) == Some(MAGIC)
 }
 
-/// Whether a datagram may begin with the older header: reserved bits are zero, and the lengths are those of
-/// what follows.
+/// Whether a datagram may begin with the older header: reserved bits are zero, and its lengths match the
+/// datagram.
 pub(super) fn is_old(datagram: &[u8]) -> bool {
-    let (Some(length), Some(slice)) = (Order::Big.u16(datagram, 2), Order::Big.u16(datagram, 4)) else {
+    let (Some(length), Some(slice)) = (ByteOrder::Big.u16(datagram, 2), ByteOrder::Big.u16(datagram, 4))
+    else {
         return false;
     };
     let Some(&[flags, status]) = datagram.get(6..8).and_then(<[u8]>::first_chunk) else { return false };
@@ -29,45 +30,45 @@ pub(super) fn is_old(datagram: &[u8]) -> bool {
     flags & 0xf8 == 0 && status & 0xb3 == 0 && follows > 0 && kept <= length && usize::from(kept) >= follows
 }
 
-/// Reads either header. `from_access_point`: an access point that mirrors reports its own frames, which have
-/// no frame check sequence, with a signal of 100 %.
-pub(super) fn parse(datagram: &[u8], from_access_point: bool) -> Result<(Reception, &[u8]), HeaderError> {
+/// Reads either header. An access point that mirrors (`from_access_point`) reports its own frames with a
+/// signal of 100 %; these have no frame check sequence.
+pub(super) fn parse(datagram: &[u8], from_access_point: bool) -> Result<(RxInfo, &[u8]), HeaderError> {
     if is_new(datagram) { new(datagram) } else { old(datagram, from_access_point) }
 }
 
-fn old(datagram: &[u8], from_access_point: bool) -> Result<(Reception, &[u8]), HeaderError> {
-    let (header, frame) = split(HEADER, datagram, OLD_LENGTH)?;
+fn old(datagram: &[u8], from_access_point: bool) -> Result<(RxInfo, &[u8]), HeaderError> {
+    let (header, frame) = split_header(HEADER, datagram, OLD_LENGTH)?;
     let sent = from_access_point && header[18] == 100;
-    let mut reception = Reception {
+    let mut reception = RxInfo {
         encoding: Some(header[16]).filter(|rate| *rate != 0).map(legacy),
-        channel: Channel::numbered(header[17].into()),
+        channel: RadioChannel::numbered(header[17].into()),
         fcs_present: Some(!sent),
         sent,
-        ..Reception::default()
+        ..RxInfo::default()
     };
     common(&header[..16], [0, 1], 2, &mut reception);
     Ok((reception, frame))
 }
 
-fn new(datagram: &[u8]) -> Result<(Reception, &[u8]), HeaderError> {
-    let (Some(&version), Some(size)) = (datagram.get(4), Order::Big.u32(datagram, 5)) else {
+fn new(datagram: &[u8]) -> Result<(RxInfo, &[u8]), HeaderError> {
+    let (Some(&version), Some(size)) = (datagram.get(4), ByteOrder::Big.u32(datagram, 5)) else {
         return Err(HeaderError::Cut { header: HEADER, needed: NEW_LENGTH, found: datagram.len() });
     };
-    let (header, frame) = split(HEADER, datagram, size as usize)?;
-    let mut reception = Reception { fcs_present: Some(true), ..Reception::default() };
-    // Of another version only the length is known.
+    let (header, frame) = split_header(HEADER, datagram, size as usize)?;
+    let mut reception = RxInfo { fcs_present: Some(true), ..RxInfo::default() };
+    // In other versions only the length is known.
     if version != 2 || header.len() < NEW_LENGTH {
         return Ok((reception, frame));
     }
-    let u16 = |at| Order::Big.u16(header, at).unwrap_or_default();
-    let u32 = |at| Order::Big.u32(header, at).unwrap_or_default();
+    let u16 = |at| ByteOrder::Big.u16(header, at).unwrap_or_default();
+    let u32 = |at| ByteOrder::Big.u32(header, at).unwrap_or_default();
     let (mhz, flags) = (u32(17), u32(25));
     reception.channel = match u16::try_from(mhz) {
-        Ok(mhz) if mhz != 0 => Some(Channel { mhz, flags: 0 }),
-        _ => Channel::numbered(u16(15).into()),
+        Ok(mhz) if mhz != 0 => Some(RadioChannel { mhz, flags: 0 }),
+        _ => RadioChannel::numbered(u16(15).into()),
     };
     let (is_vht, is_mcs) = (bit(flags, 7), bit(flags, 8));
-    // How many streams a VHT frame has is not said, so that it is unknown how long it was.
+    // The number of VHT streams is not reported, so that the airtime is unknown.
     reception.encoding = match (is_vht, is_mcs) {
         (true, _) => Some(Encoding::Vht(super::VhtEncoding::default())),
         (false, true) => Some(Encoding::Ht(HtEncoding {
@@ -82,23 +83,23 @@ fn new(datagram: &[u8]) -> Result<(Reception, &[u8]), HeaderError> {
     Ok((reception, frame))
 }
 
-/// Of 500 kb/s.
+/// Encoding of a rate in units of 500 kb/s.
 fn legacy(rate: u8) -> Encoding {
     Encoding::Legacy(Rate::from_kbps(500 * u64::from(rate)))
 }
 
-/// What both have, in this order: signal and noise in dBm; from `lengths` on, the length of the frame, what
-/// is left of it, flags, status, and the timer.
-fn common(part: &[u8], powers: [usize; 2], lengths: usize, reception: &mut Reception) {
+/// Reads the fields common to both headers: signal and noise in dBm; from `lengths` on, length of the frame,
+/// captured length, flags, status, and timer.
+fn common(part: &[u8], powers: [usize; 2], lengths: usize, reception: &mut RxInfo) {
     let power = |at: usize| Some(part[at] as i8).filter(|dbm| *dbm != 0);
     (reception.signal_dbm, reception.noise_dbm) = (power(powers[0]), power(powers[1]));
-    let u16 = |at| Order::Big.u16(part, at).unwrap_or_default();
+    let u16 = |at| ByteOrder::Big.u16(part, at).unwrap_or_default();
     let (length, slice) = (u16(lengths), u16(lengths + 2));
     reception.cut_bytes = if slice == 0 { 0 } else { length.saturating_sub(slice).into() };
     let (flags, status) = (part[lengths + 4], part[lengths + 5]);
     reception.bad_fcs = Some(bit(flags, 1) || bit(flags, 2));
     reception.preamble = Some(if bit(status, 6) { Preamble::Short } else { Preamble::Long });
-    reception.tsft_us = Order::Big.u64(part, lengths + 6);
+    reception.tsft_us = ByteOrder::Big.u64(part, lengths + 6);
 }
 
 #[cfg(test)]
@@ -114,17 +115,17 @@ mod tests {
         assert!(is_old(&datagram) && !is_new(&datagram));
         let (reception, frame) = parse(&datagram, false).unwrap();
         assert_eq!(frame, [7; 10]);
-        let expected = Reception {
+        let expected = RxInfo {
             tsft_us: Some(1_234_567),
             encoding: Some(Encoding::Legacy(Rate::from_kbps(54_000))),
             preamble: Some(Preamble::Short),
-            channel: Channel::numbered(36),
+            channel: RadioChannel::numbered(36),
             signal_dbm: Some(-60),
             noise_dbm: Some(-95),
             fcs_present: Some(true),
             bad_fcs: Some(true),
             cut_bytes: 20,
-            ..Reception::default()
+            ..RxInfo::default()
         };
         assert_eq!(reception, expected);
         datagram[18] = 100;

@@ -1,16 +1,16 @@
-//! The per-packet information header (CACE Technologies, 2007): fields of a type and a length each.
+//! The per-packet information header (CACE Technologies, 2007): fields with a type and a length.
 
-use super::{Aggregate, Channel, Encoding, HeaderError, HtEncoding, Reception, split};
+use super::{AmpduStatus, Encoding, HeaderError, HtEncoding, RadioChannel, RxInfo, split_header};
 use crate::LinkType;
-use crate::bytes::{Order, bit};
+use crate::bytes::{ByteOrder, bit};
 use multihop_core::Rate;
 use multihop_dot11::Bandwidth;
 
 const HEADER: &str = "PPI";
 const FIXED: usize = 8;
 
-pub(super) fn parse(packet: &[u8]) -> Result<(Reception, &[u8]), HeaderError> {
-    let little = Order::Little;
+pub(super) fn parse(packet: &[u8]) -> Result<(RxInfo, &[u8]), HeaderError> {
+    let little = ByteOrder::Little;
     let fixed = (packet.first(), packet.get(1), little.u16(packet, 2), little.u32(packet, 4));
     let (Some(&version), Some(&flags), Some(length), Some(link)) = fixed else {
         return Err(HeaderError::Cut { header: HEADER, needed: FIXED, found: packet.len() });
@@ -25,8 +25,8 @@ pub(super) fn parse(packet: &[u8]) -> Result<(Reception, &[u8]), HeaderError> {
     if link != u32::from(LinkType::Ieee80211.number()) {
         return wrong("link type", link, "105");
     }
-    let (header, frame) = split(HEADER, packet, length.into())?;
-    let mut reception = Reception::default();
+    let (header, frame) = split_header(HEADER, packet, length.into())?;
+    let mut reception = RxInfo::default();
     let mut fields = &header[FIXED..];
     while let (Some(kind), Some(size)) = (little.u16(fields, 0), little.u16(fields, 2)) {
         let size = usize::from(size);
@@ -40,19 +40,19 @@ pub(super) fn parse(packet: &[u8]) -> Result<(Reception, &[u8]), HeaderError> {
             (4, 48..) => ht(field, Some((field[9], field[10])), &mut reception),
             _ => {}
         }
-        // The lowest flag says that fields begin at multiples of four bytes.
+        // With the lowest flag, fields begin at multiples of four bytes.
         let step = if bit(flags, 0) { size.next_multiple_of(4) } else { size };
         fields = fields.get(4 + step..).unwrap_or_default();
     }
     Ok((reception, frame))
 }
 
-/// The field that every frame has.
-fn common(field: &[u8], reception: &mut Reception) {
-    let u16 = |at| Order::Little.u16(field, at).unwrap_or_default();
+/// Reads the common field, which every frame has.
+fn common(field: &[u8], reception: &mut RxInfo) {
+    let u16 = |at| ByteOrder::Little.u16(field, at).unwrap_or_default();
     let flags = u16(8);
-    let tsft = Order::Little.u64(field, 0).filter(|time| *time != 0);
-    // The second flag says that the clock counts milliseconds.
+    let tsft = ByteOrder::Little.u64(field, 0).filter(|time| *time != 0);
+    // With the second flag, the clock counts milliseconds.
     reception.tsft_us = tsft.map(|time| if bit(flags, 1) { time.saturating_mul(1_000) } else { time });
     reception.fcs_present = Some(bit(flags, 0));
     reception.bad_fcs = Some(bit(flags, 2));
@@ -60,25 +60,25 @@ fn common(field: &[u8], reception: &mut Reception) {
         reception.encoding = Some(Encoding::Legacy(Rate::from_kbps(500 * u64::from(u16(10)))));
     }
     if u16(12) != 0 {
-        reception.channel = Some(Channel { mhz: u16(12), flags: u16(14).into() });
+        reception.channel = Some(RadioChannel { mhz: u16(12), flags: u16(14).into() });
     }
     let power = |at: usize| Some(field[at] as i8).filter(|power| *power != i8::MIN);
     (reception.signal_dbm, reception.noise_dbm) = (power(18), power(19));
 }
 
-/// The fields for 802.11n, of which the longer one also has the MCS and the number of streams.
-fn ht(field: &[u8], scheme: Option<(u8, u8)>, reception: &mut Reception) {
-    let flags = Order::Little.u32(field, 0).unwrap_or_default();
-    let reference = Order::Little.u32(field, 4).unwrap_or_default();
+/// Reads the fields for 802.11n; only the longer one has MCS and number of streams.
+fn ht(field: &[u8], scheme: Option<(u8, u8)>, reception: &mut RxInfo) {
+    let flags = ByteOrder::Little.u32(field, 0).unwrap_or_default();
+    let reference = ByteOrder::Little.u32(field, 4).unwrap_or_default();
     if bit(flags, 4) {
-        reception.aggregate = Some(Aggregate { reference, last: Some(!bit(flags, 5)) });
+        reception.aggregate = Some(AmpduStatus { reference, last: Some(!bit(flags, 5)) });
     }
     let Some((mcs, streams)) = scheme else { return };
-    // 255 stands for a frame without an MCS.
+    // 255: the frame has no MCS.
     if mcs == u8::MAX {
         return;
     }
-    // Some writers number the schemes of each count of streams from zero.
+    // Some writers number the schemes from zero for each number of streams.
     let mcs = if mcs < 8 && (1..=4).contains(&streams) { mcs + 8 * (streams - 1) } else { mcs };
     reception.encoding = Some(Encoding::Ht(HtEncoding {
         mcs: Some(mcs),
@@ -120,14 +120,14 @@ mod tests {
         assert_eq!(frame, [9]);
         assert_eq!(
             reception,
-            Reception {
+            RxInfo {
                 tsft_us: Some(5),
                 encoding: Some(Encoding::Legacy(Rate::from_kbps(11_000))),
-                channel: Some(Channel { mhz: 2_412, flags: 0x80 }),
+                channel: Some(RadioChannel { mhz: 2_412, flags: 0x80 }),
                 signal_dbm: Some(-60),
                 fcs_present: Some(true),
                 bad_fcs: Some(true),
-                ..Reception::default()
+                ..RxInfo::default()
             }
         );
         assert_eq!(parse(&packet(0, &[(77, &[1, 2, 3]), (2, &COMMON)])).unwrap().0, reception);
@@ -140,7 +140,7 @@ mod tests {
         field[4] = 42;
         (field[9], field[10]) = (7, 2);
         let (reception, _) = parse(&packet(0, &[(4, &field), (2, &COMMON)])).unwrap();
-        assert_eq!(reception.aggregate, Some(Aggregate { reference: 42, last: Some(false) }));
+        assert_eq!(reception.aggregate, Some(AmpduStatus { reference: 42, last: Some(false) }));
         let ht = HtEncoding {
             mcs: Some(15),
             bandwidth: Some(Bandwidth::Mhz40),

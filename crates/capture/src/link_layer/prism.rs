@@ -1,31 +1,31 @@
-//! The Prism header: a message of items, each an identifier, a status and a number.
+//! The Prism header: a message of items, each with an identifier, a status and a number.
 //!
-//! It was never specified; this follows the structures of linux-wlan-ng, whose identifiers number the items 1
-//! to 10 in their third byte (or, in an older message, in the fourth half-byte). Numbers have the byte order
-//! of the host that wrote them.
+//! There is no specification. This reader follows the structures of linux-wlan-ng, whose identifiers number
+//! the items 1 to 10 in their third byte (in an older message, in the fourth half-byte). Numbers have the
+//! byte order of the writing host.
 
-use super::{Channel, Encoding, HeaderError, Reception, avs, split};
-use crate::bytes::Order;
+use super::{Encoding, HeaderError, RadioChannel, RxInfo, avs, split_header};
+use crate::bytes::ByteOrder;
 use multihop_core::Rate;
 
 const HEADER: &str = "Prism";
 
-/// Message code, length, name of the device; then items.
+/// Message code, length and device name, followed by items.
 const FIXED: usize = 8 + 16;
 const ITEM: usize = 12;
 
 const CODE: u32 = 0x44;
 const OLDER_CODE: u32 = 0x41;
 
-pub(super) fn parse(packet: &[u8]) -> Result<(Reception, &[u8]), HeaderError> {
+pub(super) fn parse(packet: &[u8]) -> Result<(RxInfo, &[u8]), HeaderError> {
     if avs::is_avs(packet) {
         return avs::parse(packet);
     }
-    let (Some(little), Some(big)) = (Order::Little.u32(packet, 0), Order::Big.u32(packet, 0)) else {
+    let (Some(little), Some(big)) = (ByteOrder::Little.u32(packet, 0), ByteOrder::Big.u32(packet, 0)) else {
         return Err(HeaderError::Cut { header: HEADER, needed: FIXED, found: packet.len() });
     };
-    let order = if matches!(big, CODE | OLDER_CODE) { Order::Big } else { Order::Little };
-    if order == Order::Little && !matches!(little, CODE | OLDER_CODE) {
+    let order = if matches!(big, CODE | OLDER_CODE) { ByteOrder::Big } else { ByteOrder::Little };
+    if order == ByteOrder::Little && !matches!(little, CODE | OLDER_CODE) {
         return Err(HeaderError::Value {
             header: HEADER,
             what: "message code",
@@ -42,15 +42,15 @@ pub(super) fn parse(packet: &[u8]) -> Result<(Reception, &[u8]), HeaderError> {
             known: "24 or more",
         });
     }
-    let (header, frame) = split(HEADER, packet, length as usize)?;
-    let mut reception = Reception::default();
+    let (header, frame) = split_header(HEADER, packet, length as usize)?;
+    let mut reception = RxInfo::default();
     for item in header[FIXED..].chunks_exact(ITEM) {
         read(order, item, &mut reception);
     }
     Ok((reception, frame))
 }
 
-fn read(order: Order, item: &[u8], reception: &mut Reception) {
+fn read(order: ByteOrder, item: &[u8], reception: &mut RxInfo) {
     let u32 = |at| order.u32(item, at).unwrap_or_default();
     let (identifier, supplied, value) = (u32(0), order.u16(item, 4) == Some(0), u32(8));
     if !supplied {
@@ -61,11 +61,11 @@ fn read(order: Order, item: &[u8], reception: &mut Reception) {
         (rest, 0) if rest & 0x0fff == OLDER_CODE => rest >> 12,
         _ => return,
     };
-    // Whether powers are in dBm depends on the driver; of those that are not, none is negative.
+    // Whether powers are in dBm depends on the driver; other units are never negative.
     let dbm = i8::try_from(value as i32).ok().filter(|power| *power < 0);
     match number {
         2 => reception.tsft_us = Some(value.into()),
-        3 => reception.channel = Channel::numbered(value),
+        3 => reception.channel = RadioChannel::numbered(value),
         6 => reception.signal_dbm = dbm,
         7 => reception.noise_dbm = dbm,
         8 if value != 0 => {
@@ -107,12 +107,12 @@ mod tests {
         assert_eq!(frame, [1, 2]);
         assert_eq!(
             reception,
-            Reception {
+            RxInfo {
                 tsft_us: Some(77),
                 encoding: Some(Encoding::Legacy(Rate::from_kbps(11_000))),
-                channel: Some(Channel { mhz: 2_437, flags: 0 }),
+                channel: Some(RadioChannel { mhz: 2_437, flags: 0 }),
                 signal_dbm: Some(-40),
-                ..Reception::default()
+                ..RxInfo::default()
             }
         );
     }

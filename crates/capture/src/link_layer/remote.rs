@@ -1,36 +1,38 @@
-//! Frames that remote sniffers send on in datagrams of UDP, as captures of Ethernet or IP show them:
+//! Frames that remote sniffers forward in UDP datagrams, in captures of Ethernet or IP:
 //!
-//! * TZSP (port 37008), as access points of `MikroTik` and others send it;
-//! * PEEKREMOTE (port 5000; the newer one at any port), see [`super::peek`];
-//! * Aruba ERM (port 5555), whose payload is one of several: a record of pcap, with or without four bytes
-//!   about the radio, PEEKREMOTE, PPI, or radiotap.
+//! * TZSP (port 37008), from access points of `MikroTik` and others;
+//! * PEEKREMOTE (port 5000; the newer header at any port), see [`super::peek`];
+//! * Aruba ERM (port 5555), whose payload is a pcap record with or without four bytes of radio data,
+//!   PEEKREMOTE, PPI, or radiotap.
 //!
 //! Layouts as in Wireshark's `packet-tzsp.c` and `packet-aruba-erm.c`.
 
-use super::{Channel, Encoding, HeaderError, Reception, Timestamp, avs, peek, ppi, prism, radiotap, split};
-use crate::bytes::{Order, array};
+use super::{
+    Encoding, HeaderError, RadioChannel, RxInfo, Timestamp, avs, peek, ppi, prism, radiotap, split_header,
+};
+use crate::bytes::{ByteOrder, array};
 use multihop_core::Rate;
 
 const TZSP_PORT: u16 = 37_008;
 const PEEK_PORT: u16 = 5_000;
 const ARUBA_PORT: u16 = 5_555;
 
-/// What was read of a datagram.
-type Parsed<'p> = Result<(Reception, &'p [u8]), HeaderError>;
+/// Data and frame read from a datagram.
+type ParsedFrame<'p> = Result<(RxInfo, &'p [u8]), HeaderError>;
 
-/// A datagram of UDP.
+/// UDP datagram.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Datagram<'p> {
+pub(super) struct UdpDatagram<'p> {
     ports: [u16; 2],
     payload: &'p [u8],
-    /// Bytes of the payload that were not captured, or lie in another fragment of IP.
+    /// Number of payload bytes that were not captured, or that are in another IP fragment.
     cut: u32,
 }
 
-/// The datagram in a packet of this link type; none if it carries another protocol.
-pub(super) fn datagram(link_type: u16, packet: &[u8]) -> Option<Datagram<'_>> {
+/// UDP datagram in a packet of this link type; none if it carries another protocol.
+pub(super) fn datagram(link_type: u16, packet: &[u8]) -> Option<UdpDatagram<'_>> {
     let ip = match link_type {
-        // BSD loopback, whose four bytes name the address family in the host's order.
+        // BSD loopback: four bytes give the address family in the host's byte order.
         0 | 108 => packet.get(4..)?,
         1 => ethernet(packet)?,
         12 | 14 | 101 | 228 | 229 => packet,
@@ -41,11 +43,11 @@ pub(super) fn datagram(link_type: u16, packet: &[u8]) -> Option<Datagram<'_>> {
     udp(ip)
 }
 
-/// What a frame of Ethernet carries, behind up to two VLAN tags.
+/// IP packet in an Ethernet frame, after up to two VLAN tags.
 fn ethernet(packet: &[u8]) -> Option<&[u8]> {
     let mut at = 12;
     for _ in 0..=2 {
-        match Order::Big.u16(packet, at)? {
+        match ByteOrder::Big.u16(packet, at)? {
             0x8100 | 0x88a8 | 0x9100 => at += 4,
             0x0800 | 0x86dd => return packet.get(at + 2..),
             _ => return None,
@@ -54,7 +56,7 @@ fn ethernet(packet: &[u8]) -> Option<&[u8]> {
     None
 }
 
-fn udp(ip: &[u8]) -> Option<Datagram<'_>> {
+fn udp(ip: &[u8]) -> Option<UdpDatagram<'_>> {
     const UDP: u8 = 17;
     const HEADER: usize = 8;
     let segment = match ip.first()? >> 4 {
@@ -66,22 +68,22 @@ fn udp(ip: &[u8]) -> Option<Datagram<'_>> {
         6 => ip.get(40..).filter(|_| ip.get(6) == Some(&UDP))?,
         _ => return None,
     };
-    let [source, destination, length] = [0, 2, 4].map(|at| Order::Big.u16(segment, at));
+    let [source, destination, length] = [0, 2, 4].map(|at| ByteOrder::Big.u16(segment, at));
     let length = usize::from(length?).checked_sub(HEADER)?;
     let behind = segment.get(HEADER..)?;
-    // A short frame of Ethernet is padded.
+    // Short Ethernet frames are padded.
     let payload = &behind[..length.min(behind.len())];
-    Some(Datagram { ports: [source?, destination?], payload, cut: (length - payload.len()) as u32 })
+    Some(UdpDatagram { ports: [source?, destination?], payload, cut: (length - payload.len()) as u32 })
 }
 
-/// Where a fragment of IPv4 lies in its packet, in units of eight bytes.
+/// Offset of an IPv4 fragment, in units of eight bytes.
 fn fragment_offset(ip: &[u8]) -> Option<u16> {
-    Some(Order::Big.u16(ip, 6)? & 0x1fff)
+    Some(ByteOrder::Big.u16(ip, 6)? & 0x1fff)
 }
 
-impl<'p> Datagram<'p> {
-    /// Reads the frame in it; none if no remote sniffer sent it.
-    pub fn parse(self) -> Option<Parsed<'p>> {
+impl<'p> UdpDatagram<'p> {
+    /// Reads the forwarded frame; none if no remote sniffer sent the datagram.
+    pub fn parse(self) -> Option<ParsedFrame<'p>> {
         let parsed = if self.ports.contains(&TZSP_PORT) {
             tzsp(self.payload)
         } else if self.ports.contains(&ARUBA_PORT) {
@@ -95,13 +97,13 @@ impl<'p> Datagram<'p> {
         };
         Some(parsed.map(|(reception, frame)| {
             let cut_bytes = reception.cut_bytes.saturating_add(self.cut);
-            (Reception { cut_bytes, ..reception }, frame)
+            (RxInfo { cut_bytes, ..reception }, frame)
         }))
     }
 }
 
-/// Four bytes, then tags of a type and a length each up to the one that ends them.
-fn tzsp(payload: &[u8]) -> Parsed<'_> {
+/// Reads TZSP: four bytes, then tags with a type and a length, up to the end tag.
+fn tzsp(payload: &[u8]) -> ParsedFrame<'_> {
     const HEADER: &str = "TZSP";
     let cut = || HeaderError::Cut { header: HEADER, needed: payload.len() + 1, found: payload.len() };
     let Some([version, kind, high, low]) = array(payload, 0) else { return Err(cut()) };
@@ -109,17 +111,17 @@ fn tzsp(payload: &[u8]) -> Parsed<'_> {
         let found = u32::from(version);
         return Err(HeaderError::Value { header: HEADER, what: "version", found, known: "1" });
     }
-    // Received, or for transmission; others have no frame.
+    // Types 0 (received) and 1 (for transmission) have a frame; others do not.
     if kind > 1 {
         let what = match kind {
             3 => "a configuration",
-            4 => "a sign of life",
-            5 => "the opening of a port",
-            _ => "something unknown",
+            4 => "a keep-alive",
+            5 => "a port opener",
+            _ => "unknown content",
         };
         return Err(HeaderError::NoFrame { header: HEADER, what });
     }
-    let mut tags = Reception::default();
+    let mut tags = RxInfo::default();
     let (mut at, mut original) = (4, None);
     loop {
         let Some(&tag) = payload.get(at) else { return Err(cut()) };
@@ -138,7 +140,7 @@ fn tzsp(payload: &[u8]) -> Parsed<'_> {
             (12, &[rate]) => tags.encoding = Some(Encoding::Legacy(tzsp_rate(rate))).filter(|_| rate != 0),
             (13, &[a, b, c, d]) => tags.tsft_us = Some(u32::from_be_bytes([a, b, c, d]).into()),
             (17, &[wrong]) => tags.bad_fcs = Some(wrong != 0),
-            (18, &[number]) => tags.channel = Channel::numbered(number.into()),
+            (18, &[number]) => tags.channel = RadioChannel::numbered(number.into()),
             (41, &[high, low]) => original = Some(usize::from(u16::from_be_bytes([high, low]))),
             _ => {}
         }
@@ -160,7 +162,7 @@ fn tzsp(payload: &[u8]) -> Parsed<'_> {
     Ok((reception, frame))
 }
 
-/// In units of 500 kb/s, or, as the first radios had it, of 100 kb/s.
+/// Rate in units of 500 kb/s, or of 100 kb/s as in the first radios.
 fn tzsp_rate(rate: u8) -> Rate {
     match rate {
         10 | 20 | 55 | 110 => Rate::from_kbps(100 * u64::from(rate)),
@@ -168,13 +170,14 @@ fn tzsp_rate(rate: u8) -> Rate {
     }
 }
 
-/// The format is a setting of the controller and not named in the datagram; its first bytes tell.
-fn aruba(payload: &[u8], cut: usize) -> Parsed<'_> {
+/// Reads Aruba ERM. The format is a setting of the controller and recognised by the first bytes of the
+/// payload.
+fn aruba(payload: &[u8], cut: usize) -> ParsedFrame<'_> {
     const HEADER: &str = "Aruba ERM";
     if peek::is_new(payload) {
         return peek::parse(payload, true);
     }
-    if payload.first() == Some(&0) && Order::Little.u32(payload, 4) == Some(105) {
+    if payload.first() == Some(&0) && ByteOrder::Little.u32(payload, 4) == Some(105) {
         return ppi::parse(payload);
     }
     if payload.first() == Some(&0)
@@ -195,12 +198,12 @@ fn aruba(payload: &[u8], cut: usize) -> Parsed<'_> {
     })
 }
 
-/// Seconds, microseconds, captured and original length, big-endian; then the frame, in front of which there
-/// may be its rate, channel and signal in per cent. `cut` more bytes of the payload are elsewhere.
-fn pcap_record(payload: &[u8], cut: usize) -> Option<Parsed<'_>> {
+/// Reads a pcap record: seconds, microseconds, captured and original length, big-endian; then optionally
+/// rate, channel and signal in per cent; then the frame. `cut` more bytes of the payload are missing.
+fn pcap_record(payload: &[u8], cut: usize) -> Option<ParsedFrame<'_>> {
     const RECORD: usize = 16;
     const RADIO: usize = 4;
-    let [seconds, micros, captured, original] = [0, 4, 8, 12].map(|at| Order::Big.u32(payload, at));
+    let [seconds, micros, captured, original] = [0, 4, 8, 12].map(|at| ByteOrder::Big.u32(payload, at));
     let (captured, original) = (captured?, original?);
     let behind = payload.len().checked_sub(RECORD)? + cut;
     let is_record = micros? < 1_000_000
@@ -210,21 +213,21 @@ fn pcap_record(payload: &[u8], cut: usize) -> Option<Parsed<'_>> {
         return None;
     }
     let ns = (u64::from(seconds?) * 1_000_000 + u64::from(micros?)) * 1_000;
-    let mut reception = Reception {
+    let mut reception = RxInfo {
         timestamp: Some(Timestamp { ns, accuracy_ns: 1_000, position: None }),
         cut_bytes: original - captured,
-        ..Reception::default()
+        ..RxInfo::default()
     };
-    // A rate has a first byte of zero, which a frame has only as an association request.
+    // The first byte of a rate is zero, which begins a frame only if it is an association request.
     let [high, low, channel, percent] = array(payload, RECORD)?;
     if high != 0 || low == 0 || percent > 100 || channel == 0 {
-        return Some(split("Aruba ERM", payload, RECORD).map(|(_, frame)| (reception, frame)));
+        return Some(split_header("Aruba ERM", payload, RECORD).map(|(_, frame)| (reception, frame)));
     }
     let sent = percent == 100;
     reception.encoding = Some(Encoding::Legacy(Rate::from_kbps(500 * u64::from(low))));
-    reception.channel = Channel::numbered(channel.into());
+    reception.channel = RadioChannel::numbered(channel.into());
     (reception.sent, reception.fcs_present) = (sent, Some(!sent));
-    Some(split("Aruba ERM", payload, RECORD + RADIO).map(|(_, frame)| (reception, frame)))
+    Some(split_header("Aruba ERM", payload, RECORD + RADIO).map(|(_, frame)| (reception, frame)))
 }
 
 #[cfg(test)]
@@ -253,9 +256,9 @@ mod tests {
         packet
     }
 
-    fn parse(number: u16, packet: &[u8]) -> Result<(Reception, Vec<u8>), HeaderError> {
+    fn parse(number: u16, packet: &[u8]) -> Result<(RxInfo, Vec<u8>), HeaderError> {
         let link_type = LinkType::from_number(number);
-        Reception::parse(link_type, packet).map(|(reception, frame)| (reception, frame.to_vec()))
+        RxInfo::parse(link_type, packet).map(|(reception, frame)| (reception, frame.to_vec()))
     }
 
     fn tzsp_of(kind: u8, protocol: u16, tags: &[u8], frame: &[u8]) -> Vec<u8> {
@@ -283,13 +286,13 @@ mod tests {
         for (number, packet) in links {
             let (reception, frame) = parse(number, &packet).unwrap();
             assert_eq!(frame, ACK, "{number}");
-            let expected = Reception {
+            let expected = RxInfo {
                 signal_dbm: Some(-60),
                 encoding: Some(Encoding::Legacy(Rate::from_kbps(54_000))),
-                channel: Channel::numbered(6),
+                channel: RadioChannel::numbered(6),
                 tsft_us: Some(256),
                 cut_bytes: 4,
-                ..Reception::default()
+                ..RxInfo::default()
             };
             assert_eq!(reception, expected);
         }
@@ -299,8 +302,8 @@ mod tests {
     fn tzsp_without_a_frame_says_what_it_has() {
         let of = |payload: &[u8]| parse(101, &ipv4(TZSP_PORT, payload)).unwrap_err().to_string();
         let what = of(&tzsp_of(4, 0, &[], &[]));
-        assert_eq!(what, "the TZSP packet carries a sign of life, and no frame of 802.11");
-        assert_eq!(of(&tzsp_of(0, 1, &[], &ACK)), "the TZSP packet carries Ethernet, and no frame of 802.11");
+        assert_eq!(what, "the TZSP packet carries a keep-alive and no 802.11 frame");
+        assert_eq!(of(&tzsp_of(0, 1, &[], &ACK)), "the TZSP packet carries Ethernet and no 802.11 frame");
         assert!(of(&tzsp_of(0, 99, &[], &ACK)).starts_with("the TZSP header says protocol 99"));
         assert!(of(&[2, 0, 0, 18, 1]).starts_with("the TZSP header says version 2"));
         for length in 0..6 {
@@ -325,7 +328,7 @@ mod tests {
         let (plain, frame) = of(&[record(10, 14), ACK.to_vec()].concat());
         assert_eq!((frame.as_slice(), plain.cut_bytes, plain.fcs_present), (&ACK[..], 4, None));
         assert_eq!(plain.timestamp.unwrap().ns, 1_600_000_000_250_000_000);
-        // With or without the four bytes in the length.
+        // The length may or may not include the four bytes of radio data.
         for captured in [10, 14] {
             let payload = [record(captured, captured), vec![0, 12, 36, 50], ACK.to_vec()].concat();
             let (radio, frame) = of(&payload);

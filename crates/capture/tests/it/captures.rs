@@ -1,32 +1,32 @@
-//! Captures of others, good and broken, which lie beside the project; where they are absent, nothing is
-//! tested, and a line says so.
+//! Captures of other projects, valid and broken, in a folder beside this project. Without the folder, nothing
+//! is tested, and a line says so.
 
 use crate::common::{captures, name, read};
-use multihop_capture::radiotap::{Field, fields};
+use multihop_capture::radiotap::{RadiotapField, fields};
 use multihop_capture::{Capture, CaptureError, DissectError, Fcs, FrameType, airtime, dissect};
 use multihop_core::{Rng, Span, Time};
 use std::fs;
 use std::path::Path;
 
-/// What is left of a capture when it has been read.
+/// Summary of a capture that has been read.
 #[derive(Debug, Default)]
-struct Summary {
+struct CaptureSummary {
     records: u64,
     frames: u64,
-    /// Rights, wrongs and zeros among frame check sequences.
+    /// Numbers of correct, wrong and zero frame check sequences.
     right: u64,
     wrong: u64,
     zero: u64,
-    /// Time on the air, and how many frames it is known of.
+    /// Airtime in total, and number of frames whose airtime is known.
     air: Span,
     timed: u64,
     four_addresses: u64,
     error: Option<CaptureError>,
 }
 
-/// Reads and dissects all that there is.
-fn summary(mut capture: Capture<'_>) -> Summary {
-    let mut summary = Summary::default();
+/// Reads and dissects a whole capture.
+fn summary(mut capture: Capture<'_>) -> CaptureSummary {
+    let mut summary = CaptureSummary::default();
     while let Some(record) = capture.next() {
         let record = match record {
             Ok(record) => record,
@@ -68,7 +68,7 @@ fn summary(mut capture: Capture<'_>) -> Summary {
     summary
 }
 
-fn of(path: &Path) -> Summary {
+fn of(path: &Path) -> CaptureSummary {
     summary(Capture::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }
 
@@ -109,7 +109,7 @@ fn frame_check_sequences_are_what_the_files_are_known_for() {
     }
 }
 
-/// The five stations of one chain heard at 2 Mb/s what was sent within 4 s.
+/// The five stations of a chain at 2 Mb/s received what was sent within 4 s.
 #[test]
 fn a_simulated_chain_fits_into_its_time() {
     let Some(files) = captures("pcap") else { return };
@@ -137,7 +137,7 @@ fn every_broken_capture_gives_records_or_a_sentence() {
     }
 }
 
-/// Up to the cut, everything is as in the whole file.
+/// Up to the truncation, all records equal those of the whole file.
 #[test]
 fn captures_cut_at_random_offsets() {
     let Some(files) = captures("pcap") else { return };
@@ -150,9 +150,9 @@ fn captures_cut_at_random_offsets() {
             let (found, error) = read(&whole[..cut]);
             assert_eq!(found, records[..found.len()], "{} cut at {cut}", name(&path));
             if let Some(error) = error {
-                // Nothing comes out of the first bytes of a compressed file.
+                // The first bytes of a compressed file decompress to nothing.
                 let nothing = matches!(error, CaptureError::Empty) && found.is_empty();
-                // And a compressed one may end between two records.
+                // A truncated compressed file may end between two records.
                 let cut_off = match error {
                     CaptureError::Truncated { .. } => true,
                     CaptureError::Read { .. } => name(&path).ends_with("gz"),
@@ -164,8 +164,8 @@ fn captures_cut_at_random_offsets() {
     }
 }
 
-/// Host clocks step backwards in some; all lie between 2004 and 2036, but for simulated ones, which begin
-/// at 1970.
+/// Host clocks step backwards in some captures. All times are between 2004 and 2036, except for simulated
+/// captures, which begin at 1970.
 #[test]
 fn times_are_plausible() {
     let Some(files) = captures("pcap") else { return };
@@ -183,7 +183,7 @@ fn times_are_plausible() {
     }
 }
 
-/// Headers with the fields that they hold, as another parser printed them.
+/// Headers with the fields that another parser printed.
 #[test]
 fn radiotap_vectors() {
     let Some(files) = captures("pcap-malformed/radiotap-vectors") else { return };
@@ -193,28 +193,32 @@ fn radiotap_vectors() {
     for path in vectors {
         let header = fs::read(path).unwrap();
         let expected = fs::read_to_string(path.with_extension("out")).unwrap();
-        // They were printed by a parser that knew a vendor 00:00:00 with fields 0 and 52, and left out other fields of its. Here
-        // all bytes of a vendor are one field.
+        // The other parser knew a vendor 00:00:00 with fields 0 and 52, and omitted that vendor's other
+        // fields. Here all bytes of a vendor are one field.
         let vendor_shown = expected.contains("vendor NS") || expected.contains('|');
         let mut seen = Vec::new();
         for field in fields(&header).unwrap() {
             match field {
-                Field::Known { bit: 0, bytes, .. } => {
+                RadiotapField::Known { bit: 0, bytes, .. } => {
                     seen.push(format!("TSFT: {}", u64::from_le_bytes(bytes.try_into().unwrap())));
                 }
-                Field::Known { bit: 1, bytes, .. } => seen.push(format!("flags: {:02x}", bytes[0])),
-                Field::Known { bit: 2, bytes, .. } => {
+                RadiotapField::Known { bit: 1, bytes, .. } => seen.push(format!("flags: {:02x}", bytes[0])),
+                RadiotapField::Known { bit: 2, bytes, .. } => {
                     seen.push(format!("rate: {:.6}", f64::from(bytes[0]) / 2.0));
                 }
-                Field::Known { bit: 14, bytes, .. } if !expected.contains("FCS in header") => {
+                RadiotapField::Known { bit: 14, bytes, .. } if !expected.contains("FCS in header") => {
                     seen.push(format!("RX flags: {:02x}{:02x}", bytes[1], bytes[0]));
                 }
-                Field::Vendor { bytes, .. } if vendor_shown => {
+                RadiotapField::Vendor { bytes, .. } if vendor_shown => {
                     seen.push(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "));
                 }
-                // Bit 14 had another meaning once, which that parser was asked for.
-                Field::Known { .. } | Field::Vendor { .. } | Field::TypeLengthValue { .. } => {}
-                Field::Unknown { .. } | Field::Damaged => seen.push("malformed radiotap data".into()),
+                // Bit 14 once had another meaning, which the other parser was set to.
+                RadiotapField::Known { .. }
+                | RadiotapField::Vendor { .. }
+                | RadiotapField::TypeLengthValue { .. } => {}
+                RadiotapField::Unknown { .. } | RadiotapField::Damaged => {
+                    seen.push("malformed radiotap data".into());
+                }
             }
         }
         let lines: Vec<String> = expected.lines().filter_map(expected_line).collect();
@@ -222,8 +226,8 @@ fn radiotap_vectors() {
     }
 }
 
-/// A line of the expected output in the form of this test; none for headings and for what that parser was
-/// asked for.
+/// A line of the expected output in the form of this test; none for headings and for settings of the other
+/// parser.
 fn expected_line(line: &str) -> Option<String> {
     let line = line.trim();
     if line.starts_with("vendor NS") || line.starts_with("FCS in header") {

@@ -1,8 +1,8 @@
-//! The corpora of the fuzz targets `capture` and `frame`, as an ordinary test; and how they were made.
+//! The corpora of the fuzz targets `capture` and `frame` as a test, and the generator of their seeds.
 
 use crate::capture;
 use crate::common::mutation::{packet, seeds};
-use crate::common::{Dialect, LIBPCAP, pcap_in};
+use crate::common::{LIBPCAP, PcapDialect, pcap_in};
 use crate::frame;
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ fn folder(target: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target)
 }
 
-/// Calls `check` with every input of a corpus. There are some.
+/// Calls `check` with every input of a corpus, which is not empty.
 fn replay(target: &str, check: fn(&[u8])) {
     let files = fs::read_dir(folder(target)).unwrap().map(|entry| entry.unwrap().path());
     let count = files.map(|file| check(&fs::read(file).unwrap())).count();
@@ -43,9 +43,9 @@ fn captures_of_the_corpus_have_records() {
 fn write_the_seeds() {
     let packet = packet();
     let more: &[u8] = &[3, 0, 0, 0, 0, 4, 2, 0];
-    let modified = Dialect { magic: 0xa1b2_cd34, record_more: more, ..LIBPCAP };
-    let older = Dialect { minor: 2, ..LIBPCAP };
-    let dialects = [modified, Dialect { magic: LIBPCAP.magic, ..modified }, older];
+    let modified = PcapDialect { magic: 0xa1b2_cd34, record_more: more, ..LIBPCAP };
+    let older = PcapDialect { minor: 2, ..LIBPCAP };
+    let dialects = [modified, PcapDialect { magic: LIBPCAP.magic, ..modified }, older];
     let files = dialects.map(|dialect| pcap_in(dialect, true, 105, &[&packet[120..], &packet[120..140]]));
     for (n, file) in seeds().into_iter().chain(files).enumerate() {
         fs::write(folder("capture").join(format!("seed-{n}")), file).unwrap();
@@ -65,7 +65,7 @@ fn write_the_seeds() {
 
 const ACK: [u8; 10] = [0xd4, 0, 0, 0, 2, 0, 0, 0, 0, 1];
 
-/// Radiotap with flags and a field of a type and a length, and an ACK.
+/// Radiotap header with flags and a type-length-value field, and an ACK.
 fn type_length_value() -> Vec<u8> {
     let header = [0, 0, 20, 0, 2, 0, 0, 0x10, 0x10, 0, 0, 0, 34, 0, 4, 0, 1, 2, 3, 4];
     [&[2, 0, 0][..], &header, &ACK].concat()

@@ -1,8 +1,8 @@
-//! Capture files made by hand: formats, byte orders, clocks, interfaces, compression, and every way of being
-//! damaged.
+//! Capture files built by hand: formats, byte orders, clocks, interfaces, compression, and every kind of
+//! damage.
 
-use crate::common::{Block, Dialect, LIBPCAP, error, gzip, pcap, pcap_in, pcapng, read, records};
-use multihop_capture::{Capture, CaptureError, Format, LinkType, MAX_RECORD_BYTES};
+use crate::common::{LIBPCAP, PcapDialect, PcapngFile, error, gzip, pcap, pcap_in, pcapng, read, records};
+use multihop_capture::{Capture, CaptureError, CaptureFormat, LinkType, MAX_RECORD_BYTES};
 use std::io::{self, Read};
 
 const TWO: [&[u8]; 2] = [&[1, 2, 3], &[4, 5, 6, 7, 8]];
@@ -13,7 +13,7 @@ fn pcap_in_both_orders_and_both_units_of_time() {
         for (nanoseconds, unit) in [(false, 1_000), (true, 1)] {
             let bytes = pcap(little, nanoseconds, 127, &TWO);
             let capture = Capture::from_reader(&bytes[..]).unwrap();
-            assert_eq!((capture.format(), capture.interfaces().len()), (Format::Pcap, 1));
+            assert_eq!((capture.format(), capture.interfaces().len()), (CaptureFormat::Pcap, 1));
             let found = records(&bytes);
             assert_eq!(found.len(), 2);
             assert_eq!(found[1].bytes, TWO[1]);
@@ -24,22 +24,21 @@ fn pcap_in_both_orders_and_both_units_of_time() {
     }
 }
 
-/// Index of an interface, protocol, type of the packet, padding; then what `SuSE` adds.
+/// Interface index, protocol, packet type, padding; then the bytes that `SuSE` adds.
 const WITH_INTERFACE: &[u8] = &[3, 0, 0, 0, 0, 4, 2, 0];
 const WITH_PROCESSORS: &[u8] = &[3, 0, 0, 0, 0, 4, 2, 0, 1, 0, 0, 0];
-const MODIFIED: Dialect = Dialect { magic: 0xa1b2_cd34, record_more: WITH_INTERFACE, ..LIBPCAP };
+const MODIFIED: PcapDialect = PcapDialect { magic: 0xa1b2_cd34, record_more: WITH_INTERFACE, ..LIBPCAP };
 
-/// The dialects that others wrote, each in both byte orders, with as few packets as they can be recognised
-/// by.
+/// Dialects of other writers, in both byte orders, with the fewest packets by which they are recognised.
 #[test]
 fn dialects_of_pcap_read_as_the_standard_one() {
     let dialects = [
         ("Kuznetsov", MODIFIED, 1),
-        ("SuSE 6.3", Dialect { record_more: WITH_PROCESSORS, ..MODIFIED }, 1),
-        ("Red Hat 6.1", Dialect { magic: LIBPCAP.magic, ..MODIFIED }, 2),
-        ("Nokia", Dialect { record_more: &[9, 8, 7, 6], ..LIBPCAP }, 2),
-        ("Ixia, microseconds", Dialect { magic: 0x1c00_01ab, file_more: &[1, 2, 3, 4], ..LIBPCAP }, 0),
-        ("version 2.2", Dialect { minor: 2, ..LIBPCAP }, 0),
+        ("SuSE 6.3", PcapDialect { record_more: WITH_PROCESSORS, ..MODIFIED }, 1),
+        ("Red Hat 6.1", PcapDialect { magic: LIBPCAP.magic, ..MODIFIED }, 2),
+        ("Nokia", PcapDialect { record_more: &[9, 8, 7, 6], ..LIBPCAP }, 2),
+        ("Ixia, microseconds", PcapDialect { magic: 0x1c00_01ab, file_more: &[1, 2, 3, 4], ..LIBPCAP }, 0),
+        ("version 2.2", PcapDialect { minor: 2, ..LIBPCAP }, 0),
     ];
     let packets: [&[u8]; 4] = [&[8; 40], &[0xd4; 14], &[0xb4; 20], &[0x88; 1500]];
     for (name, dialect, least) in dialects {
@@ -52,23 +51,22 @@ fn dialects_of_pcap_read_as_the_standard_one() {
             }
         }
     }
-    let ixia = Dialect { magic: 0x1c00_01ac, file_more: &[0; 4], ..LIBPCAP };
+    let ixia = PcapDialect { magic: 0x1c00_01ac, file_more: &[0; 4], ..LIBPCAP };
     assert_eq!(records(&pcap_in(ixia, true, 105, &TWO)), records(&pcap(true, true, 105, &TWO)));
 }
 
-/// Version 2.3 was also written with the order of lengths that versions before it had: the smaller one is
-/// that in the file.
+/// Version 2.3 was also written with the older order of lengths: the smaller one is the captured length.
 #[test]
 fn lengths_of_version_2_3_may_be_in_either_order() {
-    let standard = pcap_in(Dialect { minor: 3, ..LIBPCAP }, true, 105, &TWO);
-    let mut exchanged = pcap_in(Dialect { minor: 2, ..LIBPCAP }, true, 105, &TWO);
+    let standard = pcap_in(PcapDialect { minor: 3, ..LIBPCAP }, true, 105, &TWO);
+    let mut exchanged = pcap_in(PcapDialect { minor: 2, ..LIBPCAP }, true, 105, &TWO);
     exchanged[6] = 3;
     assert_eq!(records(&standard), records(&pcap(true, false, 105, &TWO)));
     assert_eq!(records(&exchanged), records(&standard));
 }
 
-/// A damaged or cut file of the standard kind stays one, and its error is that of the place where it is
-/// damaged.
+/// A damaged or truncated file of the standard dialect is read as one, and its error names the place of the
+/// damage.
 #[test]
 fn damage_makes_no_other_dialect_of_a_file() {
     let file = pcap(true, false, 105, &[&[8; 40], &[0xd4; 14]]);
@@ -80,7 +78,7 @@ fn damage_makes_no_other_dialect_of_a_file() {
         assert!(!whole || found[0].bytes == [8; 40], "byte {at}");
         assert!(read(&file[..at]).0.iter().all(|record| record.original_length > 100), "cut at {at}");
     }
-    // What was decompressed before the damage stands, although looking ahead met the damage.
+    // Bytes decompressed before the damage are used, although looking ahead met the damage.
     let mut compressed = gzip(&pcap(true, false, 105, &[&[8; 40], &vec![7; 200_000]]));
     let end = compressed.len() - 40;
     compressed.drain(end..end + 30);
@@ -109,7 +107,7 @@ fn pcapng_in_both_orders_with_interfaces_of_different_clocks() {
             .packet(0, 3_000_000_007, &[6])
             .bytes;
         let capture = Capture::from_reader(&file[..]).unwrap();
-        assert_eq!(capture.format(), Format::Pcapng);
+        assert_eq!(capture.format(), CaptureFormat::Pcapng);
         let found = records(&file);
         assert_eq!((found[0].interface, found[0].link_type), (1, LinkType::Ieee80211));
         assert_eq!(found[0].time.unwrap().ns(), 3_000_000_000, "in units of 1/1024 s");
@@ -172,10 +170,10 @@ fn compressed_files_read_the_same_and_so_do_several_in_a_row() {
     assert_eq!(records(&[gzip(first), gzip(second)].concat()), records(&plain));
 }
 
-/// A reader that gives one byte at a time.
-struct Slow<'b>(&'b [u8]);
+/// A reader that returns one byte at a time.
+struct ByteReader<'b>(&'b [u8]);
 
-impl Read for Slow<'_> {
+impl Read for ByteReader<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let one = into.len().min(1);
         self.0.read(&mut into[..one])
@@ -185,14 +183,15 @@ impl Read for Slow<'_> {
 #[test]
 fn the_size_of_reads_does_not_matter() {
     let bytes = pcapng(false).interface(127, &[]).packet(0, 1, &[1, 2, 3]).packet(0, 2, &[4]).bytes;
-    let mut capture = Capture::from_reader(Slow(&bytes)).unwrap();
+    let mut capture = Capture::from_reader(ByteReader(&bytes)).unwrap();
     assert_eq!(capture.next().unwrap().unwrap().bytes, [1, 2, 3]);
     assert_eq!(capture.next().unwrap().unwrap().bytes, [4]);
     assert!(capture.next().is_none() && capture.next().is_none());
     assert_eq!(capture.position(), bytes.len() as u64);
 }
 
-/// However a file is cut, the records before the cut are whole, one error follows, and it says where.
+/// Wherever a file is cut, the records before the cut are complete, and one error follows that names the
+/// place.
 #[test]
 fn cut_anywhere() {
     let plain = pcap(true, false, 127, &TWO);
@@ -229,16 +228,15 @@ fn a_cut_compressed_file_gives_what_can_be_decompressed() {
     assert!(matches!(error, Some(CaptureError::Truncated { .. })), "{error:?}");
 }
 
-/// A cut that leaves whole records is still a cut: here the check sum at the end of the compressed file is
-/// missing.
+/// A cut that leaves complete records is still an error: here the checksum of the compressed file is missing.
 #[test]
 fn a_compressed_file_that_is_cut_between_two_records_says_so() {
     let plain = pcap(true, false, 127, &[&[7; 100], &[8; 100]]);
     let compressed = gzip(&plain);
     let (found, error) = read(&compressed[..compressed.len() - 3]);
     assert_eq!(found, records(&plain));
-    let expected = "byte 256, after 2 records: the compressed file is cut, and more may have followed; \
-                    what was read before stands";
+    let expected = "byte 256, after 2 records: the compressed file is truncated, and records may be missing; \
+                    the records before it are valid";
     assert_eq!(error.unwrap().to_string(), expected);
 }
 
@@ -249,12 +247,12 @@ fn errors_say_where_what_was_found_and_what_would_do() {
     assert_eq!(
         error(&long),
         "record 2, which begins at byte 43: a packet of 262145 bytes, at most 262144 would do; \
-         the file is damaged here, what was read before stands"
+         the file is damaged here, the records before it are valid"
     );
     let cut = pcap(true, false, 127, &TWO);
     assert_eq!(
         error(&cut[..61]),
-        "truncated at byte 61, in record 2: a packet at byte 43 needs 21 bytes, 18 are left; whole records before it: 1"
+        "truncated at byte 61, in record 2: a packet at byte 43 needs 21 bytes, 18 remain; complete records before it: 1"
     );
     assert!(error(b"").starts_with("there is nothing to read: the file is empty"));
     assert!(
@@ -262,7 +260,7 @@ fn errors_say_where_what_was_found_and_what_would_do() {
     );
     assert_eq!(
         error(b"PK\x03\x04...."),
-        "no pcap or pcapng file: it begins with 50 4b 03 04 (zip; unpack it first); \
+        "not a pcap or pcapng file: the file begins with 50 4b 03 04 (zip; unpack it first); \
          `editcap -F pcapng IN OUT` converts other captures"
     );
     let mut old = pcap(true, false, 127, &TWO);
@@ -275,13 +273,13 @@ fn errors_say_where_what_was_found_and_what_would_do() {
 fn blocks_of_pcapng_that_contradict_themselves() {
     let good = pcapng(true).interface(127, &[]);
     let start = good.bytes.len();
-    let message = |file: Block| error(&file.bytes);
+    let message = |file: PcapngFile| error(&file.bytes);
     let place = format!("block at byte {start}, after 0 records: ");
     assert_eq!(
         message(good.clone().packet(3, 1, &[1])),
         format!(
-            "{place}a packet of interface 3, of 1 that were described; \
-             an interface description must come before its packets; the file is damaged here"
+            "{place}a packet of interface 3, of 1 described; \
+             an interface description must precede its packets; the file is damaged here"
         )
     );
     let mut lengths = good.clone().block(5, &[0; 8]);
@@ -290,7 +288,8 @@ fn blocks_of_pcapng_that_contradict_themselves() {
     assert_eq!(
         message(lengths),
         format!(
-            "{place}its length is 20 in front and 24 behind; both must be the same; the file is damaged here"
+            "{place}the length is 20 at the start and 24 at the end of the block; both must be equal; \
+             the file is damaged here"
         )
     );
     let mut odd = good.clone().block(5, &[0; 8]);
@@ -303,7 +302,7 @@ fn blocks_of_pcapng_that_contradict_themselves() {
     assert!(message(clock).starts_with(&format!("{place}a clock of 10^127 units per second")));
     assert!(
         message(good.clone().block(6, &[0; 4]))
-            .contains("a packet block of 16 bytes, where 32 are the least")
+            .contains("a packet block of 16 bytes, at least 32 are needed")
     );
     let mut magic = good;
     magic.bytes[8] = 0;

@@ -1,10 +1,9 @@
-//! Damaged files: small valid ones, mutated in every way that a broken disk, a hostile sender or a bad driver
-//! could.
+//! Damaged files: small valid files, mutated as a broken disk, a hostile sender or a faulty driver could.
 
 use crate::capture::check as exhaust;
 use crate::common::gzip;
 use crate::common::mutation::{config, mutate, mutation, packet, seeds};
-use multihop_capture::{Frame, LinkType, Reception, airtime, radiotap};
+use multihop_capture::{Frame, LinkType, RxInfo, airtime, radiotap};
 use proptest::prelude::*;
 
 #[test]
@@ -12,7 +11,7 @@ fn the_seeds_are_good() {
     let counts: Vec<u64> = seeds().iter().map(|file| exhaust(file)).collect();
     assert_eq!(counts, [3, 3, 2, 2, 1, 1, 3]);
     let packet = packet();
-    let (reception, frame) = Reception::parse(LinkType::Radiotap, &packet).unwrap();
+    let (reception, frame) = RxInfo::parse(LinkType::Radiotap, &packet).unwrap();
     assert!(!reception.header_damaged, "{reception:?}");
     assert!(Frame::parse(frame, 0, &reception).unwrap().payload.unwrap().network.is_some());
 }
@@ -39,7 +38,7 @@ proptest! {
         bytes in prop::collection::vec(any::<u8>(), 0..200),
         cut in any::<u32>(),
     ) {
-        match Reception::parse(LinkType::from_number(link_type), &bytes) {
+        match RxInfo::parse(LinkType::from_number(link_type), &bytes) {
             Ok((reception, frame)) => {
                 prop_assert!(frame.len() <= bytes.len());
                 if let Ok(frame) = Frame::parse(frame, cut, &reception) {
@@ -62,10 +61,10 @@ proptest! {
         let length = header.len() as u16;
         header[2..4].copy_from_slice(&length.to_le_bytes());
         let total: usize = radiotap::fields(&header).unwrap().map(|field| match field {
-            radiotap::Field::Known { bytes, .. }
-            | radiotap::Field::Vendor { bytes, .. }
-            | radiotap::Field::TypeLengthValue { bytes, .. } => bytes.len(),
-            radiotap::Field::Unknown { .. } | radiotap::Field::Damaged => 0,
+            radiotap::RadiotapField::Known { bytes, .. }
+            | radiotap::RadiotapField::Vendor { bytes, .. }
+            | radiotap::RadiotapField::TypeLengthValue { bytes, .. } => bytes.len(),
+            radiotap::RadiotapField::Unknown { .. } | radiotap::RadiotapField::Damaged => 0,
         }).sum();
         prop_assert!(total + 8 <= header.len(), "no byte is read twice");
     }

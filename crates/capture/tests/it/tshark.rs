@@ -1,11 +1,12 @@
-//! tshark as an oracle: types and airtimes of every frame of every capture beside the project.
+//! tshark as an oracle: types and airtimes of every frame of every capture in the folder beside the project.
 //!
-//! Where the two differ, a rule says why; what no rule explains is a failure. Nothing is tested, and a line
-//! says so, where tshark or the captures are absent.
+//! A rule explains each difference; a difference without a rule is a failure. Without tshark or the captures,
+//! nothing is tested, and a line says so.
 
 use crate::common::{captures, name};
 use multihop_capture::{
-    Capture, DissectError, Encoding, Fcs, Frame, FrameType, LinkType, Reception, Transport, airtime, dissect,
+    Capture, DissectError, Encoding, Fcs, Frame, FrameType, LinkType, RxInfo, TransportHeader, airtime,
+    dissect,
 };
 use multihop_core::Rate;
 use multihop_dot11::Preamble;
@@ -13,9 +14,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// What tshark says of a frame.
+/// Fields of a frame as tshark prints them.
 #[derive(Debug)]
-struct Said {
+struct TsharkFrame {
     /// `wlan.fc.type_subtype`, as 16 * type + subtype.
     kind: Option<u8>,
     /// `wlan_radio.duration`, in microseconds.
@@ -28,19 +29,19 @@ struct Said {
     duration: Option<u64>,
     retry: Option<bool>,
     tid: Option<u8>,
-    /// `wlan.fcs.status`: right or wrong.
+    /// `wlan.fcs.status`: correct or wrong.
     fcs: Option<bool>,
-    /// Fields of radiotap, of which the first counts where there is one for each antenna.
+    /// Fields of radiotap; the first one if there is one per antenna.
     tsft: Option<u64>,
     signal: Option<i8>,
     mhz: Option<u16>,
     ip_bytes: Option<u32>,
     tcp_bytes: Option<u32>,
-    /// With the 8 bytes of its header.
+    /// Length with the 8 bytes of the UDP header.
     udp_bytes: Option<u32>,
 }
 
-/// What tshark is asked for, in the order of [`Said`].
+/// Fields that tshark prints, in the order of [`TsharkFrame`].
 const FIELDS: [&str; 15] = [
     "wlan.fc.type_subtype",
     "wlan_radio.duration",
@@ -59,7 +60,7 @@ const FIELDS: [&str; 15] = [
     "udp.length",
 ];
 
-fn tshark(path: &Path) -> Vec<Said> {
+fn tshark(path: &Path) -> Vec<TsharkFrame> {
     let output = Command::new("tshark")
         .arg("-n")
         .arg("-r")
@@ -69,13 +70,13 @@ fn tshark(path: &Path) -> Vec<Said> {
         .args(FIELDS.iter().flat_map(|field| ["-e", *field]))
         .output()
         .expect("it ran before");
-    // It fails on the capture that is cut, after having printed what comes before the cut.
+    // tshark fails on the truncated capture, after it has printed the frames before the cut.
     String::from_utf8(output.stdout).expect("it prints UTF-8").lines().map(said).collect()
 }
 
-fn said(line: &str) -> Said {
+fn said(line: &str) -> TsharkFrame {
     let fields: Vec<&str> = line.split('|').collect();
-    Said {
+    TsharkFrame {
         kind: fields[0].strip_prefix("0x").map(|hex| u8::from_str_radix(hex, 16).expect("a byte")),
         us: fields[1].parse().ok(),
         receiver: fields[2].to_owned(),
@@ -94,39 +95,38 @@ fn said(line: &str) -> Said {
     }
 }
 
-/// Where it calculates otherwise.
+/// Rules by which tshark computes another airtime.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Why {
     Equal,
-    /// tshark gives none: no rate, or HE.
+    /// tshark prints none: no rate, or HE.
     NothingSaid,
-    /// It takes the bytes that were captured for those on the air, without the FCS that was not captured.
+    /// tshark counts the captured bytes, without the FCS that was not captured.
     WithoutFcs,
-    /// It takes an unknown preamble for short, even at 1 Mb/s, which has none; the long one is usual.
+    /// tshark assumes a short preamble where it is unknown, even at 1 Mb/s, which has only the long one.
     ShortPreamble,
-    /// Both of these.
+    /// Both of the previous rules.
     Both,
-    /// Rates that no PHY has, such as 23.5 Mb/s, which drivers make of an MCS.
+    /// Drivers report an MCS as a rate that no PHY has, such as 23.5 Mb/s.
     NoSuchRate,
-    /// At 40 MHz it takes twice the bits of 20 MHz, though there are 108 carriers and not 104; it does not
-    /// round short symbols up to a multiple of 4 us (19.4.3); and it takes LDPC for convolutional coding.
+    /// At 40 MHz tshark counts twice the bits of 20 MHz, though there are 108 carriers and not 104. It does
+    /// not round short symbols up to a multiple of 4 us (19.4.3), and counts LDPC as convolutional coding.
     HighThroughput,
 }
 
-/// Why tshark says `us` of a frame of `air_bytes` bytes; none if there is no explanation.
-fn explain(us: f64, reception: &Reception, air_bytes: u32, fcs: Option<Fcs>) -> Option<Why> {
-    let ours =
-        |reception: &Reception, bytes: u32| airtime(reception, bytes).map(|span| span.ns() as f64 / 1e3);
+/// Rule that explains the airtime `us` of tshark for a frame of `air_bytes` bytes; none if there is no rule.
+fn explain(us: f64, reception: &RxInfo, air_bytes: u32, fcs: Option<Fcs>) -> Option<Why> {
+    let ours = |reception: &RxInfo, bytes: u32| airtime(reception, bytes).map(|span| span.ns() as f64 / 1e3);
     let near = |ours: Option<f64>| ours.is_some_and(|ours| (ours - us).abs() <= 1.0);
     let Some(exact) = ours(reception, air_bytes) else {
         let rate = matches!(reception.encoding, Some(Encoding::Legacy(_)));
         return rate.then_some(Why::NoSuchRate);
     };
     let captured = if fcs == Some(Fcs::Absent) { air_bytes - 4 } else { air_bytes };
-    // At 1 Mb/s the short preamble is not to be had from the standard's formula.
+    // In the standard's formula, 1 Mb/s has no short preamble.
     let shorter = |bytes| {
         let one = reception.encoding == Some(Encoding::Legacy(Rate::from_kbps(1_000)));
-        let short = Reception { preamble: Some(Preamble::Short), ..*reception };
+        let short = RxInfo { preamble: Some(Preamble::Short), ..*reception };
         if reception.preamble.is_some() {
             None
         } else if one {
@@ -149,13 +149,13 @@ fn explain(us: f64, reception: &Reception, air_bytes: u32, fcs: Option<Fcs>) -> 
     }
 }
 
-fn same_reception(reception: &Reception, said: &Said, place: &str) {
+fn same_reception(reception: &RxInfo, said: &TsharkFrame, place: &str) {
     assert_eq!(reception.tsft_us, said.tsft, "{place}");
     assert_eq!(reception.signal_dbm, said.signal, "{place}");
     assert_eq!(reception.channel.map(|channel| channel.mhz), said.mhz, "{place}");
 }
 
-fn same_header(frame: &Frame, said: &Said, place: &str) {
+fn same_header(frame: &Frame, said: &TsharkFrame, place: &str) {
     assert_eq!(Some(frame.type_subtype), said.kind, "{place}");
     assert_eq!(Some(frame.retry), said.retry, "{place}");
     assert_eq!(frame.duration.map(|span| span.ns() / 1_000), said.duration, "{place}");
@@ -164,7 +164,7 @@ fn same_header(frame: &Frame, said: &Said, place: &str) {
         Fcs::Wrong | Fcs::Zero => Some(false),
         Fcs::Absent | Fcs::Cut => None,
     };
-    // It looks for a sequence only where it was announced of one.
+    // tshark reads an FCS only where the header announces one.
     assert!(right == said.fcs || (right == Some(true) && said.fcs.is_none()), "{place}: {:?}", frame.fcs);
     if let (Some(receiver), false) = (frame.receiver, said.receiver.is_empty()) {
         assert_eq!(receiver.to_string(), said.receiver, "{place}");
@@ -187,10 +187,10 @@ fn same_header(frame: &Frame, said: &Said, place: &str) {
         assert_eq!(Some(network.total_bytes), said.ip_bytes, "{place}");
     }
     match network.and_then(|network| network.transport) {
-        Some(Transport::Tcp { payload_bytes, .. }) => {
+        Some(TransportHeader::Tcp { payload_bytes, .. }) => {
             assert_eq!(Some(payload_bytes), said.tcp_bytes, "{place}");
         }
-        Some(Transport::Udp { payload_bytes, .. }) => {
+        Some(TransportHeader::Udp { payload_bytes, .. }) => {
             assert_eq!(Some(payload_bytes + 8), said.udp_bytes, "{place}");
         }
         None => assert_eq!((said.tcp_bytes, said.udp_bytes), (None, None), "{place}"),

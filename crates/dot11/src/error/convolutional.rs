@@ -1,12 +1,12 @@
-//! The convolutional code of OFDM, by the union bound over its distance spectrum.
+//! Bit error rate of the convolutional code of OFDM, by the union bound over its distance spectrum.
 
-/// Bit errors on all paths that leave the right one, by the number of coded bits in which they differ, from
-/// the free distance on, of the code with generators 133 and 171 (octal) and its puncturing (18.3.5.6). As
-/// tabulated by Haccoun & Begin, IEEE Trans. Commun. 37(11), 1989; a test derives them from the generators.
+/// Distance spectrum of the punctured code with generators 133 and 171 (octal; 18.3.5.6): bit errors on all
+/// paths that leave the correct one, by distance in coded bits, from the free distance on. Values of Haccoun
+/// & Begin, IEEE Trans. Commun. 37(11), 1989; a test derives them from the generators.
 pub(super) struct Spectrum {
     pub free_distance: i32,
     pub step: i32,
-    /// Bits that enter the encoder in one period of the puncturing.
+    /// Number of input bits in one period of the puncturing.
     pub period: f64,
     pub bit_errors: [f64; 10],
 }
@@ -81,8 +81,8 @@ pub(super) const FIVE_SIXTHS: Spectrum = Spectrum {
     ],
 };
 
-/// Bound on the bit error rate after decoding when coded bits are wrong with probability `p`: the chance of a
-/// path at distance `d` is at most `D^d / 2` with `D = sqrt(4 p (1 - p))` (Miller 2003).
+/// Bound on the bit error rate after decoding when coded bits are wrong with probability `p`. The probability
+/// of a path at distance `d` is at most `D^d / 2` with `D = sqrt(4 p (1 - p))` (Miller 2003).
 pub(super) fn viterbi(p: f64, code: (u8, u8)) -> f64 {
     let spectrum = match code {
         (1, 2) => &HALF,

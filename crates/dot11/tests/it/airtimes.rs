@@ -80,12 +80,12 @@ fn frequency_hopping_airtimes_have_symbols_of_whitening_and_no_short_preamble() 
         check(&phy, &FHSS, 0);
         assert_eq!(rates(&phy), [1_000, 2_000]);
         assert!(phy.rates().all(|(rate, _)| !phy.has_short_preamble(rate)));
-        // Whatever the rounding: symbols are whole microseconds.
+        // All roundings agree: symbols are whole microseconds.
         let at = |rounding| phy.airtime(Rate::from_kbps(2_000), 1_001, rounding);
         assert_eq!(at(Microseconds::Exact), Span::from_us(128 + 4_004 + 126));
         assert_eq!(at(Microseconds::Exact), at(Microseconds::Up));
     }
-    // In the limit one symbol in 33 is of whitening: aMPDUDurationFactor, 3.125 % more than the PSDU.
+    // In the limit, whitening adds one symbol to 32: aMPDUDurationFactor, 3.125 % more than the PSDU.
     let phy = Phy::new(Standard::Fhss, Preamble::Long);
     let million = phy.airtime(Rate::from_kbps(1_000), 1_000_000, Microseconds::Up)
         - phy.overhead(Rate::from_kbps(1_000));
@@ -101,7 +101,7 @@ fn ofdm_airtimes_do_not_know_the_direct_sequence_preamble() {
     }
 }
 
-/// 802.11a in a channel of this width.
+/// PHY of 802.11a in a channel of this width.
 fn narrow(bandwidth: Bandwidth) -> Phy {
     let phy = Phy::new(Standard::Dot11a, Preamble::Long);
     phy.with_options(PpduOptions { bandwidth, ..phy.options() })
@@ -261,8 +261,8 @@ fn a_response_is_noticed_after_the_delay_of_its_phy() {
     assert_eq!(delay(Standard::Dot11g, Preamble::Long, 2_000), Span::from_us(192));
 }
 
-/// ns-2's 802.11a: 1080 bytes at 54 Mb/s last 160 us after the 20 of preamble and SIGNAL, and an ACK at 6
-/// Mb/s 18.667. The delay after which a response is noticed is not a matter of airtimes.
+/// ns-2's 802.11a: 1080 bytes at 54 Mb/s last 160 us after the 20 us of preamble and SIGNAL, and an ACK at 6
+/// Mb/s 18.667 us. Airtimes do not include the PHY-RX-START delay.
 #[test]
 fn ofdm_without_symbols_is_bits_in_a_row() {
     for standard in [Standard::Dot11a, Standard::Dot11g] {
@@ -295,7 +295,7 @@ fn responses_use_the_highest_basic_rate_of_their_kind() {
     assert_eq!(responses(Phy::new(Standard::Dot11b, Preamble::Long)), [1_000, 2_000, 2_000, 2_000]);
     let ofdm = [6_000, 6_000, 12_000, 12_000, 24_000, 24_000, 24_000, 24_000];
     assert_eq!(responses(Phy::new(Standard::Dot11a, Preamble::Long)), ofdm);
-    // No basic rate is of the same kind as the frame: the mandatory ones serve.
+    // No basic rate has the kind of modulation of the frame: mandatory rates are used.
     let both = [1_000, 2_000, 5_500, 6_000, 6_000, 11_000, 12_000, 12_000, 24_000, 24_000, 24_000, 24_000];
     assert_eq!(responses(Phy::new(Standard::Dot11g, Preamble::Long)), both);
     assert_eq!(responses(Phy::mixed(Preamble::Long)), both);
@@ -310,7 +310,7 @@ fn rates_of_another_phy_are_unknown() {
     assert_eq!(Phy::new(Standard::Fhss, Preamble::Long).modulation(Rate::from_kbps(5_500)), None);
 }
 
-/// 17.2.2.3: a short preamble exists from 2 Mb/s on, and for direct sequence alone.
+/// 17.2.2.3: a short preamble exists from 2 Mb/s on, and for direct sequence only.
 #[test]
 fn short_preambles_are_of_direct_sequence_from_2_mbps() {
     let of = |preamble, mbps: u64| {
@@ -336,7 +336,7 @@ fn basic_rates_are_those_that_every_station_has() {
     assert_eq!(basic(Phy::mixed(Preamble::Long)), [10, 20, 55, 110]);
 }
 
-/// 3 us of a slot for each coverage class.
+/// A slot grows by 3 us per coverage class.
 #[test]
 fn slots_grow_by_coverage_class() {
     for (class, us) in [(0, 9), (1, 12), (31, 102)] {
@@ -361,12 +361,12 @@ fn responses_to_schemes_go_at_basic_rates() {
     }
 }
 
-/// 8 schemes in each of four streams; VHT lacks 9 in 20 MHz but for 3 and 6 streams, and some where a symbol
-/// would have a part of a bit (21.5); HE has all.
+/// HT has 8 schemes in each of four streams. VHT omits scheme 9 in 20 MHz except for 3 and 6 streams, and
+/// schemes with a fraction of a bit per symbol (21.5). HE has all.
 #[test]
 fn schemes_are_those_of_the_tables() {
     let count = |standard, bandwidth| {
-        let options = PpduOptions { bandwidth, ..PpduOptions::of(standard) };
+        let options = PpduOptions { bandwidth, ..PpduOptions::for_standard(standard) };
         Phy::new(standard, Preamble::Long).with_options(options).schemes().count()
     };
     assert_eq!(count(Standard::Dot11n, Bandwidth::Mhz20), 32);
@@ -377,8 +377,8 @@ fn schemes_are_those_of_the_tables() {
     assert_eq!(Phy::new(Standard::Dot11g, Preamble::Long).schemes().count(), 0);
 }
 
-/// A PSDU of three bytes more than a frame takes as long as one of its own size; VHT and HE put a delimiter
-/// of four bytes in front of a frame that is alone.
+/// VHT and HE put a delimiter of four bytes before a single frame, so that it lasts as long as a PSDU of four
+/// bytes more.
 #[test]
 fn a_lone_frame_has_a_delimiter_from_vht_on() {
     for (standard, delimiter) in [(Standard::Dot11n, 0), (Standard::Dot11ac, 4), (Standard::Dot11ax, 4)] {

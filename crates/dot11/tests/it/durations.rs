@@ -1,16 +1,17 @@
-//! Every PPDU of HT, VHT and HE that ns-3.37 knows, in 20 lengths, against `validation/ns3/durations.txt`,
-//! which `durations.cc` beside it makes.
+//! Every PPDU of HT, VHT and HE of ns-3.37, in 20 lengths, against `validation/ns3/durations.txt`, which
+//! `durations.cc` generates.
 //!
-//! ns-3 departs from the standard in the preambles of two formats, by what is added here: its VHT PPDUs to
-//! one user have no signal field B (802.11-2016, 21.3.4), and its HE PPDUs have long training symbols of 8
-//! us, whatever the guard interval (802.11ax-2021, 27.3.4). Where a symbol would carry a fraction of a bit,
-//! which the standard cuts off (27.3.12.5.1), ns-3 counts it, and now and then saves a symbol.
+//! The preambles of two formats in ns-3 deviate from the standard, by the differences added here. Its
+//! single-user VHT PPDUs have no signal field B (802.11-2016, 21.3.4). Its HE PPDUs have long training
+//! symbols of 8 us, whatever the guard interval (802.11ax-2021, 27.3.4). Where a symbol would carry a
+//! fraction of a bit, the standard drops the fraction (27.3.12.5.1), whereas ns-3 counts it and sometimes
+//! needs a symbol less.
 
 use multihop_dot11::{Band, Bandwidth, GuardInterval, HePpdu, HtPpdu, Mcs, Phy, Ppdu, PpduOptions, Preamble};
 use multihop_dot11::{Standard, VhtPpdu};
 use std::fs;
 
-/// One line: a PPDU, and by how much it is longer than in ns-3, in nanoseconds.
+/// One line of the file: a PPDU, and its excess over the airtime in ns-3 in nanoseconds.
 struct Case {
     ppdu: Ppdu,
     known: Phy,
@@ -28,7 +29,7 @@ fn case(format: &str, [width, guard, streams, scheme]: [u64; 4]) -> Case {
     let gaps = [GuardInterval::Ns400, GuardInterval::Ns800, GuardInterval::Ns1600, GuardInterval::Ns3200];
     let gap = gaps.into_iter().find(|gap| gap.span().ns() == guard).expect("a guard interval");
     let (short_gi, mcs) = (guard == 400, Mcs { streams: streams as u8, scheme: scheme as u8 });
-    // An odd number of three and more is trained with one more (table 21-13).
+    // Odd numbers of streams from three on have one more training symbol (table 21-13).
     let training_symbols = if streams > 2 { streams.next_multiple_of(2) as i64 } else { streams as i64 };
     let training: i64 = if guard == 3_200 { 12_800 } else { 6_400 };
     let (standard, ppdu, longer_ns) = match format {
@@ -72,11 +73,11 @@ fn case(format: &str, [width, guard, streams, scheme]: [u64; 4]) -> Case {
             (Standard::Dot11ax, Ppdu::He(he), training_symbols * (training + guard as i64 - 8_000))
         }
     };
-    let options = PpduOptions { bandwidth, guard: gap, ..PpduOptions::of(standard) };
+    let options = PpduOptions { bandwidth, guard: gap, ..PpduOptions::for_standard(standard) };
     Case { ppdu, known: Phy::new(standard, Preamble::Long).with_options(options), mcs, longer_ns }
 }
 
-/// That of `durations.cc`.
+/// FNV-1a hash, as in `durations.cc`.
 fn fnv1a(text: &str) -> u32 {
     text.bytes().fold(2_166_136_261, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(16_777_619))
 }

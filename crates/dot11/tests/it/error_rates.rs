@@ -1,4 +1,4 @@
-//! Laws and known values of the bit error rates.
+//! Properties and known values of the bit error rates.
 
 use multihop_core::{Rate, Rng};
 use multihop_dot11::{
@@ -6,7 +6,7 @@ use multihop_dot11::{
     success_from_delivery,
 };
 
-/// 802.11g has the modulations of all others but frequency hopping.
+/// 802.11g has all modulations except those of frequency hopping.
 fn modulations() -> Vec<(Rate, Modulation)> {
     let of = |standard| Phy::new(standard, Preamble::Long).rates().collect::<Vec<_>>();
     [of(Standard::Dot11g), of(Standard::Fhss)].concat()
@@ -16,7 +16,7 @@ fn from_db(db: f64) -> f64 {
     10f64.powf(db / 10.0)
 }
 
-/// -40 to 50 dB in steps of a hundredth, which are no multiples of the table's.
+/// SINR of -40 to 50 dB in steps of a hundredth of a dB, which are no multiples of the table's steps.
 fn ratios() -> impl Iterator<Item = f64> {
     (-4000..5000).map(|db| from_db(f64::from(db) * 0.01))
 }
@@ -77,7 +77,7 @@ fn dbpsk_has_its_closed_form() {
 
 const SYMBOLS: u32 = 400_000;
 
-/// Two phases with noise, as samples of complex noise: how often their difference is on the wrong side of a
+/// Two phases with complex Gaussian noise: share of draws in which their difference is on the wrong side of a
 /// threshold.
 #[test]
 fn frequency_hopping_errs_as_often_as_noisy_phases_do() {
@@ -86,14 +86,14 @@ fn frequency_hopping_errs_as_often_as_noisy_phases_do() {
         let (radius, angle) = ((-rng.unit().ln() / sinr).sqrt(), std::f64::consts::TAU * rng.unit());
         (1.0 + radius * angle.cos(), radius * angle.sin())
     };
-    // The turn of the phase by noise alone, in units of half the distance between neighbouring levels.
+    // Phase change by noise alone, in units of half the distance between adjacent levels.
     let mut turn = |sinr: f64, index: f64| {
         let ((a, b), (c, d)) = (sample(sinr), sample(sinr));
         (a * d - b * c).atan2(a * c + b * d) / (std::f64::consts::PI * index)
     };
     for db in [3.0, 6.0, 8.0] {
         let wrong = (0..SYMBOLS).filter(|_| 1.0 + turn(from_db(db), 0.32) < 0.0).count();
-        // The wrong half of the circle is also reached the other way round.
+        // The wrong half of the circle is also reached in the other direction.
         let around = (0..SYMBOLS).filter(|_| 1.0 + turn(from_db(db), 0.32) > 1.0 / 0.32).count();
         let counted = (wrong + around) as f64 / f64::from(SYMBOLS);
         assert_close(bit_error_rate(Modulation::Gfsk2, from_db(db)), counted, 0.03);
@@ -114,9 +114,9 @@ fn frequency_hopping_errs_as_often_as_noisy_phases_do() {
     }
 }
 
-/// The standard demands -80 dBm at 1 Mb/s and -75 dBm at 2 Mb/s (14.6.14; the former as in Gast, table 11-4),
-/// over -114 dBm of thermal noise in 1 MHz: receivers of the time were much worse than this one, by as much
-/// at either rate.
+/// The standard requires -80 dBm at 1 Mb/s and -75 dBm at 2 Mb/s (14.6.14; the former as in Gast, table
+/// 11-4), over -114 dBm of thermal noise in 1 MHz. Receivers of the time were much worse than this model, by
+/// the same margin at both rates.
 #[test]
 fn frequency_hopping_pays_for_its_second_bit_as_the_standard_counts_on() {
     let needed = [Modulation::Gfsk2, Modulation::Gfsk4].map(|modulation| threshold_db(modulation, 400, 0.03));
@@ -124,7 +124,7 @@ fn frequency_hopping_pays_for_its_second_bit_as_the_standard_counts_on() {
     assert!((5.0..8.0).contains(&(needed[1] - needed[0])), "{needed:?}");
 }
 
-/// The coded rates, worked from the formulas of Miller (2003) at four points.
+/// Coded rates, computed by hand from the formulas of Miller (2003) at four points.
 #[test]
 fn ofdm_has_the_values_of_the_nist_model() {
     let known = [
@@ -152,8 +152,8 @@ fn ofdm_needs_the_sinr_that_the_standard_counts_on() {
     }
 }
 
-/// 802.11b: -80 dBm at 2 Mb/s (15.4.8.2) and -76 dBm at 11 Mb/s (17.4.8.2), with 1024 bytes and 8 % lost;
-/// noise in the 11 MHz of the chips is -103.6 dBm. A decent receiver is up to a few dB better.
+/// 802.11b: -80 dBm at 2 Mb/s (15.4.8.2) and -76 dBm at 11 Mb/s (17.4.8.2), with 1024 bytes and 8 % loss.
+/// Noise in the 11 MHz of the chips is -103.6 dBm. Good receivers are a few dB better.
 #[test]
 fn direct_sequence_needs_no_more_sinr_than_the_standard_counts_on() {
     for (modulation, dbm) in [(Modulation::Dqpsk, -80.0), (Modulation::Cck11, -76.0)] {
@@ -167,7 +167,7 @@ fn direct_sequence_needs_no_more_sinr_than_the_standard_counts_on() {
     assert!((7.0..11.0).contains(&threshold_of(11_000)), "{}", threshold_of(11_000));
 }
 
-/// 9 Mb/s is left out: it needs as much as 12 Mb/s and is slower, a known flaw of its choice of code (Huang,
+/// 9 Mb/s is left out: it needs the SINR of 12 Mb/s and is slower, a known weakness of its code (Huang,
 /// Malone & Duffy, 2008).
 #[test]
 fn faster_rates_need_more() {

@@ -2,7 +2,7 @@
 //! 802.11ax-2021, and against figures of ns-3.
 
 use multihop_core::{Rate, Span};
-use multihop_dot11::{Band, Bandwidth, Clock, HePpdu, HtPpdu, Ppdu, Preamble, VhtPpdu};
+use multihop_dot11::{Band, Bandwidth, HePpdu, HtPpdu, OfdmClock, Ppdu, Preamble, VhtPpdu};
 
 fn ht(mcs: u8) -> HtPpdu {
     HtPpdu {
@@ -82,10 +82,10 @@ fn high_throughput_by_hand() {
     assert_eq!(ns(Ppdu::Ht(fast), 4_047 / 8), 48_000 + 8_000, "4040 + 16 + 2 * 6 bits, 2160 a symbol");
 }
 
-/// At 2.4 GHz 6 us of silence follow; clause 18 is clause 17 and the silence.
+/// At 2.4 GHz a signal extension of 6 us follows; clause 18 is clause 17 with the extension.
 #[test]
 fn the_silence_at_2_4_ghz() {
-    let ofdm = Ppdu::Ofdm { rate: Rate::from_kbps(54_000), clock: Clock::Full };
+    let ofdm = Ppdu::Ofdm { rate: Rate::from_kbps(54_000), clock: OfdmClock::Full };
     assert_eq!(ofdm.airtime(1528, Band::Ghz5), Some(Span::from_us(248)));
     assert_eq!(ofdm.airtime(1528, Band::Ghz2_4), Some(Span::from_us(254)));
     assert_eq!(Ppdu::Ht(ht(7)).airtime(1500, Band::Ghz2_4), Some(Span::from_us(36 + 188 + 6)));
@@ -95,13 +95,13 @@ fn the_silence_at_2_4_ghz() {
     assert_eq!(unknown.airtime(14, Band::Ghz2_4), None);
 }
 
-/// 27 Mb/s at half the clock is 54 Mb/s at full clock, twice as long.
+/// 27 Mb/s at half clock is 54 Mb/s at full clock, twice as long.
 #[test]
 fn slower_clocks() {
     let ofdm = |kbps, clock| Ppdu::Ofdm { rate: Rate::from_kbps(kbps), clock };
-    assert_eq!(ns(ofdm(27_000, Clock::Half), 1528), 496_000);
-    assert_eq!(ns(ofdm(1_500, Clock::Quarter), 14), 4 * 44_000);
-    assert_eq!(ofdm(54_000, Clock::Half).airtime(14, Band::Ghz5), None);
+    assert_eq!(ns(ofdm(27_000, OfdmClock::Half), 1528), 496_000);
+    assert_eq!(ns(ofdm(1_500, OfdmClock::Quarter), 14), 4 * 44_000);
+    assert_eq!(ofdm(54_000, OfdmClock::Half).airtime(14, Band::Ghz5), None);
 }
 
 /// VHT at 80 MHz, MCS 9, one stream: 1560 bits a symbol. 3000 bytes are 24016 bits, 24022 with the tail.
@@ -129,10 +129,10 @@ fn high_efficiency_by_hand() {
     assert_eq!(ns(Ppdu::He(dual), 100), 36_000 + 7_200 + 15 * 13_600, "816 bits, 58 a symbol");
 }
 
-/// What `WifiPhy::CalculateTxDuration` of ns-3 3.37 says of 4000 bytes, guard intervals of 0.8 us, at 5 GHz.
-/// It agrees for all schemes, streams, widths and guard intervals of HT and HE, but that it does not round
-/// short symbols up in HT. Its VHT frames to one user have no signal field B, which the standard gives them:
-/// 4 us are added here.
+/// Values of `WifiPhy::CalculateTxDuration` of ns-3 3.37 for 4000 bytes, guard intervals of 0.8 us, at 5 GHz.
+/// It agrees for all schemes, streams, widths and guard intervals of HT and HE, except that it does not round
+/// short symbols up in HT. Its single-user VHT frames have no signal field B, which the standard requires: 4
+/// us are added here.
 #[test]
 fn figures_of_ns3() {
     let high = [
@@ -194,7 +194,7 @@ fn the_longest_frames_that_a_caller_can_name_do_not_overflow() {
     let slow = [
         Ppdu::Fhss { rate: Rate::from_kbps(1_000) },
         Ppdu::Dsss { rate: Rate::from_kbps(1_000), preamble: Preamble::Long },
-        Ppdu::Ofdm { rate: Rate::from_kbps(1_500), clock: Clock::Quarter },
+        Ppdu::Ofdm { rate: Rate::from_kbps(1_500), clock: OfdmClock::Quarter },
         Ppdu::Ht(HtPpdu { ldpc: true, ..ht(0) }),
         Ppdu::Vht(VhtPpdu { ldpc: true, ..vht(0, 1, Bandwidth::Mhz20) }),
         Ppdu::He(he(0, 1, Bandwidth::Tones26)),
@@ -205,14 +205,14 @@ fn the_longest_frames_that_a_caller_can_name_do_not_overflow() {
     }
 }
 
-/// What precedes the MAC header, clause by clause; a space-time block code doubles the streams that are
+/// Duration before the MAC header, clause by clause. A space-time block code doubles the streams that are
 /// trained (table 21-18).
 #[test]
 fn the_overhead_is_preamble_and_signal_fields() {
     let us = |ppdu: Ppdu| ppdu.overhead().ns() / 1_000;
     assert_eq!(us(Ppdu::Dsss { rate: Rate::from_kbps(2_000), preamble: Preamble::Long }), 192);
     assert_eq!(us(Ppdu::Dsss { rate: Rate::from_kbps(2_000), preamble: Preamble::Short }), 96);
-    assert_eq!(us(Ppdu::Ofdm { rate: Rate::from_kbps(3_000), clock: Clock::Half }), 40);
+    assert_eq!(us(Ppdu::Ofdm { rate: Rate::from_kbps(3_000), clock: OfdmClock::Half }), 40);
     assert_eq!(us(Ppdu::Ht(ht(7))), 36);
     assert_eq!(us(Ppdu::Vht(vht(0, 1, Bandwidth::Mhz80))), 20 + 8 + 4 + 4 + 4);
     let coded = |streams| VhtPpdu { stbc: true, ..vht(0, streams, Bandwidth::Mhz80) };
@@ -276,14 +276,14 @@ fn sizes() -> impl Iterator<Item = u64> {
     (0..300).chain((300..4_000).step_by(37)).chain([65_535])
 }
 
-/// Symbols by equations 19-32 and 21-62 with convolutional codes: blocks of `block` symbols of `bits` bits
-/// each.
+/// Number of symbols by equations 19-32 and 21-62 with convolutional codes: blocks of `block` symbols of
+/// `bits` bits each.
 fn convolutional(bytes: u64, encoders: u64, bits: u64, block: u64) -> u64 {
     (16 + 8 * bytes + 6 * encoders).div_ceil(bits * block) * block
 }
 
-/// Is a symbol more sent? Table 19-16 and equations 19-37 to 19-41, in real numbers; `payload` and
-/// `available` are their `N_pld` and `N_avbits`.
+/// Whether an extra symbol is sent. Table 19-16 and equations 19-37 to 19-41, in real numbers; `payload` and
+/// `available` are `N_pld` and `N_avbits`.
 fn more_by_ldpc(payload: u64, available: u64, (k, n): (u64, u64)) -> bool {
     let (payload, available, rate) = (payload as f64, available as f64, k as f64 / n as f64);
     let exceeds = |more: f64, less: f64| more > less + 1e-6;
@@ -306,7 +306,7 @@ fn more_by_ldpc(payload: u64, available: u64, (k, n): (u64, u64)) -> bool {
         || exceeds(punctured, 0.3 * parity)
 }
 
-/// Whether the law above has cases of both kinds that it was asked for.
+/// Whether the tested cases include both outcomes of the rule above.
 #[derive(Default)]
 struct Both {
     more: u64,
@@ -368,8 +368,8 @@ fn high_throughput_takes_what_its_rate_says() {
     assert!(both.more > 1_000 && both.no_more > 1_000);
 }
 
-/// Encoders by the tables of 21.5: one for every 540 Mb/s, and where those could not share the bits of a
-/// symbol, what is listed here.
+/// Encoders by the tables of 21.5: one for every 540 Mb/s, except for the schemes listed here, where the bits
+/// of a symbol could not be shared equally.
 fn vht_encoders(bandwidth: Bandwidth, streams: u8, mcs: u8, kbps: u64) -> u64 {
     match (bandwidth, streams, mcs) {
         (Bandwidth::Mhz80, 7, 2) => 3,
@@ -470,7 +470,7 @@ fn high_efficiency_takes_what_its_carriers_hold() {
             }
         }
     }
-    // In pairs of symbols where a stream is coded over two: 16 + 8 * 27 + 6 bits are three symbols of 117.
+    // Symbols go in pairs with space-time block coding: 16 + 8 * 27 + 6 bits are three symbols of 117.
     let coded = HePpdu { stbc: true, ldpc: false, ..he(0, 2, Bandwidth::Mhz20) };
     assert_eq!(ns(Ppdu::He(coded), 27), 36_000 + 14_400 + 4 * 13_600);
 }

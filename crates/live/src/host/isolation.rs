@@ -1,4 +1,5 @@
-//! A process with namespaces of its own: when it ends, all that it has started and made in them ends with it.
+//! Isolation of a process in namespaces: when it ends, everything that it has started and created there ends
+//! too.
 
 use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
@@ -9,12 +10,12 @@ use nix::unistd::{getegid, geteuid};
 use std::path::PathBuf;
 use std::{fs, io};
 
-/// Gives this process, which must have one thread, network, mounts and host name of its own, and its next
-/// child processes of its own, of which that child is the first. Where that takes privileges that the process
-/// has not, it becomes root of a user namespace, whose root is the user outside.
+/// Gives this process, which must have one thread, its own network, mounts and host name, and gives its next
+/// child its own process IDs, of which that child is the first. Without the necessary privileges, the process
+/// becomes root of a user namespace, whose root is the calling user.
 ///
 /// # Errors
-/// If the kernel, or a setting of it, does not allow that.
+/// If the kernel or its settings do not allow this.
 pub fn isolate() -> io::Result<()> {
     let apart = CloneFlags::CLONE_NEWNET
         | CloneFlags::CLONE_NEWNS
@@ -26,13 +27,13 @@ pub fn isolate() -> io::Result<()> {
     }
     let (user, group) = (geteuid(), getegid());
     unshare(apart | CloneFlags::CLONE_NEWUSER)?;
-    // Without this the kernel takes no map of groups from an ordinary user.
+    // Otherwise the kernel accepts no group map from an ordinary user.
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;
     fs::write("/proc/self/gid_map", format!("0 {group} 1"))
 }
 
-/// The kernel kills this process when the thread that has started it ends.
+/// Makes the kernel kill this process when the thread that started it ends.
 ///
 /// # Errors
 /// Never, on Linux.
@@ -40,15 +41,16 @@ pub fn die_with_parent() -> io::Result<()> {
     Ok(prctl::set_pdeathsig(Signal::SIGKILL)?)
 }
 
-/// Mounts of this process are seen by no other: `/proc` shows its own processes, and each second file is the
-/// first instead.
+/// Makes the mounts of this process private: `/proc` shows its own processes, and the first file of each pair
+/// replaces the second.
 ///
 /// # Errors
-/// If mounts cannot be made.
+/// If a mount fails.
 pub fn private_mounts(files: &[(PathBuf, PathBuf)]) -> io::Result<()> {
     let nothing = None::<&str>;
     mount(nothing, "/", nothing, MsFlags::MS_REC | MsFlags::MS_PRIVATE, nothing)?;
-    // Containers that hide parts of /proc allow no other. Programs then see the processes outside, which they can do nothing to.
+    // Containers that hide parts of /proc allow no other one. Programs then see the processes outside,
+    // without access to them.
     let _ = mount(Some("proc"), "/proc", Some("proc"), MsFlags::empty(), nothing);
     for (file, instead_of) in files {
         mount(Some(file), instead_of, nothing, MsFlags::MS_BIND, nothing)?;

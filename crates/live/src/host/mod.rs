@@ -6,16 +6,16 @@ mod namespace;
 
 pub use devices::Devices;
 pub use isolation::{die_with_parent, isolate, private_mounts};
-pub use namespace::{Links, Namespace};
+pub use namespace::{DeviceOptions, Namespace};
 
-use crate::Clock;
+use crate::RealClock;
 use multihop_core::Span;
 use nix::sys::prctl;
 use std::io;
 use std::time::Instant;
 
-/// Has the kernel wake this thread when it is due, and not up to 50 us later, as it does with ordinary
-/// threads (`PR_SET_TIMERSLACK`).
+/// Makes the kernel wake this thread on time, instead of up to 50 us late as for ordinary threads
+/// (`PR_SET_TIMERSLACK`).
 ///
 /// # Errors
 /// Never, on Linux.
@@ -23,7 +23,7 @@ pub fn wake_promptly() -> io::Result<()> {
     Ok(prctl::set_timerslack(1)?)
 }
 
-/// The monotonic clock from its making on. It stands still while the machine sleeps.
+/// Monotonic clock, started at its creation. The clock stops while the machine is suspended.
 pub struct Monotonic(Instant);
 
 impl Default for Monotonic {
@@ -33,7 +33,7 @@ impl Default for Monotonic {
     }
 }
 
-impl Clock for Monotonic {
+impl RealClock for Monotonic {
     fn elapsed(&mut self) -> Span {
         Span::from_ns(self.0.elapsed().as_nanos() as u64)
     }

@@ -1,4 +1,4 @@
-//! The network and the host name of a node: namespaces that live as long as a handle to them is open.
+//! Network and host-name namespaces of a node, which exist as long as a handle to them is open.
 
 use crate::emulation::{Mode, address};
 use crate::ethernet::hardware_address;
@@ -15,18 +15,18 @@ use std::os::fd::AsRawFd;
 use std::thread;
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
-/// What nodes call their device.
+/// Name of a node's device.
 pub const DEVICE: &str = "air0";
-/// The mask of all nodes' addresses, in bits.
+/// Prefix length of node addresses.
 const PREFIX: u8 = 8;
 
-/// The run routes.
+/// Settings when the run routes.
 const SETTINGS_OF_IP: &[(&str, &str)] = &[("ipv6/conf/all/disable_ipv6", "1")];
-/// What the gateway has on top: it forwards, and answers for all nodes on the link that leads out.
+/// Additional settings of the gateway, which forwards, and answers for all nodes on the outside link.
 const SETTINGS_OF_GATEWAY: &[(&str, &str)] =
     &[("ipv4/ip_forward", "1"), ("ipv4/conf/all/send_redirects", "0"), ("ipv4/conf/default/proxy_arp", "1")];
-/// Programs route. Neighbours of neighbours are on the same device and still need a relay, so that no node
-/// redirects another.
+/// Settings when programs route. Neighbours of neighbours are on the same device but need a relay, so that
+/// redirects are off.
 const SETTINGS_OF_ETHERNET: &[(&str, &str)] = &[
     ("ipv4/ip_forward", "1"),
     ("ipv6/conf/all/forwarding", "1"),
@@ -36,30 +36,30 @@ const SETTINGS_OF_ETHERNET: &[(&str, &str)] = &[
     ("ipv4/conf/default/accept_redirects", "0"),
 ];
 
-/// Namespaces of network and host name.
+/// Network and host-name namespaces.
 pub struct Namespace {
     network: File,
     host_name: File,
-    /// The table of devices and their counters, of this network whoever reads it.
+    /// Table of devices and their counters in this network, whichever thread reads it.
     devices: File,
 }
 
-/// What the devices of all nodes have in common.
+/// Common options of all node devices.
 #[derive(Clone, Copy)]
-pub struct Links {
-    /// What they carry.
+pub struct DeviceOptions {
+    /// Layer of routing.
     pub mode: Mode,
-    /// Bytes of the longest packet that the kernel sends over them.
+    /// Maximum packet size in bytes.
     pub mtu: u16,
-    /// The node that leads to other networks.
+    /// Node that leads to other networks.
     pub gateway: Option<NodeId>,
 }
 
 impl Namespace {
-    /// The namespaces in which this thread is.
+    /// Namespaces of this thread.
     ///
     /// # Errors
-    /// If there is no `/proc`.
+    /// If `/proc` does not exist.
     pub fn current() -> io::Result<Namespace> {
         Ok(Namespace {
             network: File::open("/proc/thread-self/ns/net")?,
@@ -68,19 +68,19 @@ impl Namespace {
         })
     }
 
-    /// New ones for a node, with its name as the host's, a loopback, and a device that has the node's
-    /// address: one of IP, and IPv6 is off; or one of Ethernet, and the node forwards. If a gateway leads to
-    /// other networks, it forwards, and with IP the default route of the others leads over the air.
+    /// Creates namespaces for a node, with its name as host name, a loopback, and a device with the node's
+    /// address. The device carries IP, without IPv6, or Ethernet, and then the node forwards. A gateway
+    /// forwards, and in IP mode the other nodes have a default route over the air.
     ///
     /// # Errors
-    /// If the kernel does not allow that, or has no TUN devices.
-    pub fn for_node(node: NodeId, name: &str, links: Links) -> io::Result<(Namespace, SyncDevice)> {
-        let Links { mode, mtu, gateway } = links;
+    /// If the kernel does not allow this, or has no TUN devices.
+    pub fn for_node(node: NodeId, name: &str, links: DeviceOptions) -> io::Result<(Namespace, SyncDevice)> {
+        let DeviceOptions { mode, mtu, gateway } = links;
         let name = name.to_owned();
-        // A thread, as namespaces belong to threads.
+        // In a thread, as namespaces belong to threads.
         in_thread(move || {
             unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWUTS)?;
-            // A name that is too long for a host leaves the name of the machine.
+            // A name that is too long for a host name is not set.
             let _ = sethostname(name);
             let device = DeviceBuilder::new().name(DEVICE);
             let (settings, device) = match mode {
@@ -91,29 +91,29 @@ impl Namespace {
             };
             let of_gateway = if gateway == Some(node) { SETTINGS_OF_GATEWAY } else { &[] };
             for (name, value) in settings.iter().chain(of_gateway) {
-                // Where the kernel has no such setting, there is nothing to set.
+                // A kernel without this setting needs no change.
                 let _ = fs::write(format!("/proc/sys/net/{name}"), value);
             }
             raise_loopback()?;
             let device = device.ipv4(Ipv4Addr::from(address(node)), PREFIX, None).mtu(mtu).build_sync()?;
             device.set_nonblocking(true)?;
             if mode == Mode::Ip && gateway.is_some_and(|gateway| gateway != node) {
-                route_all_over(device.if_index()?)?;
+                add_default_route(device.if_index()?)?;
             }
             Ok((Namespace::current()?, device))
         })
     }
 
-    /// Puts this thread, and what it starts from now on, into the namespaces.
+    /// Moves this thread, and everything it starts from now on, into the namespaces.
     ///
     /// # Errors
-    /// If the kernel does not allow that.
+    /// If the kernel does not allow this.
     pub fn enter(&self) -> io::Result<()> {
         setns(&self.network, CloneFlags::CLONE_NEWNET)?;
         Ok(setns(&self.host_name, CloneFlags::CLONE_NEWUTS)?)
     }
 
-    /// How many packets its device could not hold until they were read: none if it is gone.
+    /// Number of packets that the device dropped before they were read; zero if the device no longer exists.
     ///
     /// # Errors
     /// If the table of devices cannot be read.
@@ -129,26 +129,25 @@ fn in_thread<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 's
     thread::spawn(work).join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked")))
 }
 
-/// The column of packets that were to be sent and were dropped: the fourth of the second eight.
+/// Number of dropped outgoing packets: the fourth of the second eight columns.
 fn sent_and_dropped(table: &str) -> Option<u64> {
     let line = table.lines().find_map(|line| line.trim_start().strip_prefix(DEVICE)?.strip_prefix(':'))?;
     line.split_whitespace().nth(11)?.parse().ok()
 }
 
-/// Sets the loopback up: `RTM_NEWLINK` (rtnetlink(7)) for interface 1, with the flag `IFF_UP` set and the
-/// others as they are.
+/// Sets the loopback up: `RTM_NEWLINK` (rtnetlink(7)) for interface 1, which only changes the flag `IFF_UP`.
 fn raise_loopback() -> io::Result<()> {
     const NEW_LINK: u16 = 16;
     const UP: u32 = 1;
     let mut body = vec![0; 4]; // family, type
     body.extend(1_i32.to_ne_bytes());
     body.extend(UP.to_ne_bytes());
-    body.extend(UP.to_ne_bytes()); // which flags to change
-    ask_netlink(NEW_LINK, 0, &body)
+    body.extend(UP.to_ne_bytes()); // mask of flags to change
+    request_netlink(NEW_LINK, 0, &body)
 }
 
-/// A default route to a device: `RTM_NEWROUTE`, without a gateway.
-fn route_all_over(device: u32) -> io::Result<()> {
+/// Adds a default route to a device: `RTM_NEWROUTE`, without a gateway.
+fn add_default_route(device: u32) -> io::Result<()> {
     const NEW_ROUTE: u16 = 24;
     const CREATE: u16 = 0x400;
     const INET: u8 = 2;
@@ -157,17 +156,17 @@ fn route_all_over(device: u32) -> io::Result<()> {
     const ON_LINK: u8 = 253;
     const UNICAST: u8 = 1;
     const OUTPUT_DEVICE: u16 = 4;
-    // Family; lengths of destination and source, both 0: everything; type of service.
+    // Family; lengths of destination and source, both 0 for the default route; type of service.
     let mut body = vec![INET, 0, 0, 0, MAIN_TABLE, BY_BOOT, ON_LINK, UNICAST];
     body.extend([0; 4]); // flags
     body.extend(8_u16.to_ne_bytes());
     body.extend(OUTPUT_DEVICE.to_ne_bytes());
     body.extend(device.to_ne_bytes());
-    ask_netlink(NEW_ROUTE, CREATE, &body)
+    request_netlink(NEW_ROUTE, CREATE, &body)
 }
 
-/// A request of rtnetlink(7), of which the kernel says how it went.
-fn ask_netlink(kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
+/// Sends a request of rtnetlink(7), and waits for the kernel's result.
+fn request_netlink(kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
     const HEADER: usize = 16;
     const REQUEST_AND_ACKNOWLEDGE: u16 = 1 | 4;
     let mut message = Vec::with_capacity(HEADER + body.len());

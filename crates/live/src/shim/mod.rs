@@ -1,14 +1,14 @@
-//! A scheme's ends as a layer between IP and the kernel's TCP, which does not know of it (Tan, Jiang, Zhang
-//! and Shen, "Congestion Control in Multi-hop Wireless Networks", section VII).
+//! The ends of a scheme as a layer between IP and the kernel's TCP, which is not aware of them (Tan, Jiang,
+//! Zhang and Shen, "Congestion Control in Multi-hop Wireless Networks", section VII).
 //!
-//! | at | what it does |
+//! | at | action |
 //! |---|---|
-//! | the source of data | puts the congestion header between IP and TCP; holds segments back until window and pace allow them; sends again what the node's own MAC gave up |
-//! | the destination | takes the header out, and puts what it returns before the acknowledgement |
-//! | the source again | takes that out, and lowers the window that the acknowledgement advertises to the scheme's |
+//! | the source of data | inserts the congestion header between IP and TCP; delays segments until window and pace allow them; retransmits packets that the node's own MAC gave up |
+//! | the destination | removes the header, and inserts the feedback before the acknowledgement |
+//! | the source again | removes the feedback, and limits the advertised window of the acknowledgement to the scheme's window |
 //!
-//! A SYN says how windows are scaled; its maximum segment size is lowered to the scheme's segment. What is no
-//! TCP, and connections whose SYN was not seen, pass.
+//! A SYN gives the window scale; its maximum segment size is limited to the scheme's segment size. Packets
+//! other than TCP, and connections without a captured SYN, pass unchanged.
 
 mod stream;
 mod tcp;
@@ -20,82 +20,81 @@ use multihop_sim::config::{AppConfig, Config};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use stream::{Answer, Handed, Stream};
+use stream::{Direction, QueuedSegment, ReceivedAck};
 use tcp::{StreamId, TcpSegment};
 use thiserror::Error;
 
-/// Connections beyond so many pass.
-const MOST_STREAMS: usize = 1 << 16;
+/// Maximum number of connections; others pass unchanged.
+const MAX_CONNECTIONS: usize = 1 << 16;
 
-/// A packet that is to be injected.
-pub struct Outgoing {
-    /// As the kernel has made it.
+/// Packet to be injected.
+pub struct ReleasedPacket {
+    /// Packet as the kernel made it.
     pub packet: Vec<u8>,
-    /// Where it goes.
+    /// Flow of the packet.
     pub flow: FlowId,
-    /// What it says.
+    /// Parsed fields of the packet.
     pub datagram: Datagram,
-    /// What is between IP and TCP.
+    /// Headers between IP and TCP.
     pub headers: Headers,
 }
 
-/// What is between IP and TCP.
+/// Headers between IP and TCP.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Headers {
-    /// What routers see: the congestion header of data; or of an acknowledgement without any, what it
-    /// returns.
+    /// Header that routers process: the congestion header of data, or the feedback of a pure acknowledgement.
     pub congestion: HeaderBytes,
-    /// What an acknowledgement with data returns behind that.
+    /// Feedback of an acknowledgement that carries data, after the congestion header.
     pub returned: HeaderBytes,
 }
 
 impl Headers {
-    /// The most that [`Headers::bytes`] can be.
-    pub const MOST_BYTES: u32 = 2 * HeaderBytes::CAPACITY as u32;
+    /// Maximum of [`Headers::bytes`].
+    pub const MAX_BYTES: u32 = 2 * HeaderBytes::CAPACITY as u32;
 
-    /// Bytes of both.
+    /// Number of bytes of both headers.
     pub fn bytes(&self) -> u32 {
         (self.congestion.on_air().len() + self.returned.on_air().len()) as u32
     }
 }
 
-/// How a packet has arrived.
+/// State of a packet that arrived.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrival {
-    /// What is between IP and TCP now.
+pub struct ArrivedPacket {
+    /// Headers between IP and TCP on arrival.
     pub headers: Headers,
-    /// Its ECN codepoint.
+    /// ECN codepoint.
     pub ecn: Ecn,
-    /// Hops that it took.
+    /// Number of hops.
     pub hops: u16,
 }
 
-/// A scheme that cannot stand below another TCP.
+/// A scheme that does not work below another TCP.
 #[derive(Debug, Error)]
 #[error("found {found:?}; needs a scheme whose routers write into a header of segments: {}", needs.join(", "))]
 pub struct NoHeader {
-    /// The name of the scheme that was asked for.
+    /// Name of the requested scheme.
     pub found: String,
-    /// Schemes that can.
+    /// Schemes that work.
     pub needs: Vec<&'static str>,
 }
 
-/// The layer, at all nodes.
+/// The layer at all nodes.
 pub struct Shim {
     scheme: Arc<dyn Scheme>,
     segment_size: u32,
     repairs: u32,
-    streams: BTreeMap<StreamId, Stream>,
-    ready: VecDeque<Outgoing>,
-    /// When a stream may send again.
+    streams: BTreeMap<StreamId, Direction>,
+    ready: VecDeque<ReleasedPacket>,
+    /// Times at which directions may send again.
     timers: BTreeSet<(Time, StreamId)>,
 }
 
 impl Shim {
-    /// The layer of the scheme that takes packets from outside.
+    /// Layer of the scheme that carries packets from outside.
     ///
     /// # Errors
-    /// If none of its segments' headers says what its routers ask for.
+    /// If the scheme's segments have no header for its routers.
     pub fn below_tcp(config: &Config) -> Result<Shim, NoHeader> {
         let outside = config.flows.iter().find(|flow| flow.app == AppConfig::External);
         let used = outside.map(|flow| &config.schemes[flow.scheme]);
@@ -123,10 +122,10 @@ impl Shim {
         })
     }
 
-    /// A node sends a packet; [`Shim::poll`] has it when it may leave.
+    /// Processes a packet that a node sends; [`Shim::poll`] returns it when it may be sent.
     ///
     /// # Errors
-    /// If the kernel repeats what waits here, or as much waits as may: it is not needed.
+    /// If the kernel repeats a queued segment, or the queue is full; the packet is then dropped.
     pub fn send(
         &mut self,
         now: Time,
@@ -136,7 +135,7 @@ impl Shim {
     ) -> Result<(), Refusal> {
         let mut packet = packet.to_vec();
         let Some(segment) = TcpSegment::parse(&packet) else {
-            self.ready.push_back(Outgoing { packet, flow, datagram, headers: Headers::default() });
+            self.ready.push_back(ReleasedPacket { packet, flow, datagram, headers: Headers::default() });
             return Ok(());
         };
         let id = segment.stream;
@@ -145,14 +144,14 @@ impl Shim {
         }
         match self.streams.get_mut(&id).filter(|_| segment.length() > 0) {
             Some(stream) if stream.is_full_for(&segment) => return Err(Refusal::ShimFull),
-            Some(stream) if stream.waits_for(&segment) => return Err(Refusal::Repeated),
+            Some(stream) if stream.contains(&segment) => return Err(Refusal::Repeated),
             Some(stream) => {
-                stream.hand(now, Handed { packet, flow, datagram, segment });
+                stream.enqueue(now, QueuedSegment { packet, flow, datagram, segment });
                 self.release(now, id);
             }
             None => {
                 let headers = Headers { congestion: self.returned(id), ..Headers::default() };
-                self.ready.push_back(Outgoing { packet, flow, datagram, headers });
+                self.ready.push_back(ReleasedPacket { packet, flow, datagram, headers });
             }
         }
         if segment.resets() {
@@ -161,8 +160,8 @@ impl Shim {
         Ok(())
     }
 
-    /// The next packet that is to be injected now.
-    pub fn poll(&mut self, now: Time) -> Option<Outgoing> {
+    /// Next packet to be injected now.
+    pub fn poll(&mut self, now: Time) -> Option<ReleasedPacket> {
         while let Some((_, id)) = self.timers.first().copied().filter(|(at, _)| *at <= now) {
             self.timers.pop_first();
             self.release(now, id);
@@ -170,15 +169,15 @@ impl Shim {
         self.ready.pop_front()
     }
 
-    /// When there may be another one.
+    /// Time at which the next packet may be ready.
     pub fn next(&self) -> Option<Time> {
         self.timers.first().map(|(at, _)| *at)
     }
 
-    /// A packet has come to its destination, whose kernel is to see it as this leaves it.
-    pub fn deliver(&mut self, now: Time, packet: &mut [u8], arrival: &Arrival) {
+    /// Processes a packet at its destination, and changes it for the destination's kernel.
+    pub fn deliver(&mut self, now: Time, packet: &mut [u8], arrival: &ArrivedPacket) {
         let Some(segment) = TcpSegment::parse(packet) else { return };
-        let Arrival { headers, ecn, hops } = *arrival;
+        let ArrivedPacket { headers, ecn, hops } = *arrival;
         let (id, back) = (segment.stream, segment.stream.reversed());
         let is_answer = segment.length() == 0;
         if let Some(stream) = self.streams.get_mut(&id).filter(|_| !is_answer) {
@@ -187,33 +186,33 @@ impl Shim {
         if let Some(stream) = self.streams.get_mut(&back).filter(|_| segment.acknowledges()) {
             let header = if is_answer { headers.congestion } else { headers.returned };
             let pure = segment.payload == 0;
-            stream.acknowledged(&Answer { now, ack: segment.ack, pure, header, ecn, hops });
-            // The first window stays: kernels take no more than half of the largest that they have seen for a segment, and what they
-            // send before the second one waits here.
+            stream.acknowledged(&ReceivedAck { now, ack: segment.ack, pure, header, ecn, hops });
+            // The first window is not limited: kernels limit segments to half of the largest window seen, and
+            // data sent before the second window is queued here.
             let window = stream.window();
             if !segment.opens() {
                 segment.limit_window(packet, window, self.scale(id));
             }
             self.release(now, back);
         }
-        let is_over = |id| self.streams.get(id).is_some_and(Stream::is_over);
+        let is_over = |id| self.streams.get(id).is_some_and(Direction::is_over);
         if segment.resets() || (is_over(&id) && is_over(&back)) {
             self.close(id);
         }
     }
 
-    /// May a packet go again that was lost like this, after so many times?
+    /// Whether to retransmit a packet that was lost for this cause, after `times` retransmissions.
     pub fn repairs(&self, packet: &[u8], cause: DropCause, times: u32) -> bool {
         let is_ours = || TcpSegment::parse(packet).is_some_and(|of| self.streams.contains_key(&of.stream));
         cause == DropCause::RetryLimit && times < self.repairs && is_ours()
     }
 
-    /// Packets that wait to be sent.
+    /// Number of queued packets.
     pub fn waiting(&self) -> usize {
-        self.ready.len() + self.streams.values().map(Stream::waiting).sum::<usize>()
+        self.ready.len() + self.streams.values().map(Direction::waiting).sum::<usize>()
     }
 
-    /// A SYN, or the answer to one, leaves.
+    /// Processes a SYN or SYN-ACK that is sent.
     fn open(&mut self, segment: &TcpSegment, packet: &mut [u8]) {
         let id = segment.stream;
         let offer = segment.offer(packet);
@@ -221,45 +220,44 @@ impl Shim {
         if self.streams.get(&id).is_some_and(|stream| stream.first == segment.seq) {
             return;
         }
-        // Numbers are used again: what is known of an earlier connection counts no more.
+        // Sequence numbers are reused: the state of an earlier connection is discarded.
         if self.streams.contains_key(&id) || !segment.acknowledges() {
             self.close(id);
         }
-        if self.streams.len() < MOST_STREAMS
+        if self.streams.len() < MAX_CONNECTIONS
             && let Some(parts) = self.scheme.tcp()
         {
-            self.streams.insert(id, Stream::new(parts, segment.seq, offer.scale));
+            self.streams.insert(id, Direction::new(parts, segment.seq, offer.scale));
         }
     }
 
-    /// Both directions of a connection are over.
+    /// Closes both directions of a connection.
     fn close(&mut self, id: StreamId) {
         for id in [id, id.reversed()] {
-            // What waits has no receiver any more, but it was read, and is to be accounted for.
-            let left = self.streams.remove(&id).into_iter().flat_map(Stream::left);
-            self.ready.extend(left);
+            // Queued packets have no receiver any more, but were read and must be counted.
+            let into_queued = self.streams.remove(&id).into_iter().flat_map(Direction::into_queued);
+            self.ready.extend(into_queued);
             self.timers.retain(|(_, of)| *of != id);
         }
     }
 
-    /// The shift of the windows that the source of this stream advertises: none, unless both ends have
-    /// offered one.
+    /// Window scale of the source of this direction; zero unless both ends have offered one.
     fn scale(&self, id: StreamId) -> u8 {
         let offered = |id| self.streams.get(&id).and_then(|stream| stream.scale);
         offered(id).filter(|_| offered(id.reversed()).is_some()).unwrap_or(0)
     }
 
-    /// What the next packet of this stream returns.
+    /// Feedback for the next packet of this direction.
     fn returned(&mut self, id: StreamId) -> HeaderBytes {
-        self.streams.get_mut(&id.reversed()).map_or(HeaderBytes::NONE, Stream::returned)
+        self.streams.get_mut(&id.reversed()).map_or(HeaderBytes::NONE, Direction::returned)
     }
 
     fn release(&mut self, now: Time, id: StreamId) {
         while let Some(stream) = self.streams.get_mut(&id) {
             match stream.release(now) {
-                Ok((Handed { packet, flow, datagram, .. }, congestion)) => {
+                Ok((QueuedSegment { packet, flow, datagram, .. }, congestion)) => {
                     let headers = Headers { congestion, returned: self.returned(id) };
-                    self.ready.push_back(Outgoing { packet, flow, datagram, headers });
+                    self.ready.push_back(ReleasedPacket { packet, flow, datagram, headers });
                 }
                 Err(later) => {
                     self.timers.extend(later.map(|at| (at, id)));

@@ -1,118 +1,118 @@
-//! One direction of a connection: the scheme's sender at its source, and the scheme's receiver at its
+//! One direction of a connection: the scheme's sender at the source, and the scheme's receiver at the
 //! destination.
 
 use super::tcp::TcpSegment;
-use super::{Headers, Outgoing};
+use super::{Headers, ReleasedPacket};
 use crate::datagram::Datagram;
 use multihop_core::{Ecn, FlowId, HeaderBytes, Segment, Span, Time};
 use multihop_schemes::TcpParts;
 use multihop_transport::{
-    AckInfo, Acked, Controller, Echo, LossKind, Lost, Recovered, Returned, Rto, Sent, TcpOptions,
+    AckInfo, Acked, Controller, Echo, LossKind, Lost, Recovered, Returned, Rto, SentSegment, TcpOptions,
 };
 use std::collections::VecDeque;
 
-/// Segments that wait at most, and that are watched at most until they are acknowledged: more than a kernel
+/// Maximum number of queued segments, and of unacknowledged segments that are tracked: more than a kernel
 /// sends without an acknowledgement, as its buffers hold 4 MB by default.
-const MOST_SEGMENTS: usize = 1 << 12;
+const MAX_SEGMENTS: usize = 1 << 12;
 
-/// A segment of the kernel with where it is to go.
-pub(super) struct Handed {
+/// Segment of the kernel with its flow.
+pub(super) struct QueuedSegment {
     pub packet: Vec<u8>,
     pub flow: FlowId,
     pub datagram: Datagram,
     pub segment: TcpSegment,
 }
 
-/// What an acknowledgement brought to the source.
-pub(super) struct Answer {
+/// Acknowledgement that arrived at the source.
+pub(super) struct ReceivedAck {
     pub now: Time,
     pub ack: u32,
-    /// It carries no data, so that it is a duplicate if it acknowledges nothing new.
+    /// Whether the acknowledgement carries no data, so that it is a duplicate if it acknowledges nothing new.
     pub pure: bool,
     pub header: HeaderBytes,
     pub ecn: Ecn,
     pub hops: u16,
 }
 
-struct Flying {
+struct UnackedSegment {
     end: u32,
     sent: Time,
-    /// It was sent once (Karn).
-    once: bool,
+    /// Whether the segment was sent only once (Karn).
+    sent_once: bool,
 }
 
-/// The direction.
-pub(super) struct Stream {
+/// State of one direction.
+pub(super) struct Direction {
     options: TcpOptions,
     controller: Box<dyn Controller>,
     echo: Option<Box<dyn Echo>>,
-    /// Segments came whose headers no acknowledgement has returned yet.
-    noted: bool,
-    /// The number of its SYN.
+    /// Whether segments arrived whose headers no acknowledgement has returned yet.
+    has_feedback: bool,
+    /// Sequence number of the SYN.
     pub first: u32,
-    /// The shift of the windows that its source advertises, if it has offered to scale them.
+    /// Window scale of the source, if it has offered one.
     pub scale: Option<u8>,
-    /// The first sequence number that is not acknowledged.
+    /// First unacknowledged sequence number.
     una: u32,
-    /// The one behind all that were sent.
+    /// Next sequence number to send.
     next: u32,
     is_open: bool,
-    waiting: VecDeque<Handed>,
-    flying: VecDeque<Flying>,
-    /// No segment leaves before this instant.
+    waiting: VecDeque<QueuedSegment>,
+    unacked: VecDeque<UnackedSegment>,
+    /// Earliest time of the next segment.
     paced: Time,
     last_sent: Time,
     rto: Rto,
     duplicates: u32,
-    /// Duplicate acknowledgements showed a loss, and recovery ends when this is acknowledged.
+    /// Sequence number that ends recovery, if duplicate acknowledgements showed a loss.
     recover: Option<u32>,
     timed_out: Option<u32>,
-    /// The number behind its FIN.
-    ending: Option<u32>,
+    /// Sequence number after the FIN.
+    fin_end: Option<u32>,
 }
 
-/// Is `a` before `b` (RFC 9293, section 3.4)?
+/// Whether `a` is before `b` (RFC 9293, section 3.4).
 fn is_before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }
 
-impl Stream {
-    /// A direction whose SYN has this number, and offers to scale windows like this.
-    pub fn new(parts: TcpParts, first: u32, scale: Option<u8>) -> Stream {
+impl Direction {
+    /// A direction whose SYN has the sequence number `first` and offers the window scale `scale`.
+    pub fn new(parts: TcpParts, first: u32, scale: Option<u8>) -> Direction {
         let TcpParts { options, controller, echo } = parts;
-        Stream {
+        Direction {
             rto: Rto::new(options.rto.clone()),
             options,
             controller,
             echo,
-            noted: false,
+            has_feedback: false,
             first,
             scale,
             una: first,
             next: first,
             is_open: false,
             waiting: VecDeque::new(),
-            flying: VecDeque::new(),
+            unacked: VecDeque::new(),
             paced: Time::ZERO,
             last_sent: Time::ZERO,
             duplicates: 0,
             recover: None,
             timed_out: None,
-            ending: None,
+            fin_end: None,
         }
     }
 
-    /// Has everything arrived, and the FIN behind it?
+    /// Whether everything up to the FIN is acknowledged.
     pub fn is_over(&self) -> bool {
-        self.ending.is_some_and(|end| !is_before(self.una, end))
+        self.fin_end.is_some_and(|end| !is_before(self.una, end))
     }
 
-    /// Segments that wait to be sent.
+    /// Number of queued segments.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Payload bytes that may be outstanding, at least a segment.
+    /// Window in payload bytes, at least a segment.
     pub fn window(&self) -> u64 {
         self.controller.allowance().window.max(self.segment_size())
     }
@@ -125,28 +125,28 @@ impl Stream {
         u64::from(self.next.wrapping_sub(self.una))
     }
 
-    /// Whether so many segments wait that this one may not. What is repeated does not wait.
+    /// Whether the queue is full for this segment. Retransmissions are not queued.
     pub fn is_full_for(&self, segment: &TcpSegment) -> bool {
-        self.waiting.len() >= MOST_SEGMENTS && !is_before(segment.seq, self.next)
+        self.waiting.len() >= MAX_SEGMENTS && !is_before(segment.seq, self.next)
     }
 
-    /// Does this segment, or all of it within another one, wait already?
-    pub fn waits_for(&self, segment: &TcpSegment) -> bool {
+    /// Whether this segment, or another one that covers it, is already queued.
+    pub fn contains(&self, segment: &TcpSegment) -> bool {
         let covers =
             |other: &TcpSegment| !is_before(segment.seq, other.seq) && !is_before(other.end(), segment.end());
-        self.waiting.iter().any(|handed| covers(&handed.segment))
+        self.waiting.iter().any(|queued| covers(&queued.segment))
     }
 
-    /// The kernel sends a segment of this direction, which waits its turn.
-    pub fn hand(&mut self, now: Time, handed: Handed) {
-        let is_repeated = |handed: &Handed| is_before(handed.segment.seq, self.next);
-        // What is repeated goes first.
-        let place = if is_repeated(&handed) {
+    /// Enqueues a segment that the kernel sends.
+    pub fn enqueue(&mut self, now: Time, queued: QueuedSegment) {
+        let is_repeated = |queued: &QueuedSegment| is_before(queued.segment.seq, self.next);
+        // Retransmissions go first.
+        let place = if is_repeated(&queued) {
             self.waiting.iter().take_while(|one| is_repeated(one)).count()
         } else {
             self.waiting.len()
         };
-        if is_repeated(&handed) {
+        if is_repeated(&queued) {
             self.note_loss(now);
         } else if self.waiting.is_empty() && self.in_flight() == 0 {
             let silent = now.since(self.last_sent);
@@ -154,12 +154,12 @@ impl Stream {
                 self.controller.on_idle(now);
             }
         }
-        self.waiting.insert(place, handed);
+        self.waiting.insert(place, queued);
     }
 
-    /// What waits when the connection is over.
-    pub fn left(self) -> impl Iterator<Item = Outgoing> {
-        self.waiting.into_iter().map(|Handed { packet, flow, datagram, .. }| Outgoing {
+    /// Queued segments when the connection is over.
+    pub fn into_queued(self) -> impl Iterator<Item = ReleasedPacket> {
+        self.waiting.into_iter().map(|QueuedSegment { packet, flow, datagram, .. }| ReleasedPacket {
             packet,
             flow,
             datagram,
@@ -167,12 +167,12 @@ impl Stream {
         })
     }
 
-    /// The next segment that may be sent now, with its congestion header; or when to look again, unless an
-    /// acknowledgement has to come before.
-    pub fn release(&mut self, now: Time) -> Result<(Handed, HeaderBytes), Option<Time>> {
+    /// Next segment that may be sent now, with its congestion header; or the time of the next try, none if an
+    /// acknowledgement must arrive first.
+    pub fn release(&mut self, now: Time) -> Result<(QueuedSegment, HeaderBytes), Option<Time>> {
         let Some(first) = self.waiting.front() else { return Err(None) };
         let segment = first.segment;
-        // What the kernel repeats is due: its own timers and duplicates say so.
+        // Retransmissions of the kernel are due, by its own timers and duplicates.
         if !is_before(segment.seq, self.next) && segment.payload > 0 {
             let (window, outstanding) = (self.window(), self.in_flight());
             if outstanding > 0 && outstanding + u64::from(segment.payload) > window {
@@ -182,36 +182,36 @@ impl Stream {
                 return Err(Some(self.paced));
             }
         }
-        let handed = self.waiting.pop_front().expect("there is one");
-        let header = self.sent(now, &handed.segment, handed.datagram);
-        Ok((handed, header))
+        let queued = self.waiting.pop_front().expect("there is one");
+        let header = self.sent(now, &queued.segment, queued.datagram);
+        Ok((queued, header))
     }
 
-    /// A segment leaves. Its congestion header.
+    /// Records that a segment is sent. Returns its congestion header.
     fn sent(&mut self, now: Time, segment: &TcpSegment, datagram: Datagram) -> HeaderBytes {
         let (size, end) = (u64::from(segment.payload), segment.end());
         let retransmission = is_before(segment.seq, self.next);
         if retransmission {
             let (from, to) = (segment.seq, end);
-            let repeated = |one: &&mut Flying| is_before(from, one.end) && !is_before(to, one.end);
-            self.flying.iter_mut().filter(repeated).for_each(|one| one.once = false);
+            let repeated = |one: &&mut UnackedSegment| is_before(from, one.end) && !is_before(to, one.end);
+            self.unacked.iter_mut().filter(repeated).for_each(|one| one.sent_once = false);
         }
         if is_before(self.next, end) {
             self.next = end;
-            // Beyond that round trips are not measured.
-            if self.flying.len() < MOST_SEGMENTS {
-                self.flying.push_back(Flying { end, sent: now, once: !retransmission });
+            // Round trips of further segments are not measured.
+            if self.unacked.len() < MAX_SEGMENTS {
+                self.unacked.push_back(UnackedSegment { end, sent: now, sent_once: !retransmission });
             }
         }
         if segment.ends() {
-            self.ending = Some(end);
+            self.fin_end = Some(end);
         }
         self.last_sent = now;
         let header = self.controller.stamp(size);
         let packet = u64::from(datagram.payload + datagram.header) + header.on_air().len() as u64;
         let in_flight = self.in_flight();
         if size > 0 {
-            let sent = Sent { now, size, packet, in_flight, retransmission, app_limited: false };
+            let sent = SentSegment { now, size, packet, in_flight, retransmission, app_limited: false };
             self.controller.on_sent(&sent);
             let pace = self.controller.allowance().pace;
             self.paced = now + pace.map_or(Span::ZERO, |pace| pace.span_of_bytes(packet));
@@ -219,7 +219,8 @@ impl Stream {
         header
     }
 
-    /// The kernel repeats a segment: it has found a loss, by as many duplicates as it takes or by its timer.
+    /// Records a loss that the kernel's retransmission shows: by duplicates if there were enough, else by its
+    /// timer.
     fn note_loss(&mut self, now: Time) {
         let in_flight = self.in_flight();
         if self.recover.is_some() || in_flight == 0 {
@@ -235,9 +236,9 @@ impl Stream {
         self.controller.on_lost(&Lost { now, kind, in_flight });
     }
 
-    /// An acknowledgement of this direction has come to its source.
-    pub fn acknowledged(&mut self, answer: &Answer) {
-        let Answer { now, ack, .. } = *answer;
+    /// Processes an acknowledgement of this direction at its source.
+    pub fn acknowledged(&mut self, received: &ReceivedAck) {
+        let ReceivedAck { now, ack, .. } = *received;
         let before = self.in_flight();
         let app_limited = self.waiting.is_empty() && before + self.segment_size() <= self.window();
         let advance = u64::from(ack.wrapping_sub(self.una));
@@ -246,31 +247,32 @@ impl Stream {
         if is_new {
             rtt = self.advance(now, ack);
             if self.is_open {
-                self.take(answer, advance, rtt, app_limited);
+                self.on_new_data_acked(received, advance, rtt, app_limited);
             } else {
                 self.is_open = true;
                 if let Some(rtt) = rtt {
                     self.controller.on_opened(rtt);
                 }
             }
-        } else if answer.pure && ack == self.una && before > 0 {
+        } else if received.pure && ack == self.una && before > 0 {
             self.duplicates += 1;
             self.controller.on_ack(&AckInfo { now, advance: None });
         }
-        if !answer.header.is_none() && (is_new || self.options.feedback_of_duplicates) {
-            let Answer { header: feedback, ecn, hops, .. } = *answer;
+        if !received.header.is_none() && (is_new || self.options.feedback_of_duplicates) {
+            let ReceivedAck { header: feedback, ecn, hops, .. } = *received;
             let segment = Segment { feedback, ecn, hops, ..Segment::default() };
             self.controller.on_feedback(&Returned { now, segment: &segment, rtt, app_limited });
         }
     }
 
-    /// What was outstanding up to `ack` has arrived. The round trip of the newest of it, if it was sent once.
+    /// Processes the arrival of data up to `ack`. Returns the round trip of the newest segment, if it was
+    /// sent once.
     fn advance(&mut self, now: Time, ack: u32) -> Option<Span> {
         (self.una, self.duplicates) = (ack, 0);
         let mut sent = None;
-        while let Some(first) = self.flying.front().filter(|first| !is_before(ack, first.end)) {
-            sent = first.once.then_some(first.sent);
-            self.flying.pop_front();
+        while let Some(first) = self.unacked.front().filter(|first| !is_before(ack, first.end)) {
+            sent = first.sent_once.then_some(first.sent);
+            self.unacked.pop_front();
         }
         let sent = sent?;
         self.rto.sample(sent, now);
@@ -278,8 +280,8 @@ impl Stream {
         Some(now.since(sent))
     }
 
-    fn take(&mut self, answer: &Answer, size: u64, rtt: Option<Span>, app_limited: bool) {
-        let (now, in_flight) = (answer.now, self.in_flight());
+    fn on_new_data_acked(&mut self, received: &ReceivedAck, size: u64, rtt: Option<Span>, app_limited: bool) {
+        let (now, in_flight) = (received.now, self.in_flight());
         self.controller.on_ack(&AckInfo { now, advance: Some(size) });
         if let Some(recover) = self.recover {
             if !is_before(self.una, recover) {
@@ -290,23 +292,23 @@ impl Stream {
             return;
         }
         let srtt = self.rto.smoothed();
-        let hops = answer.hops;
+        let hops = received.hops;
         let acked = Acked { rtt, srtt, in_flight, app_limited, hops, ..Acked::in_order(now, size) };
         self.controller.on_acked(&acked);
     }
 
-    /// A segment has come to its destination with this congestion header.
+    /// Processes a segment with this congestion header at its destination.
     pub fn arrived(&mut self, segment: &TcpSegment, header: HeaderBytes, ecn: Ecn, hops: u16) {
         if let Some(echo) = &mut self.echo {
             let payload = segment.payload;
             echo.note(&Segment { payload, feedback: header, ecn, hops, ..Segment::default() });
-            self.noted = true;
+            self.has_feedback = true;
         }
     }
 
-    /// What an acknowledgement that leaves now returns to the source.
+    /// Feedback for an acknowledgement that is sent now.
     pub fn returned(&mut self) -> HeaderBytes {
-        let noted = std::mem::take(&mut self.noted);
-        self.echo.as_mut().filter(|_| noted).map_or(HeaderBytes::NONE, |echo| echo.take())
+        let has_feedback = std::mem::take(&mut self.has_feedback);
+        self.echo.as_mut().filter(|_| has_feedback).map_or(HeaderBytes::NONE, |echo| echo.take())
     }
 }

@@ -1,12 +1,12 @@
-//! What the shim has to know of a segment of TCP (RFC 9293), and the two fields of one that it lowers.
+//! Fields of TCP segments that the shim needs (RFC 9293), and the two that it limits.
 
-use crate::datagram::change;
+use crate::datagram::set_byte;
 
 const PROTOCOL: u8 = 6;
 const HEADER: usize = 20;
 const WINDOW: usize = 14;
 const CHECKSUM: usize = 16;
-/// Bytes of the timestamps option with its padding (RFC 7323, appendix A).
+/// Length of the timestamps option with its padding (RFC 7323, appendix A).
 const TIMESTAMPS: u16 = 12;
 
 const FIN: u8 = 1;
@@ -14,7 +14,7 @@ const SYN: u8 = 2;
 const RST: u8 = 4;
 const ACK: u8 = 16;
 
-/// A direction of a connection, by what identifies its data.
+/// Identifier of a direction of a connection.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct StreamId {
     source: [u8; 4],
@@ -30,7 +30,7 @@ impl StreamId {
     }
 }
 
-/// The header of a segment.
+/// Header of a segment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct TcpSegment {
     pub stream: StreamId,
@@ -38,24 +38,24 @@ pub(super) struct TcpSegment {
     pub ack: u32,
     pub payload: u32,
     flags: u8,
-    /// Where the header begins, and ends.
+    /// Offsets of the start and the end of the header.
     from: usize,
     to: usize,
 }
 
-/// What a SYN offers.
+/// Options of a SYN.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(super) struct Offer {
-    /// The shift of windows, if it offers to scale them (RFC 7323, section 2.2).
+pub(super) struct SynOptions {
+    /// Window scale, if offered (RFC 7323, section 2.2).
     pub scale: Option<u8>,
     timestamps: bool,
-    /// Where the maximum segment size is, and what it is.
+    /// Offset and value of the maximum segment size.
     mss: Option<(usize, u16)>,
 }
 
 impl TcpSegment {
-    /// Reads a packet that [`Datagram::parse`](crate::datagram::Datagram::parse) has accepted. None if it is
-    /// no whole segment.
+    /// Parses a packet that [`Datagram::parse`](crate::datagram::Datagram::parse) has accepted. None if it is
+    /// not a complete segment.
     pub fn parse(packet: &[u8]) -> Option<TcpSegment> {
         let word = |at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
         let four = |at: usize| [packet[at], packet[at + 1], packet[at + 2], packet[at + 3]];
@@ -93,19 +93,19 @@ impl TcpSegment {
         self.flags & ACK != 0
     }
 
-    /// Sequence numbers that it takes.
+    /// Number of sequence numbers of the segment.
     pub fn length(&self) -> u32 {
         self.payload + u32::from(self.opens()) + u32::from(self.ends())
     }
 
-    /// The sequence number behind it.
+    /// Sequence number after the segment.
     pub fn end(&self) -> u32 {
         self.seq.wrapping_add(self.length())
     }
 
-    /// What the options of a SYN offer. Options behind one that is broken count for nothing.
-    pub fn offer(&self, packet: &[u8]) -> Offer {
-        let mut offer = Offer::default();
+    /// Options of a SYN. Options after a broken one are ignored.
+    pub fn offer(&self, packet: &[u8]) -> SynOptions {
+        let mut offer = SynOptions::default();
         let mut at = self.from + HEADER;
         while at < self.to {
             let length = match packet[at] {
@@ -128,8 +128,8 @@ impl TcpSegment {
         offer
     }
 
-    /// Lowers the maximum segment size of a SYN, so that segments carry no more than `payload` bytes.
-    pub fn limit_payload(&self, packet: &mut [u8], offer: Offer, payload: u32) {
+    /// Limits the maximum segment size of a SYN, so that segments carry at most `payload` bytes.
+    pub fn limit_payload(&self, packet: &mut [u8], offer: SynOptions, payload: u32) {
         let timestamps = if offer.timestamps { TIMESTAMPS } else { 0 };
         let most = u16::try_from(payload).unwrap_or(u16::MAX).saturating_add(timestamps);
         if let Some((at, _)) = offer.mss.filter(|(_, mss)| *mss > most) {
@@ -137,7 +137,7 @@ impl TcpSegment {
         }
     }
 
-    /// Lowers the window that it advertises to `most` bytes, rounded up to what `scale` can say.
+    /// Limits the advertised window to `most` bytes, rounded up to a multiple of the scale.
     pub fn limit_window(&self, packet: &mut [u8], most: u64, scale: u8) {
         let at = self.from + WINDOW;
         let most = u16::try_from(most.div_ceil(1 << scale)).unwrap_or(u16::MAX);
@@ -148,7 +148,7 @@ impl TcpSegment {
 
     fn put(&self, packet: &mut [u8], at: usize, word: u16) {
         for (at, byte) in (at - self.from..).zip(word.to_be_bytes()) {
-            change(&mut packet[self.from..], at, byte, CHECKSUM);
+            set_byte(&mut packet[self.from..], at, byte, CHECKSUM);
         }
     }
 }
@@ -159,7 +159,7 @@ mod tests {
     use crate::datagram::Datagram;
     use multihop_core::Rng;
 
-    /// A SYN of port 1 to port 2 with the options given, whose checksum is right.
+    /// A SYN from port 1 to port 2 with these options and a correct checksum.
     fn syn(options: &[u8]) -> Vec<u8> {
         let mut packet = vec![0; 40];
         packet[0] = 0x45;
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_syn_offers_and_is_limited() {
-        // MSS 1460, SACK permitted, timestamps, no operation, window scale 7, as Linux has them.
+        // MSS 1460, SACK permitted, timestamps, no operation, window scale 7, as in Linux.
         let options = [2, 4, 5, 180, 4, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 0, 1, 3, 3, 7];
         let mut packet = syn(&options);
         let segment = TcpSegment::parse(&packet).unwrap();
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(sum(&packet[20..]), 0xffff);
     }
 
-    /// The maximum segment size at an odd offset: it lies in two words of the checksum.
+    /// The maximum segment size at an odd offset is in two words of the checksum.
     #[test]
     fn options_may_be_at_any_offset() {
         let mut packet = syn(&[1, 2, 4, 5, 180, 0, 0, 0]);

@@ -1,14 +1,14 @@
-//! Journals: an emulation is written down, and is the same run again.
+//! Journals: an emulation is recorded, and a replay gives the same run.
 
 use crate::outside::{CHAIN, Fake, frame, packet, world};
 use multihop_core::{DropCause, Ecn, Rng, Span, Time};
-use multihop_live::journal::{self, JournalError, Recorder};
+use multihop_live::journal::{self, JournalError, JournalWriter};
 use multihop_live::{Emulation, Mode};
 use multihop_sim::outcome::Outcome;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-/// What a recorder writes, to be read again.
+/// Output of a recorder, to be read again.
 #[derive(Clone, Default)]
 pub struct Shared(pub Arc<Mutex<Vec<u8>>>);
 
@@ -31,9 +31,9 @@ impl Write for Shared {
     }
 }
 
-/// A run of random packets with a clock that is late at random; its result, and its journal without the first
+/// A run of random packets with a clock of random lateness; its result, and its journal without the first
 /// line.
-fn recorded(seed: u64) -> (Outcome, Vec<u8>) {
+fn with_journal(seed: u64) -> (Outcome, Vec<u8>) {
     let mut rng = Rng::at(seed, &["recorded"]);
     let (fake, file) = (Fake::default(), Shared::default());
     fake.at().oversleep = Span::from_us(u64::from(rng.below(500)));
@@ -44,12 +44,12 @@ fn recorded(seed: u64) -> (Outcome, Vec<u8>) {
         fake.send(at, from, packet(from, to, Ecn::Ect0, 4 + rng.below(1_400) as usize, i));
     }
     let recorder =
-        Recorder::new(Box::new(file.clone()) as Box<dyn Write + Send>, "a line of its own").unwrap();
-    let mut emulation = Emulation::new(world(CHAIN), fake.clone(), fake.clone(), 1.0).recorded(recorder);
-    // Some end in the middle.
+        JournalWriter::new(Box::new(file.clone()) as Box<dyn Write + Send>, "a line of its own").unwrap();
+    let mut emulation = Emulation::new(world(CHAIN), fake.clone(), fake.clone(), 1.0).with_journal(recorder);
+    // Some of them end in the middle.
     let turns = if seed.is_multiple_of(2) { u32::MAX } else { rng.below(9_000) + 1_000 };
     for _ in 0..turns {
-        if !emulation.turn().unwrap() {
+        if !emulation.run_once().unwrap() {
             break;
         }
     }
@@ -60,7 +60,7 @@ fn recorded(seed: u64) -> (Outcome, Vec<u8>) {
 #[test]
 fn a_journal_is_the_same_run_again() {
     for seed in 0..20 {
-        let (outcome, written) = recorded(seed);
+        let (outcome, written) = with_journal(seed);
         let mut again = world(CHAIN);
         let ending = journal::replay(&written[..], &mut again).unwrap().expect("it was ended");
         assert_eq!(ending.fingerprint, outcome.fingerprint);
@@ -92,9 +92,9 @@ fn a_journal_that_cannot_be_written_ends_and_the_emulation_goes_on() {
         fake.send(Span::from_ms(10 * u64::from(i)), 0, packet(0, 1, Ecn::Ect0, 100, i));
     }
     let out = Box::new(Full(file.clone(), 1_000)) as Box<dyn Write + Send>;
-    let recorder = Recorder::new(out, "first").unwrap();
-    let mut emulation = Emulation::new(world(CHAIN), fake.clone(), fake.clone(), 1.0).recorded(recorder);
-    while emulation.turn().unwrap() {}
+    let recorder = JournalWriter::new(out, "first").unwrap();
+    let mut emulation = Emulation::new(world(CHAIN), fake.clone(), fake.clone(), 1.0).with_journal(recorder);
+    while emulation.run_once().unwrap() {}
     assert_eq!(emulation.counters().delivered, 100);
     assert_eq!(emulation.end_journal().unwrap_err().kind(), io::ErrorKind::StorageFull);
     assert_eq!(emulation.end().unwrap().0.close().unwrap().conservation.delivered, 100);
@@ -107,19 +107,19 @@ fn a_journal_that_cannot_be_written_ends_and_the_emulation_goes_on() {
     assert!(again.now() > Time::ZERO);
 }
 
-/// Where signals take no time, a broadcast begins at the instant at which it comes: an emulation that ends
-/// then has its beginning.
+/// Without propagation delay, a broadcast starts at the instant of its injection: an emulation that ends then
+/// includes its start.
 #[test]
 fn an_emulation_ends_with_all_that_its_last_packet_makes_due() {
     let text = CHAIN.to_owned() + "[medium]\nmodel = \"ranges\"\npropagation_delay = \"0 s\"\n";
     let (fake, file) = (Fake::default(), Shared::default());
     fake.send(Span::from_ms(100), 0, frame(0, None, 64, 1));
-    let recorder = Recorder::new(Box::new(file.clone()) as Box<dyn Write + Send>, "first").unwrap();
+    let recorder = JournalWriter::new(Box::new(file.clone()) as Box<dyn Write + Send>, "first").unwrap();
     let mut emulation = Emulation::new(world(&text), fake.clone(), fake.clone(), 1.0)
-        .carrying(Mode::Ethernet)
-        .recorded(recorder);
+        .with_mode(Mode::Ethernet)
+        .with_journal(recorder);
     while emulation.counters().read == 0 {
-        emulation.turn().unwrap();
+        emulation.run_once().unwrap();
     }
     let fingerprint = emulation.end().unwrap().0.close().unwrap().fingerprint;
     let written = file.0.lock().unwrap().clone();
@@ -130,7 +130,7 @@ fn an_emulation_ends_with_all_that_its_last_packet_makes_due() {
 
 #[test]
 fn a_journal_that_was_cut_is_the_run_until_then() {
-    let (_, written) = recorded(0);
+    let (_, written) = with_journal(0);
     let mut rng = Rng::at(1, &["cut"]);
     for _ in 0..20 {
         let cut = &written[..rng.below(written.len() as u32) as usize];
@@ -167,7 +167,7 @@ fn what_is_wrong_with_a_journal_is_said() {
         );
     }
     assert_eq!(wrong("1000 6 100 28 2 7 45 ff\n").1, "a flow that takes packets from outside");
-    let backwards = "instants that do not go backwards, before the end of the run";
+    let backwards = "non-decreasing times before the end of the run";
     assert_eq!(wrong(&format!("{good}999 0 100 28 2 7 45 ff\n")), (3, backwards));
     assert_eq!(wrong("2000000001 0 100 28 2 7 45 ff\n").1, backwards);
     assert_eq!(wrong(&format!("{good}end 999 0\n")).1, "`end`, nanoseconds and a fingerprint");
@@ -183,13 +183,13 @@ fn a_journal_of_frames_is_the_same_run_again() {
         let to = Some(rng.below(4)).filter(|to| *to < 3);
         fake.send(at, i % 3, frame(i % 3, to, 64 + rng.below(1_000) as usize, i));
     }
-    let recorder = Recorder::new(Box::new(file.clone()) as Box<dyn Write + Send>, "first").unwrap();
+    let recorder = JournalWriter::new(Box::new(file.clone()) as Box<dyn Write + Send>, "first").unwrap();
     let mut emulation = Emulation::new(world(CHAIN), fake.clone(), fake.clone(), 1.0)
-        .carrying(Mode::Ethernet)
-        .recorded(recorder);
-    while emulation.turn().unwrap() {}
+        .with_mode(Mode::Ethernet)
+        .with_journal(recorder);
+    while emulation.run_once().unwrap() {}
     let counters = emulation.counters();
-    assert!(counters.balance() && counters.lost[DropCause::QueueFull as usize] > 10, "{counters:?}");
+    assert!(counters.is_balanced() && counters.lost[DropCause::QueueFull as usize] > 10, "{counters:?}");
     let outcome = emulation.end().unwrap().0.close().unwrap();
     let written = file.0.lock().unwrap().clone();
     let mut again = world(CHAIN);

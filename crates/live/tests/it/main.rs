@@ -1,4 +1,4 @@
-//! Emulations with a clock and devices of their own, to the bit.
+//! Emulations with simulated clocks and devices, exact to the bit.
 
 mod journal;
 mod outside;
@@ -12,7 +12,7 @@ use multihop_live::emulation::mtu;
 use multihop_live::{Emulation, Mode};
 use outside::{CHAIN, Fake, frame, number, packet, run, world};
 
-/// With a clock that is never late, packets arrive at the instants of the same run without a clock.
+/// With a clock that is never late, packets arrive at the same times as in a run without a clock.
 #[test]
 fn packets_come_out_where_and_when_the_run_delivers_them() {
     let fake = Fake::default();
@@ -72,7 +72,7 @@ fn slow_stretches_the_air_and_a_late_clock_is_noticed() {
     assert!(at > Span::from_us(501_311), "{at}");
 }
 
-/// Far more than the air carries, to everywhere, some of it nonsense, some to a device that is full.
+/// Far more packets than the network can carry, to all destinations, some malformed, some to a full device.
 #[test]
 fn the_counters_balance_whatever_comes() {
     for seed in 0..6 {
@@ -94,7 +94,7 @@ fn the_counters_balance_whatever_comes() {
             fake.send(at, from, bytes);
         }
         let (outcome, counters, _) = run(world(CHAIN), &fake, 1.0);
-        assert!(counters.balance(), "{counters:?}");
+        assert!(counters.is_balanced(), "{counters:?}");
         assert_eq!(counters.read as usize + fake.at().sends.len(), 6_000);
         assert_eq!(counters.delivered as usize, fake.at().got.len());
         assert_eq!(outcome.conservation.dropped, counters.lost);
@@ -110,7 +110,7 @@ fn the_counters_balance_whatever_comes() {
     }
 }
 
-/// 2304 bytes with 8 bytes of LLC are the largest MSDU; ns-2 has no limit.
+/// The maximum MSDU is 2304 bytes with 8 bytes of LLC; ns-2 has no limit.
 #[test]
 fn packets_longer_than_an_msdu_are_refused() {
     let too_long = |text: &str, mode: Mode| {
@@ -122,10 +122,10 @@ fn packets_longer_than_an_msdu_are_refused() {
             };
             fake.send(Span::from_ms(u64::from(i) * 100), 0, bytes);
         }
-        let mut emulation = Emulation::new(world(text), fake.clone(), fake.clone(), 1.0).carrying(mode);
-        while emulation.turn().unwrap() {}
+        let mut emulation = Emulation::new(world(text), fake.clone(), fake.clone(), 1.0).with_mode(mode);
+        while emulation.run_once().unwrap() {}
         let counters = emulation.end().unwrap().1;
-        assert!(counters.balance(), "{counters:?}");
+        assert!(counters.is_balanced(), "{counters:?}");
         assert_eq!(counters.delivered as usize, fake.at().got.len());
         (counters.delivered, counters.refused[Refusal::TooLong as usize])
     };
@@ -147,9 +147,9 @@ fn nobody_sends_for_another() {
     assert_eq!((counters.read, counters.refused[Refusal::ForeignSource as usize]), (1, 1));
 }
 
-/// Node 1 leads to other networks: what others send there comes out at it, and what comes from there goes to
-/// them. Its own packets have another way; and an address of the nodes' network that no node has is still no
-/// address.
+/// Node 1 leads to other networks: packets of others to outside addresses are written to its device, and
+/// packets from outside are forwarded to them. Its own packets to outside do not use the network. An address
+/// in the nodes' network that no node has remains unknown.
 #[test]
 fn a_gateway_sends_for_networks_beyond_the_air() {
     let beyond = |mut packet: Vec<u8>, at: usize| {
@@ -163,8 +163,8 @@ fn a_gateway_sends_for_networks_beyond_the_air() {
     fake.send(Span::from_ms(3), 1, beyond(plain(1, 0, 3), 16));
     fake.send(Span::from_ms(4), 2, beyond(plain(2, 0, 4), 12));
     fake.send(Span::from_ms(5), 0, plain(0, 200, 5));
-    let mut emulation = Emulation::new(world(CHAIN), fake.clone(), fake.clone(), 1.0).through(NodeId(1));
-    while emulation.turn().unwrap() {}
+    let mut emulation = Emulation::new(world(CHAIN), fake.clone(), fake.clone(), 1.0).with_gateway(NodeId(1));
+    while emulation.run_once().unwrap() {}
     let (_, counters, _) = emulation.end().unwrap();
     let came: Vec<(u32, u32)> =
         fake.at().got.iter().map(|(_, node, packet)| (node.0, number(packet))).collect();
@@ -174,7 +174,7 @@ fn a_gateway_sends_for_networks_beyond_the_air() {
     assert_eq!((counters.read, refused), (5, [2, 1]));
 }
 
-/// CoDel marks the packets of transports that understand it, in their bytes, and drops others.
+/// CoDel marks the bytes of packets with ECN-capable transports, and drops others.
 #[test]
 fn marks_are_in_the_bytes() {
     let discipline = CHAIN.replace("[mac]", "[mac]\nqueue = 1000\ndiscipline = \"fq-codel\"");
@@ -195,7 +195,7 @@ fn marks_are_in_the_bytes() {
     assert!(marked == 0 && lost > 10, "{marked} {lost}");
 }
 
-/// Broadcasts reach all around, unicasts one neighbour; a node two hops away is for programs to reach.
+/// Broadcasts reach all neighbours, unicasts one; programs must relay to a node two hops away.
 #[test]
 fn frames_of_ethernet_go_one_hop() {
     let fake = Fake::default();
@@ -204,8 +204,8 @@ fn frames_of_ethernet_go_one_hop() {
         fake.send(Span::from_ms(u64::from(i + 1) * 100), from, frame(from, to, 200, i));
     }
     let mut emulation =
-        Emulation::new(world(CHAIN), fake.clone(), fake.clone(), 1.0).carrying(Mode::Ethernet);
-    while emulation.turn().unwrap() {}
+        Emulation::new(world(CHAIN), fake.clone(), fake.clone(), 1.0).with_mode(Mode::Ethernet);
+    while emulation.run_once().unwrap() {}
     let (world, counters, lateness) = emulation.end().unwrap();
     world.close().unwrap();
     let got: Vec<_> = fake.at().got.iter().map(|(_, node, bytes)| (number(bytes), node.0)).collect();
@@ -215,17 +215,17 @@ fn frames_of_ethernet_go_one_hop() {
     assert_eq!((counters.read, counters.delivered, counters.queued), (6, 4, 0));
     assert_eq!(counters.lost[DropCause::RetryLimit as usize], 1);
     assert_eq!(counters.refused[Refusal::UnknownDestination as usize], 1);
-    assert!(counters.balance(), "{counters:?}");
+    assert!(counters.is_balanced(), "{counters:?}");
     assert_eq!(lateness.count(), 5);
 }
 
-/// Random bytes, whole and damaged packets, into both modes: nothing panics, and the counters balance.
+/// Random bytes, valid and damaged packets, in both modes: nothing panics, and the counters balance.
 fn fuzz(packets: u32) {
     for (seed, mode) in [(1, Mode::Ip), (2, Mode::Ethernet)] {
         let mut rng = Rng::at(seed, &["fuzz"]);
         let fake = Fake::default();
         let text = CHAIN.replace("2 s", "1 h");
-        let mut emulation = Emulation::new(world(&text), fake.clone(), fake.clone(), 1.0).carrying(mode);
+        let mut emulation = Emulation::new(world(&text), fake.clone(), fake.clone(), 1.0).with_mode(mode);
         for i in 0..packets / 2 {
             let (from, to) = (rng.below(3), rng.below(5));
             let length = rng.below(1_600) as usize;
@@ -235,7 +235,7 @@ fn fuzz(packets: u32) {
                 (_, Mode::Ethernet) => frame(from, Some(to).filter(|to| *to < 4), 18 + length % 1_482, i),
             };
             for _ in 0..rng.below(3) {
-                // Where headers are.
+                // Offsets of headers.
                 let place = rng.below(40) as usize;
                 if let Some(byte) = bytes.get_mut(place) {
                     *byte = rng.below(256) as u8;
@@ -246,14 +246,14 @@ fn fuzz(packets: u32) {
             }
             let now = fake.at().now;
             fake.send(now, from, bytes);
-            assert!(emulation.turn().unwrap());
+            assert!(emulation.run_once().unwrap());
             if i % 4 == 0 {
                 fake.at().now += Span::from_us(u64::from(rng.below(400)));
             }
             fake.at().got.clear();
         }
         let counters = emulation.counters();
-        assert!(counters.balance() && counters.delivered > u64::from(packets / 200), "{counters:?}");
+        assert!(counters.is_balanced() && counters.delivered > u64::from(packets / 200), "{counters:?}");
         assert_eq!(counters.read, u64::from(packets / 2));
         emulation.end().unwrap().0.close().unwrap();
     }

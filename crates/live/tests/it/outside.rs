@@ -1,10 +1,10 @@
-//! What happens outside of an emulation: a clock and devices that a test moves, and what they carry.
+//! Simulated environment of an emulation: a clock and devices that a test controls.
 
 use multihop_core::{Ecn, NodeId, Span};
 use multihop_live::counters::Counters;
 use multihop_live::ethernet::hardware_address;
 use multihop_live::lateness::Lateness;
-use multihop_live::{Clock, Emulation, Wire, address};
+use multihop_live::{DeviceIo, Emulation, RealClock, address};
 use multihop_scenario::{External, Overrides};
 use multihop_sim::outcome::Outcome;
 use multihop_sim::{Ties, World};
@@ -12,22 +12,22 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What happens outside: when who sends what; and what has happened: when who got what.
+/// Script of packets that are sent, and record of packets that were received, with times.
 #[derive(Default)]
 pub struct Outside {
     pub now: Span,
-    /// Sooner or later, in this order.
+    /// Packets to send, in this order.
     pub sends: VecDeque<(Span, NodeId, Vec<u8>)>,
     pub got: Vec<(Span, NodeId, Vec<u8>)>,
-    /// Each wait is longer by this: the machine is busy.
+    /// Additional duration of each wait, as on a busy machine.
     pub oversleep: Span,
-    /// How often it was waited.
+    /// Number of waits.
     pub waits: u32,
-    /// Nodes whose device is full.
+    /// Nodes with a full device.
     pub full: Vec<NodeId>,
 }
 
-/// Clock and devices, which share a world of their own.
+/// Clock and devices that share one environment.
 #[derive(Clone, Default)]
 pub struct Fake(Arc<Mutex<Outside>>);
 
@@ -41,13 +41,13 @@ impl Fake {
     }
 }
 
-impl Clock for Fake {
+impl RealClock for Fake {
     fn elapsed(&mut self) -> Span {
         self.at().now
     }
 }
 
-impl Wire for Fake {
+impl DeviceIo for Fake {
     fn wait(&mut self, at_most: Span) -> io::Result<()> {
         let mut outside = self.at();
         let next = outside.sends.front().map_or(outside.now + at_most, |(at, ..)| *at);
@@ -103,7 +103,7 @@ pub fn world_of(text: &str, overrides: Overrides) -> World {
     World::new(&multihop_scenario::load(text, "test", &overrides).unwrap(), Ties::InOrder)
 }
 
-/// A UDP packet with a payload that says its number.
+/// A UDP packet whose payload gives its number.
 pub fn packet(from: u32, to: u32, ecn: Ecn, payload: usize, number: u32) -> Vec<u8> {
     let mut packet = vec![0; 28 + payload];
     packet[0] = 0x45;
@@ -121,7 +121,7 @@ pub fn number(packet: &[u8]) -> u32 {
     u32::from_be_bytes(packet[28..32].try_into().unwrap())
 }
 
-/// A frame of Ethernet with a payload that says its number.
+/// An Ethernet frame whose payload gives its number.
 pub fn frame(from: u32, to: Option<u32>, payload: usize, number: u32) -> Vec<u8> {
     let to = to.map_or([0xff; 6], |to| hardware_address(NodeId(to)));
     let mut frame = [&to[..], &hardware_address(NodeId(from)), &[0x08, 0x06], &vec![0; payload][..]].concat();
@@ -134,7 +134,7 @@ pub fn run(world: World, fake: &Fake, slow: f64) -> (Outcome, Counters, Lateness
 }
 
 pub fn finish(mut emulation: Emulation<Fake, Fake>) -> (Outcome, Counters, Lateness) {
-    while emulation.turn().unwrap() {}
+    while emulation.run_once().unwrap() {}
     let (world, counters, lateness) = emulation.end().unwrap();
     (world.close().unwrap(), counters, lateness)
 }

@@ -1,12 +1,12 @@
-//! EWCCP below a TCP of which a script says what it sends.
+//! EWCCP below a scripted TCP.
 
 use crate::journal::Shared;
 use crate::outside::{Fake, world_of};
 use multihop_core::{DropCause, Ecn, FlowId, NodeId, Rng, Span, Time};
 use multihop_live::counters::Counters;
 use multihop_live::datagram::{Datagram, Refusal};
-use multihop_live::journal::{self, Recorder};
-use multihop_live::shim::{Arrival, Headers, Outgoing, Shim};
+use multihop_live::journal::{self, JournalWriter};
+use multihop_live::shim::{ArrivedPacket, Headers, ReleasedPacket, Shim};
 use multihop_live::{Emulation, address};
 use multihop_scenario::Overrides;
 use multihop_sim::World;
@@ -32,8 +32,7 @@ const RST: u8 = 4;
 const ACK: u8 = 16;
 const FIN: u8 = 1;
 
-/// A segment of a connection between port 1 of node 0 and port 2 of node 2, with the options of a SYN of
-/// Linux.
+/// A segment of a connection between port 1 of node 0 and port 2 of node 2, with the options of a Linux SYN.
 #[derive(Clone, Copy)]
 struct Said {
     from: u32,
@@ -69,7 +68,7 @@ impl Said {
     }
 }
 
-/// Numbers of both ends: near the end of all numbers, so that they go around.
+/// Initial sequence numbers of both ends, close to the wrap.
 const A: u32 = u32::MAX - 2_500;
 const B: u32 = 77;
 
@@ -83,12 +82,12 @@ fn data(n: u32) -> Said {
     Said { from: 0, flags: ACK, seq: A.wrapping_add(1 + 1_000 * n), ack: B + 1, payload: 1_000 }
 }
 
-/// Node 2 has `n` segments.
+/// Acknowledgement of `n` segments by node 2.
 fn ack(n: u32) -> Said {
     Said { from: 2, flags: ACK, seq: B + 1, ack: data(n).seq, payload: 0 }
 }
 
-/// The layer alone, with what it has released.
+/// The layer alone, with the packets that it has released.
 struct Bench {
     shim: Shim,
     now: Time,
@@ -104,26 +103,26 @@ impl Bench {
         self
     }
 
-    fn send(&mut self, said: Said) -> Result<Vec<Outgoing>, Refusal> {
+    fn send(&mut self, said: Said) -> Result<Vec<ReleasedPacket>, Refusal> {
         let packet = said.bytes();
         let datagram = Datagram::parse(&packet).unwrap();
         self.shim.send(self.now, &packet, FlowId(said.from), datagram)?;
         Ok(self.poll())
     }
 
-    fn poll(&mut self) -> Vec<Outgoing> {
+    fn poll(&mut self) -> Vec<ReleasedPacket> {
         std::iter::from_fn(|| self.shim.poll(self.now)).collect()
     }
 
-    /// A packet arrives as it was sent. What its destination's kernel sees.
-    fn arrive(&mut self, sent: &Outgoing) -> Vec<u8> {
+    /// Delivers a packet as it was sent. Returns the packet that the destination's kernel receives.
+    fn arrive(&mut self, sent: &ReleasedPacket) -> Vec<u8> {
         let mut packet = sent.packet.clone();
-        let arrival = Arrival { headers: sent.headers, ecn: Ecn::NotCapable, hops: 2 };
+        let arrival = ArrivedPacket { headers: sent.headers, ecn: Ecn::NotCapable, hops: 2 };
         self.shim.deliver(self.now, &mut packet, &arrival);
         packet
     }
 
-    /// The connection is open; a round trip takes 10 ms.
+    /// Opens the connection, with a round trip of 10 ms.
     fn open() -> Bench {
         let mut bench = Bench::new();
         let there = bench.send(syn(0)).unwrap().remove(0);
@@ -161,7 +160,8 @@ fn segments_wait_for_window_and_pace() {
     let answer = bench.send(ack(1)).unwrap().remove(0);
     assert_eq!(answer.headers.bytes(), 8);
     let seen = bench.at(21).arrive(&answer);
-    // No link has added a segment: the window stays at one, and is rounded up to what 7 bits of shift can say.
+    // No link has added a segment: the window stays at one segment, rounded up to a multiple of the scale of
+    // 7 bits.
     assert_eq!(window(&seen), 1_000_u16.div_ceil(128));
     let second = bench.poll();
     assert_eq!(second.len(), 1);
@@ -183,7 +183,8 @@ fn what_is_repeated_goes_at_once_unless_it_waits() {
     assert!(!bench.shim.repairs(&first.packet, DropCause::QueueFull, 0));
 }
 
-/// Without an acknowledgement no more wait than a kernel sends; what is lost can still be repeated.
+/// Without an acknowledgement at most as many segments are queued as a kernel sends; lost data can still be
+/// retransmitted.
 #[test]
 fn segments_that_nobody_acknowledges_wait_up_to_a_number() {
     let mut bench = Bench::open();
@@ -194,7 +195,7 @@ fn segments_that_nobody_acknowledges_wait_up_to_a_number() {
     assert_eq!(bench.send(data(0)).unwrap()[0].packet, first.packet);
 }
 
-/// A segment of data may return what another one brought: both headers are there.
+/// A data segment may return another one's feedback: both headers are present.
 #[test]
 fn data_carries_what_it_returns_behind_its_own_header() {
     let mut bench = Bench::open();
@@ -247,7 +248,7 @@ fn only_schemes_with_a_header_stand_below_tcp() {
     }
 }
 
-/// Ten segments at once, whose acknowledgements come 2 ms after each other, whatever has arrived.
+/// Ten segments at once, acknowledged every 2 ms, whatever has arrived.
 fn script(fake: &Fake) {
     let ms = Span::from_ms;
     fake.send(ms(10), 0, syn(0).bytes());
@@ -259,15 +260,15 @@ fn script(fake: &Fake) {
 fn run(fake: &Fake, out: Shared) -> (Outcome, Counters) {
     let world = world();
     let shim = Shim::below_tcp(world.config()).unwrap();
-    let journal = Recorder::new(Box::new(out) as Box<dyn std::io::Write + Send>, "first").unwrap();
+    let journal = JournalWriter::new(Box::new(out) as Box<dyn std::io::Write + Send>, "first").unwrap();
     let mut emulation =
-        Emulation::new(world, fake.clone(), fake.clone(), 1.0).recorded(journal).below_tcp(shim);
-    while emulation.turn().unwrap() {}
+        Emulation::new(world, fake.clone(), fake.clone(), 1.0).with_journal(journal).with_shim(shim);
+    while emulation.run_once().unwrap() {}
     let (world, counters, _) = emulation.end().unwrap();
     (world.close().unwrap(), counters)
 }
 
-/// Routers see the header: a probe over two idle links finds a window of two segments.
+/// Routers process the header: a probe over two idle links finds a window of two segments.
 #[test]
 fn routers_say_how_much_and_a_journal_repeats_it() {
     let (fake, out) = (Fake::default(), Shared::default());
@@ -297,7 +298,7 @@ fn routers_say_how_much_and_a_journal_repeats_it() {
     assert_eq!(again.close().unwrap(), outcome);
 }
 
-/// Whatever is sent and arrives, in whichever order, nothing is lost here.
+/// Whatever is sent and arrives, in any order, the shim loses nothing.
 #[test]
 fn all_that_is_sent_is_released_or_refused_or_waits() {
     let mut rng = Rng::at(3, &["shim"]);
@@ -321,7 +322,7 @@ fn all_that_is_sent_is_released_or_refused_or_waits() {
             if !released.is_empty() && rng.below(2) == 0 {
                 let place = rng.below(released.len() as u32) as usize;
                 let sent = &released[place];
-                let copy = Outgoing { packet: sent.packet.clone(), ..*sent };
+                let copy = ReleasedPacket { packet: sent.packet.clone(), ..*sent };
                 bench.arrive(&copy);
             }
             released.extend(bench.poll());

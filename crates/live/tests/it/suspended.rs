@@ -1,11 +1,11 @@
-//! What an emulation that was stopped for a while says of itself.
+//! Report of an emulation that was suspended for a while.
 
 use crate::{CHAIN, Fake, packet, world};
 use multihop_core::{Ecn, Span};
 use multihop_live::Emulation;
 
-/// The process stands still for a second; programs go on, send a packet each 100 ms, and end before any of it
-/// is delivered. That the packets waited is to be seen from those that were read.
+/// The process is suspended for a second; programs continue, send a packet every 100 ms, and end before any
+/// delivery. The lateness of the packets read must show the wait.
 #[test]
 fn packets_that_waited_for_a_suspended_emulation_are_late() {
     let fake = Fake::default();
@@ -13,10 +13,10 @@ fn packets_that_waited_for_a_suspended_emulation_are_late() {
         fake.send(Span::from_ms(100 * u64::from(i)), 0, packet(0, 1, Ecn::NotCapable, 1_000, i));
     }
     let mut emulation = Emulation::new(world(CHAIN), fake.clone(), fake.clone(), 1.0);
-    emulation.turn().unwrap();
+    emulation.run_once().unwrap();
     assert_eq!(emulation.lateness().count(), 0);
     fake.at().oversleep = Span::from_seconds(1.0);
-    emulation.turn().unwrap();
+    emulation.run_once().unwrap();
     let lateness = emulation.lateness();
     assert_eq!(emulation.counters().read, 10);
     assert!(lateness.count() >= 9 && lateness.quantile(0.5) >= Span::from_ms(900), "{lateness:?}");

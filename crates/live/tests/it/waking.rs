@@ -1,11 +1,11 @@
-//! How often the loop wakes: each time costs as much of the processor as a packet.
+//! Number of wake-ups of the loop; a wake-up costs as much processor time as a packet.
 
 use crate::outside::{CHAIN, Fake, finish, packet, run, world};
 use multihop_core::{Ecn, Span};
 use multihop_live::Emulation;
 
 /// 150 packets over one hop, each alone in the network: one wait ends with the packet, and one with its
-/// delivery. What the run does behind it, such as the acknowledgement, wakes nobody. The last half second has
+/// delivery. Later events of the run, such as the acknowledgement, cause no wake-up. The last half second has
 /// waits of 20 ms.
 #[test]
 fn a_packet_alone_in_the_network_wakes_the_loop_twice() {
@@ -18,7 +18,7 @@ fn a_packet_alone_in_the_network_wakes_the_loop_twice() {
     assert!((300..330).contains(&waits), "{waits}");
 }
 
-/// As much as two hops of 54 Mb/s carry. Packets are at most as late as is allowed, and few are late at all.
+/// The load of two hops at 54 Mb/s. Packets are late by at most the allowed slack, and few are late at all.
 #[test]
 fn a_loop_with_slack_wakes_less_often() {
     let waits = |slack: Span| {

@@ -1,17 +1,16 @@
-//! Damaged captures: whatever the bytes, there is a report or a sentence, and both are small.
+//! Damaged captures: whatever the bytes, the result is a report or an error message, and both are small.
 
 use crate::captures::gzip;
 use crate::captures::mutation::{config, mutate, mutation, seeds};
-use crate::frames::{A, B, How, Packet, Receiver, ack, block_ack, data, file, written};
+use crate::frames::{A, B, FrameFormat, Packet, Receiver, ack, block_ack, data, file, written};
 use crate::measure::{check, measure};
 use multihop_core::Span;
-use multihop_measure::{Options, StampReference};
+use multihop_measure::{StampReference, SurveyOptions};
 use proptest::prelude::*;
 use std::fs;
 use std::path::PathBuf;
 
-/// The captures of `crates/capture`, and one with what this crate makes something of: frames and their
-/// answers, A-MPDUs, damage.
+/// The captures of `crates/capture`, and one with frames and their responses, A-MPDUs and damage.
 fn captures() -> Vec<Vec<u8>> {
     let mut packets = Vec::new();
     for n in 0..3_u16 {
@@ -19,14 +18,14 @@ fn captures() -> Vec<Vec<u8>> {
         let mut add = |after, how, aggregate, bad, bytes| {
             packets.push(Packet { stamp_us: at + after, how, aggregate, bad, bytes });
         };
-        add(0, How::Rate(48), None, false, data(B, 100, 4 * n, false));
-        add(40, How::Rate(48), None, false, ack(A));
+        add(0, FrameFormat::Rate(48), None, false, data(B, 100, 4 * n, false));
+        add(40, FrameFormat::Rate(48), None, false, ack(A));
         for part in 1..4 {
             let aggregate = Some((n.into(), if part == 3 { 12 } else { 4 }));
-            add(600, How::Ht(7), aggregate, part == 2, data(B, 80, 4 * n + part, n == 1));
+            add(600, FrameFormat::Ht(7), aggregate, part == 2, data(B, 80, 4 * n + part, n == 1));
         }
-        add(700, How::Rate(48), None, false, block_ack());
-        add(900, How::Rate(2), None, n == 2, data(B, 60, 4 * n, true));
+        add(700, FrameFormat::Rate(48), None, false, block_ack());
+        add(900, FrameFormat::Rate(2), None, n == 2, data(B, 60, 4 * n, true));
     }
     let mut all = seeds();
     all.push(file(&packets));
@@ -44,15 +43,19 @@ fn captures() -> Vec<Vec<u8>> {
     all
 }
 
-fn options() -> impl Strategy<Value = Options> {
+fn options() -> impl Strategy<Value = SurveyOptions> {
     let bin = prop_oneof![1_000..10_000_000_u64, Just(1_000), Just(1_000_000_000_000_000)];
-    let marks = prop::sample::select(vec![
+    let stamp_reference = prop::sample::select(vec![
         None,
         Some(StampReference::Begin),
         Some(StampReference::Mpdu),
         Some(StampReference::End),
     ]);
-    (bin, marks).prop_map(|(bin, marks)| Options { bin: Span::from_ns(bin), marks, ..Options::default() })
+    (bin, stamp_reference).prop_map(|(bin, stamp_reference)| SurveyOptions {
+        bin: Span::from_ns(bin),
+        stamp_reference,
+        ..SurveyOptions::default()
+    })
 }
 
 /// The corpus of the fuzz target `measure`.
@@ -78,7 +81,7 @@ fn write_the_seeds() {
 
 #[test]
 fn the_captures_are_good() {
-    let counts: Vec<u64> = captures().iter().map(|file| measure(file, &Options::default())).collect();
+    let counts: Vec<u64> = captures().iter().map(|file| measure(file, &SurveyOptions::default())).collect();
     assert_eq!(counts, [3, 3, 2, 2, 1, 1, 3, 21, 21]);
 }
 
@@ -91,7 +94,7 @@ proptest! {
         mutations in prop::collection::vec(mutation(), 1..8),
         options in options(),
     ) {
-        // Those that are made for this crate count twice.
+        // Captures built for this crate count twice.
         let mut file = captures().swap_remove(if seed < 9 { seed } else { seed - 2 });
         for mutation in &mutations {
             mutate(&mut file, mutation);
@@ -100,12 +103,12 @@ proptest! {
     }
 }
 
-/// A timer that jumps by years, with frames as long as lengths can lie, in the narrowest bins.
+/// A timer that jumps by years, with frames of the longest lengths, in the narrowest bins.
 #[test]
 fn lies_about_lengths_and_times_cost_no_memory_and_no_time() {
     let mut lying = file(&[Packet {
         stamp_us: 1_000,
-        how: How::Rate(2),
+        how: FrameFormat::Rate(2),
         aggregate: None,
         bad: false,
         bytes: data(B, 1_528, 1, false),
@@ -117,7 +120,7 @@ fn lies_about_lengths_and_times_cost_no_memory_and_no_time() {
         again[12..16].copy_from_slice(&u32::MAX.to_le_bytes());
         lying.extend(again);
     }
-    let options = Options { bin: Span::from_us(1), ..Options::default() };
+    let options = SurveyOptions { bin: Span::from_us(1), ..SurveyOptions::default() };
     assert_eq!(measure(&lying, &options), 1_000);
     assert_eq!(measure(&gzip(&lying), &options), 1_000);
 }

@@ -1,4 +1,4 @@
-//! The page that says what each reason for a grade does to which number knows all of them.
+//! The page on the reasons for a grade lists all of them.
 
 use multihop_core::Span;
 use multihop_measure::{Quality, TimerFault};
@@ -30,15 +30,15 @@ fn each_reason_is_on_the_page() {
         impossible: 1,
         stamp_pairs: 2,
         other_pairs: 1,
-        wild_stamps: 1,
-        wild_beside: 2,
+        outlier_frames: 1,
+        replaced_stamps: 2,
         host_steps: 2,
         set_back: Span::from_ms(1),
         airtime: Span::from_ms(2),
         overlapping: Span::from_ms(1),
         copies: 2,
         other_records: 2,
-        timer_fault: Some(TimerFault::StandsStill),
+        timer_fault: Some(TimerFault::Stopped),
         stalled: 2,
         timer_steps: 1,
         backward: 2,
@@ -56,7 +56,7 @@ fn each_reason_is_on_the_page() {
     said.extend(all.verdict().1);
     assert!(said.len() > 30, "{}", said.len());
     for sentence in said {
-        // What is left without its numbers.
+        // Longest part of the sentence without its numbers.
         let fixed = sentence
             .split(|letter: char| letter.is_ascii_digit())
             .map(|part| part.trim_matches(['.', '(', '%', ')', ' ']));

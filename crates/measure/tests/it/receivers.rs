@@ -1,13 +1,15 @@
-//! Receivers that do not write as they should, or not as expected: what is measured is that of one that does.
+//! Receivers with faulty or unusual records are measured like correct ones.
 
-use crate::frames::{A, B, How, Packet, Receiver, ack, block_ack, data, written};
+use crate::frames::{A, B, FrameFormat, Packet, Receiver, ack, block_ack, data, written};
 use multihop_capture::Capture;
 use multihop_core::{Rate, Span};
-use multihop_dot11::{Band, Clock, Ppdu};
-use multihop_measure::{Grade, Kind, Options, SnifferReport, StampReference, Surveyed, TimerFault, survey};
+use multihop_dot11::{Band, OfdmClock, Ppdu};
+use multihop_measure::{
+    AirtimeUse, ChannelSurvey, Grade, SnifferReport, StampReference, SurveyOptions, TimerFault, survey,
+};
 
-fn all(file: &[u8]) -> Vec<Surveyed> {
-    survey(Capture::from_reader(file).unwrap(), &Options::default(), |_| true).unwrap().sniffers
+fn all(file: &[u8]) -> Vec<ChannelSurvey> {
+    survey(Capture::from_reader(file).unwrap(), &SurveyOptions::default(), |_| true).unwrap().sniffers
 }
 
 fn only(file: &[u8]) -> SnifferReport {
@@ -20,16 +22,16 @@ fn busy(found: &SnifferReport) -> Span {
     found.busy.iter().copied().sum()
 }
 
-/// Frequency and flags of the channel of a frame, by its number and its stamp.
+/// Frequency and flags of the channel of a frame, by its index and its timestamp.
 type ChannelOf = fn(usize, u64) -> Option<(u16, u16)>;
-/// Timer of a frame, likewise.
+/// Timer of a frame, by its index and its timestamp.
 type TimerOf = fn(usize, u64) -> Option<u64>;
-/// Which of begin, first bit and end of a frame is its stamp.
+/// Index of a frame's timestamp among begin, first bit and end of the frame.
 type StampOf = fn([u64; 3]) -> u64;
 
-/// 30 exchanges of DATA and ACK, 5 ms apart, on a channel of this clock: `stamp` takes begin, first bit and
-/// end of a frame. Rates in units of 500 kb/s.
-fn exchanges(clock: Clock, rate: u8, gap_us: u64, stamp: StampOf) -> Vec<Packet> {
+/// 30 exchanges of DATA and ACK, 5 ms apart, on a channel of this clock. `stamp` selects begin, first bit or
+/// end of a frame. Rates are in units of 500 kb/s.
+fn exchanges(clock: OfdmClock, rate: u8, gap_us: u64, stamp: StampOf) -> Vec<Packet> {
     let how = Ppdu::Ofdm { rate: Rate::from_kbps(500 * u64::from(rate)), clock };
     let airtime = |bytes| how.airtime(bytes, Band::Ghz5).unwrap().ns() / 1_000;
     let preamble = how.overhead().ns() / 1_000;
@@ -39,7 +41,13 @@ fn exchanges(clock: Clock, rate: u8, gap_us: u64, stamp: StampOf) -> Vec<Packet>
         for bytes in [data(B, 1_528, number, false), ack(A)] {
             let end = begin + airtime(bytes.len() as u32 + 4);
             let stamp_us = stamp([begin, begin + preamble, end]);
-            packets.push(Packet { stamp_us, how: How::Rate(rate), aggregate: None, bad: false, bytes });
+            packets.push(Packet {
+                stamp_us,
+                how: FrameFormat::Rate(rate),
+                aggregate: None,
+                bad: false,
+                bytes,
+            });
             begin = end + gap_us;
         }
     }
@@ -54,20 +62,21 @@ const STAMPS: [(StampReference, StampOf); 3] = [
 
 #[test]
 fn an_answer_follows_after_the_gap_of_its_phy_and_channel() {
-    let channels: [(ChannelOf, Clock, u64); 5] = [
-        (|_, _| None, Clock::Full, 16),
-        (|_, _| Some((2_437, 0xc0)), Clock::Full, 16),
-        (|_, _| Some((5_180, 0x140)), Clock::Full, 16),
-        (|_, _| Some((5_890, 1 << 14)), Clock::Half, 32),
-        (|_, _| Some((5_890, 1 << 15)), Clock::Quarter, 64),
+    let channels: [(ChannelOf, OfdmClock, u64); 5] = [
+        (|_, _| None, OfdmClock::Full, 16),
+        (|_, _| Some((2_437, 0xc0)), OfdmClock::Full, 16),
+        (|_, _| Some((5_180, 0x140)), OfdmClock::Full, 16),
+        (|_, _| Some((5_890, 1 << 14)), OfdmClock::Half, 32),
+        (|_, _| Some((5_890, 1 << 15)), OfdmClock::Quarter, 64),
     ];
     for (channel, clock, gap_us) in channels {
-        for (marks, stamp) in STAMPS {
+        for (stamp_reference, stamp) in STAMPS {
             let packets = exchanges(clock, 12, gap_us, stamp);
             let found = only(&written(&packets, Receiver { channel, ..Receiver::default() }));
-            // With one preamble for all it makes no difference, and a timer is as radiotap says.
-            let expected = if marks == StampReference::Begin { StampReference::Mpdu } else { marks };
-            assert_eq!(found.marks, expected, "{clock:?} {gap_us}");
+            // With equal preambles, start and first bit are equivalent, and a timer follows radiotap.
+            let expected =
+                if stamp_reference == StampReference::Begin { StampReference::Mpdu } else { stamp_reference };
+            assert_eq!(found.stamp_reference, expected, "{clock:?} {gap_us}");
             assert_eq!((found.pairs, found.quality.other_pairs), (30, 0), "{clock:?} {gap_us}");
             assert_eq!(found.quality.verdict().0, Grade::Good);
             let how = Ppdu::Ofdm { rate: Rate::from_kbps(6_000), clock };
@@ -82,50 +91,50 @@ fn an_answer_follows_after_the_gap_of_its_phy_and_channel() {
 
 #[test]
 fn where_no_answer_shows_it_a_timer_is_as_radiotap_says() {
-    // Answers that come at no gap of any PHY.
-    let packets = exchanges(Clock::Full, 48, 300, |at| at[0]);
+    // Responses at a gap that no PHY has.
+    let packets = exchanges(OfdmClock::Full, 48, 300, |at| at[0]);
     let with = only(&written(&packets, Receiver::default()));
-    assert_eq!((with.marks, with.pairs), (StampReference::Mpdu, 0));
+    assert_eq!((with.stamp_reference, with.pairs), (StampReference::Mpdu, 0));
     let without = only(&written(&packets, Receiver { timer_us: |_, _| None, ..Receiver::default() }));
-    assert_eq!((without.marks, without.pairs), (StampReference::End, 0));
+    assert_eq!((without.stamp_reference, without.pairs), (StampReference::End, 0));
     let (grade, said) = with.quality.verdict();
     assert_eq!(grade, Grade::Fair);
-    assert!(said[0].starts_with("only 0 pairs of a frame and its answer"), "{said:?}");
+    assert!(said[0].starts_with("only 0 pairs of a frame and its response"), "{said:?}");
 }
 
-/// The same timer cannot mark the first bit where answers would begin within their frames.
+/// A timer cannot refer to the first bit if responses would begin within their frames.
 #[test]
 fn what_a_timer_is_said_to_mark_must_be_possible() {
-    // Ends of frames, and answers later than any PHY has them.
-    let packets = exchanges(Clock::Full, 48, 300, |at| at[2]);
-    assert_eq!(only(&written(&packets, Receiver::default())).marks, StampReference::End);
+    // Ends of frames, and responses later than on any PHY.
+    let packets = exchanges(OfdmClock::Full, 48, 300, |at| at[2]);
+    assert_eq!(only(&written(&packets, Receiver::default())).stamp_reference, StampReference::End);
 }
 
 #[test]
 fn a_timer_that_does_not_run_is_none() {
-    let packets = exchanges(Clock::Full, 48, 16, |at| at[2]);
+    let packets = exchanges(OfdmClock::Full, 48, 16, |at| at[2]);
     let host_only = only(&written(&packets, Receiver { timer_us: |_, _| None, ..Receiver::default() }));
     let timers: [(TimerOf, TimerFault); 7] = [
-        (|_, _| Some(0), TimerFault::StandsStill),
-        (|_, _| Some(77), TimerFault::StandsStill),
-        (|number, _| Some(number as u64 / 40), TimerFault::StandsStill),
-        (|_, stamp| Some(stamp / 1_000), TimerFault::RunsWrong),
-        (|_, stamp| Some(stamp * 1_000), TimerFault::RunsWrong),
-        (|_, stamp| Some(stamp * 3 / 5), TimerFault::RunsWrong),
-        (|_, stamp| Some(stamp * 3 / 2), TimerFault::RunsWrong),
+        (|_, _| Some(0), TimerFault::Stopped),
+        (|_, _| Some(77), TimerFault::Stopped),
+        (|number, _| Some(number as u64 / 40), TimerFault::Stopped),
+        (|_, stamp| Some(stamp / 1_000), TimerFault::WrongSpeed),
+        (|_, stamp| Some(stamp * 1_000), TimerFault::WrongSpeed),
+        (|_, stamp| Some(stamp * 3 / 5), TimerFault::WrongSpeed),
+        (|_, stamp| Some(stamp * 3 / 2), TimerFault::WrongSpeed),
     ];
     for (timer_us, fault) in timers {
         let found = only(&written(&packets, Receiver { timer_us, ..Receiver::default() }));
         assert_eq!(found.quality.timer_fault, Some(fault));
         assert_eq!((found.length, busy(&found)), (host_only.length, busy(&host_only)), "{fault:?}");
-        assert_eq!((found.marks, found.pairs), (host_only.marks, host_only.pairs));
+        assert_eq!((found.stamp_reference, found.pairs), (host_only.stamp_reference, host_only.pairs));
         assert!(found.quality.verdict().1.iter().any(|said| said.starts_with("the receiver's timer")));
     }
 }
 
 #[test]
 fn one_wild_stamp_changes_nothing_but_its_count() {
-    let packets = exchanges(Clock::Full, 48, 16, |at| at[2]);
+    let packets = exchanges(OfdmClock::Full, 48, 16, |at| at[2]);
     let hosts: [fn(usize, u64) -> u64; 4] = [
         |number, stamp| if number == 31 { 4_000_000_000 } else { stamp },
         |number, stamp| if number == 0 { 4_000_000_000 } else { stamp },
@@ -136,8 +145,8 @@ fn one_wild_stamp_changes_nothing_but_its_count() {
         let receiver = Receiver { timer_us: |_, _| None, ..Receiver::default() };
         let right = only(&written(&packets, receiver));
         let found = only(&written(&packets, Receiver { host_us, ..receiver }));
-        assert_eq!(found.quality.wild_stamps, 1, "{index}");
-        // The wild frame lies between its neighbours, and overlaps one of them at the most.
+        assert_eq!(found.quality.outlier_frames, 1, "{index}");
+        // The frame with the outlier is between its neighbours, and overlaps at most one of them.
         let late = right.length.ns().abs_diff(found.length.ns());
         assert!(late < 6_000_000, "{index}: {:?} {:?}", right.length, found.length);
         assert!(busy(&found) <= busy(&right) && busy(&found) + Span::from_us(600) > busy(&right), "{index}");
@@ -145,12 +154,15 @@ fn one_wild_stamp_changes_nothing_but_its_count() {
         assert!((capacity(&found) - capacity(&right)).abs() < 1.0, "{index}");
         let beside_timer = only(&written(&packets, Receiver { host_us, ..Receiver::default() }));
         assert_eq!((beside_timer.length, busy(&beside_timer)), (right.length, busy(&right)), "{index}");
-        assert_eq!((beside_timer.quality.timer_steps, beside_timer.quality.wild_beside), (0, 1), "{index}");
+        assert_eq!(
+            (beside_timer.quality.timer_steps, beside_timer.quality.replaced_stamps),
+            (0, 1),
+            "{index}"
+        );
     }
 }
 
-/// RTS and CTS at 1 Mb/s protect OFDM at 2.4 GHz: preambles differ, but not within pairs that show what
-/// stamps mark.
+/// RTS and CTS at 1 Mb/s protect OFDM at 2.4 GHz: preambles differ, but not within decisive pairs.
 #[test]
 fn frames_behind_another_preamble_are_stamped_as_radiotap_says() {
     let dsss = |bytes: u64| 192 + 8 * bytes;
@@ -169,7 +181,7 @@ fn frames_behind_another_preamble_are_stamped_as_radiotap_says() {
         ] {
             packets.push(Packet {
                 stamp_us: at + preamble,
-                how: How::Rate(rate),
+                how: FrameFormat::Rate(rate),
                 aggregate: None,
                 bad: false,
                 bytes,
@@ -179,18 +191,21 @@ fn frames_behind_another_preamble_are_stamped_as_radiotap_says() {
     }
     let found =
         only(&written(&packets, Receiver { channel: |_, _| Some((2_437, 0xc0)), ..Receiver::default() }));
-    assert_eq!((found.marks, found.pairs, found.quality.other_pairs), (StampReference::Mpdu, 80, 0));
+    assert_eq!(
+        (found.stamp_reference, found.pairs, found.quality.other_pairs),
+        (StampReference::Mpdu, 80, 0)
+    );
     assert_eq!((found.quality.impossible, found.quality.verdict().0), (0, Grade::Good));
-    // Eq. 6 as printed: from the end of the CTS to that of the ACK, less two SIFS.
+    // Eq. 6 as printed: from the end of the CTS to that of the ACK, minus two SIFS.
     let transfer = (10 + data_us + 16 + ack_us - 2 * 10) as f64 * 1e-6;
     let capacity = found.links[0].2.capacity_bps.mean;
     assert!((capacity / (8.0 * 1_490.0 / transfer) - 1.0).abs() < 1e-6, "{capacity}");
 }
 
-/// A host that reports frames in batches stamps them all when it does.
+/// A host that reports frames in batches gives all frames of a batch the same timestamp.
 #[test]
 fn frames_on_top_of_each_other_are_no_good_capture() {
-    let packets = exchanges(Clock::Full, 12, 16, |at| at[2]);
+    let packets = exchanges(OfdmClock::Full, 12, 16, |at| at[2]);
     let of = |timer_us: TimerOf, host_us: fn(usize, u64) -> u64| {
         only(&written(&packets, Receiver { timer_us, host_us, ..Receiver::default() })).quality
     };
@@ -199,20 +214,20 @@ fn frames_on_top_of_each_other_are_no_good_capture() {
     assert_eq!(batches.verdict().0, Grade::Poor);
     assert!(
         batches.overlapping > Span::ZERO
-            && batches.verdict().1.iter().any(|said| said.contains("within other frames"))
+            && batches.verdict().1.iter().any(|said| said.contains("overlap other frames"))
     );
     let same = of(none, |_, _| 5);
     assert_eq!(same.verdict().0, Grade::Poor);
     let right = of(none, |_, stamp| stamp);
     assert_eq!((right.overlapping, right.verdict().0), (Span::ZERO, Grade::Good));
-    // With a timer, a host that stands still is none.
+    // With a timer, a constant host timestamp is ignored.
     let timed = of(|_, stamp| Some(stamp), |_, _| 5);
     assert_eq!((timed.length, timed.verdict().0), (right.length, Grade::Good));
 }
 
 #[test]
 fn copies_and_numbers_that_jump_are_said() {
-    let packets = exchanges(Clock::Full, 48, 16, |at| at[2]);
+    let packets = exchanges(OfdmClock::Full, 48, 16, |at| at[2]);
     let twice: Vec<Packet> = packets
         .iter()
         .flat_map(|packet| [packet.clone(), Packet { stamp_us: packet.stamp_us + 700, ..packet.clone() }])
@@ -220,7 +235,7 @@ fn copies_and_numbers_that_jump_are_said() {
     let quality = only(&written(&twice, Receiver::default())).quality;
     assert_eq!((quality.copies, quality.verdict().0), (30, Grade::Poor));
     assert_eq!(only(&written(&packets, Receiver::default())).quality.copies, 0);
-    // Five frames each, so many apart: the radio was elsewhere, on channels where nothing was heard.
+    // Five frames each, at this interval: in between the radio was on channels without frames.
     for apart in [200, 3_000] {
         let mut jumping = packets.clone();
         for (index, packet) in jumping.iter_mut().enumerate().filter(|(index, _)| index % 2 == 0) {
@@ -233,11 +248,11 @@ fn copies_and_numbers_that_jump_are_said() {
     }
 }
 
-/// `ath9k_htc` read the halves of its timer at two instants, so that single stamps were off by 2^32
+/// `ath9k_htc` read the halves of its timer at two instants, so that single timestamps were off by 2^32
 /// (open-ath9k-htc-firmware, issue 66).
 #[test]
 fn a_timer_that_is_torn_now_and_then_is_left_for_that_frame() {
-    let packets = exchanges(Clock::Full, 48, 16, |at| at[2]);
+    let packets = exchanges(OfdmClock::Full, 48, 16, |at| at[2]);
     let right = only(&written(&packets, Receiver::default()));
     let timers: [TimerOf; 2] = [
         |number, stamp| Some(stamp + if number % 20 == 7 { 1 << 32 } else { 0 }),
@@ -247,11 +262,11 @@ fn a_timer_that_is_torn_now_and_then_is_left_for_that_frame() {
         let found = only(&written(&packets, Receiver { timer_us, ..Receiver::default() }));
         assert_eq!((found.length, busy(&found)), (right.length, busy(&right)));
         let quality = &found.quality;
-        assert_eq!((quality.wild_stamps, quality.wild_beside, quality.timer_steps), (0, 3, 0));
+        assert_eq!((quality.outlier_frames, quality.replaced_stamps, quality.timer_steps), (0, 3, 0));
     }
 }
 
-/// 20 A-MPDUs of three frames and their block acknowledgements, stamped at their first bit.
+/// 20 A-MPDUs of three frames and their block acknowledgements, with timestamps at their first bit.
 fn aggregates(status: bool) -> Vec<Packet> {
     // 3061 bytes at 65 Mb/s, see `airtime`.
     let ppdu = 36 + 95 * 4;
@@ -260,14 +275,14 @@ fn aggregates(status: bool) -> Vec<Packet> {
             let begin = 10_000 + 5_000 * u64::from(number);
             let parts = [1_501, 1_501, 41].into_iter().enumerate().map(move |(part, bytes)| Packet {
                 stamp_us: begin + 36,
-                how: How::Ht(7),
+                how: FrameFormat::Ht(7),
                 aggregate: status.then_some((number.into(), if part == 2 { 12 } else { 4 })),
                 bad: false,
                 bytes: data(B, bytes, 3 * number + part as u16, false),
             });
             let answer = Packet {
                 stamp_us: begin + ppdu + 16 + 20,
-                how: How::Rate(48),
+                how: FrameFormat::Rate(48),
                 aggregate: None,
                 bad: false,
                 bytes: block_ack(),
@@ -282,51 +297,54 @@ fn frames_with_one_timer_between_one_pair_are_one_ppdu() {
     let right = only(&written(&aggregates(true), Receiver::default()));
     let found = only(&written(&aggregates(false), Receiver::default()));
     assert_eq!((found.quality.aggregates, found.quality.unanswered), (20, 0));
-    assert_eq!((found.length, busy(&found), found.marks), (right.length, busy(&right), right.marks));
+    assert_eq!(
+        (found.length, busy(&found), found.stamp_reference),
+        (right.length, busy(&right), right.stamp_reference)
+    );
     assert_eq!(found.links[0].2.capacity_bps.mean, right.links[0].2.capacity_bps.mean);
-    // One of them damaged: it belongs to the others all the same.
+    // A damaged frame still belongs to its A-MPDU.
     let mut damaged = aggregates(false);
     damaged[1].bad = true;
     let found = only(&written(&damaged, Receiver::default()));
     assert_eq!((found.quality.aggregates, found.quality.damaged), (20, 1));
     assert_eq!(busy(&found), busy(&right));
-    // Frames before HT share no PPDU, whatever their timer; nor do those to two stations.
+    // Frames before HT share no PPDU, whatever their timer; nor do frames to two stations.
     let mut slow = aggregates(false);
     for packet in &mut slow {
-        packet.how = How::Rate(48);
+        packet.how = FrameFormat::Rate(48);
     }
     assert_eq!(only(&written(&slow, Receiver::default())).quality.aggregates, 0);
 }
 
 #[test]
 fn a_flag_that_all_bytes_contradict_is_overruled_and_that_is_said() {
-    let packets = exchanges(Clock::Full, 48, 16, |at| at[0]);
+    let packets = exchanges(OfdmClock::Full, 48, 16, |at| at[0]);
     let right =
         only(&written(&packets, Receiver { says_fcs: true, has_fcs: |_| true, ..Receiver::default() }));
     let has: [fn(usize) -> bool; 3] = [|_| false, |_| true, |number| number % 4 == 0];
     for (says_fcs, has_fcs) in [true, false, true].into_iter().zip(has) {
         let found = only(&written(&packets, Receiver { says_fcs, has_fcs, ..Receiver::default() }));
         let is_mixed = has_fcs(0) != has_fcs(1);
-        // Of data without a readable packet only the habit of all frames says it.
+        // For data without a readable packet, only the verdict over all frames applies.
         if !is_mixed {
             assert_eq!((found.quality.damaged, found.quality.unreadable), (0, 0));
             assert_eq!((busy(&found), found.pairs), (busy(&right), right.pairs));
         }
         assert!(found.quality.fcs_overruled > 0);
-        assert!(found.quality.verdict().1.iter().any(|said| said.contains("frame check sequence")));
+        assert!(found.quality.verdict().1.iter().any(|said| said.contains("FCS flag")));
     }
 }
 
-/// Some drivers flag all frames, and strip the sequence from data alone (nmap, issue 1231).
+/// Some drivers set the flag on all frames, and strip the FCS from data only (nmap, issue 1231).
 #[test]
 fn a_flag_that_all_data_contradict_is_overruled_for_data() {
-    let mut packets = exchanges(Clock::Full, 48, 16, |at| at[0]);
+    let mut packets = exchanges(OfdmClock::Full, 48, 16, |at| at[0]);
     for packet in packets.iter_mut().filter(|packet| packet.bytes.len() > 100) {
         packet.bytes[100..].fill(0x55);
     }
     let right =
         only(&written(&packets, Receiver { says_fcs: true, has_fcs: |_| true, ..Receiver::default() }));
-    // DATA have even numbers, and their packets cannot be read.
+    // DATA frames have even indices, and their packets are unreadable.
     let receiver = Receiver { says_fcs: true, has_fcs: |number| number % 2 == 1, ..Receiver::default() };
     let found = only(&written(&packets, receiver));
     assert_eq!((found.quality.damaged, found.quality.fcs_overruled), (0, 30));
@@ -335,7 +353,7 @@ fn a_flag_that_all_data_contradict_is_overruled_for_data() {
 
 #[test]
 fn a_frame_whose_check_sequence_is_right_is_not_damaged_whatever_its_flag() {
-    let mut packets = exchanges(Clock::Full, 48, 16, |at| at[0]);
+    let mut packets = exchanges(OfdmClock::Full, 48, 16, |at| at[0]);
     for packet in &mut packets {
         packet.bad = true;
     }
@@ -346,18 +364,18 @@ fn a_frame_whose_check_sequence_is_right_is_not_damaged_whatever_its_flag() {
     assert_eq!(without.quality.damaged, 60, "nobody can tell");
 }
 
-/// 100 ms on one channel, where A talks to B, and 100 ms on another, where there is a beacon each 20 ms.
+/// 100 ms on one channel, where A sends to B, alternate with 100 ms on another, with a beacon every 20 ms.
 #[test]
 fn a_radio_that_hops_is_a_sniffer_on_each_channel() {
     let hops: ChannelOf = |_, stamp| Some((if stamp / 100_000 % 2 == 0 { 2_412 } else { 2_437 }, 0xc0));
     let mut packets = Vec::new();
-    // Whatever is sent while the radio is elsewhere counts on.
+    // Transmissions continue while the radio is on the other channel.
     for ms in 10..1_000_u64 {
         let on_first = ms / 100 % 2 == 0;
         if on_first {
             packets.push(Packet {
                 stamp_us: 1_000 * ms,
-                how: How::Rate(48),
+                how: FrameFormat::Rate(48),
                 aggregate: None,
                 bad: false,
                 bytes: data(B, 1_528, ms as u16, false),
@@ -375,7 +393,7 @@ fn a_radio_that_hops_is_a_sniffer_on_each_channel() {
     let [first, second] = &found[..] else { panic!("{} sniffers", found.len()) };
     assert_eq!([first, second].map(|seen| (seen.interface, seen.channel_mhz)), [(0, 2_412), (0, 2_437)]);
     let [one, other] = [&first.report, &second.report];
-    // 490 ms each, give or take 6 ms at each of nine changes.
+    // 490 ms each, with an uncertainty of 6 ms at each of nine changes.
     for report in [one, other] {
         let off = (report.length.seconds() - 0.49).abs();
         assert!(off <= report.quality.uncertain.seconds(), "{off} {:?}", report.quality.uncertain);
@@ -390,7 +408,7 @@ fn a_radio_that_hops_is_a_sniffer_on_each_channel() {
     assert!(one.quality.verdict().1[0].starts_with("the radio changed its channel 9 times"));
     let frames = |report: &SnifferReport| report.rows.iter().map(|row| row.cell.frames).sum::<u64>();
     assert_eq!(frames(one) + frames(other), packets.len() as u64);
-    assert!(one.rows.iter().all(|row| row.kind != Kind::Damaged));
+    assert!(one.rows.iter().all(|row| row.kind != AirtimeUse::Damaged));
 }
 
 #[test]
@@ -403,9 +421,6 @@ fn what_cannot_be_read_says_why() {
     let found = only(&file);
     let (grade, said) = found.quality.verdict();
     assert_eq!(grade, Grade::Poor);
-    assert!(
-        said[0]
-            .starts_with("3 of 3 records have no frame that can be read (100.0 %), most often because: link")
-    );
+    assert!(said[0].starts_with("3 of 3 records have no readable frame (100.0 %), most often because: link"));
     assert_eq!(found.length, Span::ZERO);
 }

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::testing::returned;
     use multihop_core::{Span, Time};
-    use multihop_transport::{Acked, Delivery};
+    use multihop_transport::{Acked, DeliverySample};
     use serde_json::{from_value, json};
 
     /// ns-2's own receive window of 20 segments does not hold back what routers open, and an application that
@@ -113,7 +113,7 @@ mod tests {
                 assert!(TcpScheme::options(&scheme).delivery_rate, "it goes by what is in flight");
                 let mut sender = TcpScheme::control(&scheme);
                 let in_flight = 200_000;
-                sender.on_delivered(&Delivery {
+                sender.on_delivered(&DeliverySample {
                     now: Time::ZERO,
                     size: 1_000,
                     delivered: 1_000,

@@ -4,7 +4,7 @@
 use super::header::BrakeCounts;
 use multihop_core::Time;
 use multihop_transport::{
-    Acked, Allowance, Controller, Cubic, CubicOptions, Delivery, Lost, Recovered, Returned,
+    Acked, Allowance, Controller, Cubic, CubicOptions, DeliverySample, Lost, Recovered, Returned,
 };
 
 /// The controller. It needs [`multihop_transport::TcpOptions::delivery_rate`], by which it knows what is in
@@ -61,7 +61,7 @@ impl Controller for AbcSender {
         self.cubic.on_acked(&Acked { app_limited: acked.app_limited || unused, ..*acked });
     }
 
-    fn on_delivered(&mut self, delivery: &Delivery) {
+    fn on_delivered(&mut self, delivery: &DeliverySample) {
         self.in_flight = delivery.in_flight_before;
     }
 

@@ -80,7 +80,7 @@ impl TcpScheme for TcpVegas {
 mod tests {
     use super::*;
     use multihop_core::{Span, Time};
-    use multihop_transport::{AckInfo, Acked, Sent};
+    use multihop_transport::{AckInfo, Acked, SentSegment};
     use serde_json::{Value, from_value, json};
 
     fn control(parameters: Value) -> Box<dyn Controller> {
@@ -96,7 +96,7 @@ mod tests {
             vegas.on_ack(&AckInfo { now, advance: Some(size) });
             vegas.on_acked(&Acked { rtt, srtt: rtt, in_flight, app_limited, ..Acked::in_order(now, size) });
             let (packet, in_flight, retransmission) = (1_040, window * 1_000, false);
-            vegas.on_sent(&Sent { now, size, packet, in_flight, retransmission, app_limited });
+            vegas.on_sent(&SentSegment { now, size, packet, in_flight, retransmission, app_limited });
         }
         vegas.allowance().window / 1_000
     }

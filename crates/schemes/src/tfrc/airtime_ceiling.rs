@@ -4,7 +4,7 @@
 use crate::SenderStation;
 use multihop_core::{LinkEvent, Time};
 use multihop_link::{ActiveFlows, FirstHopRate};
-use multihop_transport::{RateCeiling, Report};
+use multihop_transport::{RateCeiling, TfrcReport};
 
 /// Holds a TFRC sender at its flow's share of the air around a node of a chain.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ impl RateCeiling for AirtimeCeiling {
     }
 
     /// From the first report on, which says how many hops there are, and in slow start as well.
-    fn on_report(&mut self, report: &Report) -> f64 {
+    fn on_report(&mut self, report: &TfrcReport) -> f64 {
         self.rate = self.among(report.now, report.packet_size, self.hops.unwrap_or(report.hops));
         self.rate
     }
@@ -132,8 +132,8 @@ mod tests {
         ceiling
     }
 
-    fn report(at_ms: u64, hops: u16) -> Report {
-        Report {
+    fn report(at_ms: u64, hops: u16) -> TfrcReport {
+        TfrcReport {
             now: ms(at_ms),
             rtt: 0.4,
             sample: 0.4,
@@ -147,7 +147,7 @@ mod tests {
     }
 
     /// The ceiling after a report, in bits of payload per second.
-    fn bps(ceiling: &mut AirtimeCeiling, report: &Report) -> f64 {
+    fn bps(ceiling: &mut AirtimeCeiling, report: &TfrcReport) -> f64 {
         let rate = ceiling.on_report(report);
         assert_eq!(rate, ceiling.at_any_time());
         8.0 * rate
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn small_packets_have_less_room() {
         let mut ceiling = ceiling(&station(2_000, Some(0)), None);
-        let small = Report { packet_size: 468, ..report(0, 7) };
+        let small = TfrcReport { packet_size: 468, ..report(0, 7) };
         close(bps(&mut ceiling, &small), 468.0 * 8.0 / (5.0 * 3678e-6 + 2.0 * 620e-6 / 3.0));
     }
 

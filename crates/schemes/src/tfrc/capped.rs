@@ -5,7 +5,7 @@ use crate::quantity::BitRate;
 use crate::tfrc::TfrcParameters;
 use crate::{Parameters, Scheme};
 use multihop_core::HeaderFormat;
-use multihop_transport::{Endpoint, RateCeiling, Report, TfrcOptions};
+use multihop_transport::{Endpoint, RateCeiling, TfrcOptions, TfrcReport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +68,7 @@ impl RateCeiling for Constant {
         self.rate
     }
 
-    fn on_report(&mut self, _report: &Report) -> f64 {
+    fn on_report(&mut self, _report: &TfrcReport) -> f64 {
         self.rate
     }
 }
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn the_cap_is_the_same_after_a_report() {
-        let report = Report {
+        let report = TfrcReport {
             now: multihop_core::Time::ZERO,
             rtt: 0.1,
             sample: 0.1,

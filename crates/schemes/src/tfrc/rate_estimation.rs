@@ -3,7 +3,7 @@
 
 use multihop_core::{LinkEvent, Rate, Span, Time};
 use multihop_link::{ContentionDelay, FirstHopRate, ServiceTimes};
-use multihop_transport::{Equation, Path, RateCeiling, Report};
+use multihop_transport::{Equation, EquationPath, RateCeiling, TfrcReport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -96,7 +96,7 @@ impl RateEstimation {
 
     /// `r_opt`, the round-trip time of saturation: the modelled one, or the least that was measured,
     /// whichever is more. (There may be more traffic on the path than the model knows of.)
-    fn saturation_rtt(&mut self, report: &Report) -> f64 {
+    fn saturation_rtt(&mut self, report: &TfrcReport) -> f64 {
         let least = self.least.note(report.now, report.sample);
         let hops = u32::from(self.hops.unwrap_or(report.hops));
         let modelled = |path: &RadioPath| (path.chain)(path.in_use.rate()).round_trip(hops);
@@ -105,12 +105,12 @@ impl RateEstimation {
 }
 
 impl RateCeiling for RateEstimation {
-    fn on_report(&mut self, report: &Report) -> f64 {
+    fn on_report(&mut self, report: &TfrcReport) -> f64 {
         let saturation = self.saturation_rtt(report);
         if report.loss_event_rate <= 0.0 {
             return f64::INFINITY; // slow start is as it was
         }
-        let at = |rtt| Path::new(f64::from(report.packet_size), rtt);
+        let at = |rtt| EquationPath::new(f64::from(report.packet_size), rtt);
         let loss_event_rate = self.equation.loss_event_rate(&at(saturation), report.receive_rate);
         let current = match self.current {
             CurrentRtt::Latest => report.sample,
@@ -162,8 +162,8 @@ mod tests {
         SaturatedChain { model, data: TIMES, feedback: FEEDBACK }
     }
 
-    fn report(at_s: f64, sample: f64, rtt: f64, receive_rate: f64) -> Report {
-        Report {
+    fn report(at_s: f64, sample: f64, rtt: f64, receive_rate: f64) -> TfrcReport {
+        TfrcReport {
             now: Time::ZERO + Span::from_seconds(at_s),
             rtt,
             sample,
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn before_the_first_loss_nobody_is_held() {
         let mut estimation = estimation(None);
-        let quiet = Report { loss_event_rate: 0.0, ..report(1.0, 0.9, 0.9, 1.0) };
+        let quiet = TfrcReport { loss_event_rate: 0.0, ..report(1.0, 0.9, 0.9, 1.0) };
         assert_eq!(estimation.on_report(&quiet), f64::INFINITY);
         // Rates out of the range of the inverse have a ceiling all the same.
         assert!(estimation.on_report(&report(2.0, 0.9, 0.9, 0.0)) > 0.0);

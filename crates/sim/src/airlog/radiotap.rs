@@ -2,7 +2,7 @@
 
 use crate::config::Channel;
 use multihop_core::Span;
-use multihop_dot11::{Band, Bandwidth, Clock, DataRate, HePpdu, HtPpdu, Phy, Ppdu, VhtPpdu};
+use multihop_dot11::{Band, Bandwidth, DataRate, HePpdu, HtPpdu, OfdmClock, Phy, Ppdu, VhtPpdu};
 
 /// Bytes of the longest header that is written here, of frames at rates alone or at schemes as well.
 pub(super) const fn longest(schemes: bool) -> usize {
@@ -98,9 +98,9 @@ impl RateFields {
         let flags = FLAG_FCS | if short { FLAG_SHORT_PREAMBLE } else { 0 };
         let silence = Span::from_us(if phy.options().band == Band::Ghz2_4 { SIGNAL_EXTENSION_US } else { 0 });
         let clock = match phy.options().bandwidth.clock() {
-            Clock::Full => 0,
-            Clock::Half => CHANNEL_HALF,
-            Clock::Quarter => CHANNEL_QUARTER,
+            OfdmClock::Full => 0,
+            OfdmClock::Half => CHANNEL_HALF,
+            OfdmClock::Quarter => CHANNEL_QUARTER,
         };
         RateFields { flags, mhz, channel: band | kind | clock, how, silence }
     }
@@ -380,7 +380,8 @@ mod tests {
     }
 
     fn fields(standard: Standard, bandwidth: Bandwidth, guard: GuardInterval, mcs: Mcs) -> RateFields {
-        let options = PpduOptions { bandwidth, guard, coding: Coding::Ldpc, ..PpduOptions::of(standard) };
+        let options =
+            PpduOptions { bandwidth, guard, coding: Coding::Ldpc, ..PpduOptions::for_standard(standard) };
         let phy = Phy::new(standard, Preamble::Long).with_options(options);
         RateFields::new(&phy, mcs.into())
     }
@@ -438,7 +439,7 @@ mod tests {
         let how = How::Mcs([0; 3]);
         let of = |us| how.legacy_length(Span::from_us(us));
         assert_eq!((of(5_484), of(5_488)), ([2, 4_095 << 4], [0, 0]));
-        let options = PpduOptions { band: Band::Ghz2_4, ..PpduOptions::of(Standard::Dot11n) };
+        let options = PpduOptions { band: Band::Ghz2_4, ..PpduOptions::for_standard(Standard::Dot11n) };
         let phy = Phy::new(Standard::Dot11n, Preamble::Long).with_options(options);
         let low =
             header(RateFields::new(&phy, Mcs { scheme: 7, streams: 1 }.into()), Seen::Received { dbm: None });

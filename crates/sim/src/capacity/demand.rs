@@ -82,7 +82,7 @@ impl Demand {
         let feedback: Vec<(f64, u32)> =
             wire.feedback.iter().map(|(share, size)| (*share, size + config.extra_header)).collect();
         let category = if config.edca.is_some() {
-            AccessCategory::of_priority(user_priority(flow.dscp))
+            AccessCategory::from_priority(user_priority(flow.dscp))
         } else {
             AccessCategory::BestEffort
         };

@@ -1,7 +1,7 @@
 //! Channels, and nodes with several radios.
 
 use multihop_core::NodeId;
-use multihop_dot11::first_of_run;
+use multihop_dot11::first_of_block;
 use serde::Serialize;
 
 /// On which channels radios are, and which of them belong to one node.
@@ -56,7 +56,7 @@ impl Channel {
             number @ 1..=7 => 2407 + 5 * number + wider,
             number @ 8..=13 => 2407 + 5 * number - wider,
             number => {
-                let first = u32::from(first_of_run(self.number));
+                let first = u32::from(first_of_block(self.number));
                 let within = if wider > 0 { 5 * (number - first) % self.width_mhz } else { 0 };
                 5000 + 5 * number - within + wider
             }

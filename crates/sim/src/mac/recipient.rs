@@ -80,7 +80,7 @@ impl Mac {
         }
         ctx.record.received(self.id, frame, ctx.now);
         if frame.to.is_some() && frame.kind == FrameKind::Data {
-            let category = AccessCategory::of_priority(self.tid(ctx, frame));
+            let category = AccessCategory::from_priority(self.tid(ctx, frame));
             ctx.stack.on_received_airtime(category, frame.from, frame.airtime());
         }
         match frame.kind {

@@ -46,7 +46,7 @@ impl Recorder {
 
     /// A packet of a flow was lost at a node.
     pub(super) fn dropped_of_category(&mut self, node: NodeId, packet: &Packet, cause: DropCause) {
-        let category = AccessCategory::of_priority(user_priority(packet.segment.dscp));
+        let category = AccessCategory::from_priority(user_priority(packet.segment.dscp));
         if let Some(counters) = self.category(node, category) {
             counters.dropped[cause as usize] += 1;
         }

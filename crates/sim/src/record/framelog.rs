@@ -3,8 +3,8 @@
 //!
 //! It is a sibling of [`airlog`](crate::airlog), and comes from the medium and the counters of causes, which
 //! it turns on. It looks at nodes when a frame begins and when one ends, and changes nothing in the run. A
-//! transmission is not coded before it can collide with nothing any more; so rows are in the order in which
-//! transmissions began.
+//! transmission is not written before it can collide with nothing any more; so rows are in the order in
+//! which transmissions began.
 
 use crate::config::Config;
 use crate::mac::{Access, Timing};
@@ -12,14 +12,13 @@ use crate::medium::Frame;
 use crate::mobility::places;
 use crate::outcome::{LossCause, Overlap};
 use crate::record::FlowFilter;
-use crate::record::events::{Event, Nav, Out};
-use crate::record::frame_key::FrameKey;
+use crate::record::events::{Event, Nav};
 use crate::record::logwriter::LogWriter;
 pub use crate::record::selection::Selection;
 use crate::record::{Dropped, PacketId, PacketIngress};
 use multihop_core::{FlowId, FrameKind, Interval, NodeId, Packet, Port, Span, Time};
 use multihop_frames::layout::{ARRIVED, BETWEEN_WINDOWS_NS, BROADCAST, UNKNOWN};
-use multihop_frames::{Flow, Head, Mpdu, Node, Sort, Sorts, Table, Writer};
+use multihop_frames::{Flow, Head, Mpdu, Node, Sink, Table, Tables, Writer};
 use multihop_transport::Progress;
 use std::io;
 
@@ -35,7 +34,6 @@ type Ingress = (FlowId, Port, NodeId, NodeId);
 /// A log of every transmission of a run.
 pub struct FrameLog {
     writer: LogWriter,
-    sorts: Sorts,
     selection: Selection,
     filter: FlowFilter,
     timing: Timing,
@@ -65,12 +63,7 @@ struct Sender {
     /// When its last RTS, DATA or request, or the last answer to it, is over at its sender, and whether that
     /// is in the log.
     last_end: (Time, bool),
-    /// The latest sorts, and their places in the log.
-    sorts: [(FrameKey, usize); LATEST_SORTS],
 }
-
-/// Of a node, so many sorts are found at once: the latest two of each kind, the latest first.
-const LATEST_SORTS: usize = 16;
 
 /// NAVs at the listeners of a frame that ends.
 pub(crate) struct Navs<'l> {
@@ -102,9 +95,9 @@ fn outcome(cause: LossCause) -> u8 {
 }
 
 /// The place in the enumeration `kind`; a CF-End is one of the other control frames.
-fn kind(kind: FrameKind) -> i64 {
-    const OTHER_CONTROL: i64 = 7;
-    if kind == FrameKind::CfEnd { OTHER_CONTROL } else { kind as i64 }
+fn kind(kind: FrameKind) -> u8 {
+    const OTHER_CONTROL: u8 = 7;
+    if kind == FrameKind::CfEnd { OTHER_CONTROL } else { kind as u8 }
 }
 
 /// Flow, and the place in the enumeration `carries`, of a packet.
@@ -115,10 +108,6 @@ fn carried(packet: &PacketId) -> (i64, i64) {
         FlowId::ARP => (-1, 5),
         FlowId(flow) => (i64::from(flow), if packet.port == Port::Receiver { 1 } else { 2 }),
     }
-}
-
-fn index(node: Option<NodeId>) -> i64 {
-    node.map_or(-1, |node| i64::from(node.0))
 }
 
 fn ns(time: Time) -> i64 {
@@ -154,25 +143,17 @@ fn head(config: &Config, timing: &Timing, selection: &Selection) -> Head {
     }
 }
 
-impl Event {
-    /// A frame that begins, with what an answer has.
-    #[inline]
-    fn new(frame: &Frame, sort: usize, start: Time, queue: usize) -> Event {
-        Event {
-            start: ns(start),
-            end: frame.air.end,
-            waited: -1,
-            frozen: 0,
-            packet: 0,
-            sort: sort as u32,
-            queue: queue as u32,
-            collided: -1,
-            tries: 0,
-            // Until it is over at the node that it is for.
-            outcome: if frame.receiver().is_some() { UNKNOWN as u8 } else { BROADCAST as u8 },
-            overlap: 0,
-        }
-    }
+/// What a frame that begins an exchange waited for.
+#[derive(Clone, Copy)]
+struct Contention {
+    waited: i64,
+    contended: i64,
+    frozen: i64,
+}
+
+impl Contention {
+    /// That of frames that begin none.
+    const NONE: Contention = Contention { waited: -1, contended: -1, frozen: 0 };
 }
 
 impl FrameLog {
@@ -180,46 +161,47 @@ impl FrameLog {
     ///
     /// # Errors
     /// If `out` cannot be written.
-    pub fn new(config: &Config, selection: Selection, out: Out) -> io::Result<FrameLog> {
+    pub fn new(config: &Config, selection: Selection, out: Box<dyn Sink>) -> io::Result<FrameLog> {
         FrameLog::with(config, selection, out, LogWriter::in_turn)
     }
 
-    /// The same, coded on a thread of its own: what it writes may be there later than what is reported to it.
+    /// The same, written on a thread of its own: what it writes may be there later than what is reported to
+    /// it.
     ///
     /// # Errors
     /// If `out` cannot be written.
-    pub fn on_a_thread(config: &Config, selection: Selection, out: Out) -> io::Result<FrameLog> {
+    pub fn on_a_thread(config: &Config, selection: Selection, out: Box<dyn Sink>) -> io::Result<FrameLog> {
         FrameLog::with(config, selection, out, LogWriter::on_a_thread)
     }
 
     fn with(
         config: &Config,
         selection: Selection,
-        out: Out,
-        writer: fn(Writer<Out>) -> LogWriter,
+        out: Box<dyn Sink>,
+        writer: fn(Writer) -> LogWriter,
     ) -> io::Result<FrameLog> {
         let selection = selection.with_senders(config);
         let timing = Timing::new(config);
         let mut made = Writer::new(out, &head(config, &timing, &selection))?;
+        let mut rows = Tables::default();
         for place in places(config) {
             let time = Time::ZERO + Span::from_seconds(place.time_s);
             if let Some(position) = place.position
                 && selection.has_time(time)
             {
                 let [x, y] = position.map(|metres| (metres * 1e3).round() as i64);
-                made.row(Table::Places, [ns(time), i64::from(place.node.0), x, y, i64::from(place.off)])?;
+                rows.push(Table::Places, [ns(time), i64::from(place.node.0), x, y, i64::from(place.off)]);
             }
         }
+        made.append(&rows)?;
         let mut sources = vec![Vec::new(); config.nodes.len()];
         for (index, flow) in (0..).zip(&config.flows) {
             sources[flow.source.index()].push(index);
         }
         let all = selection == Selection::default();
-        let sorts = [(FrameKey::NONE, 0); LATEST_SORTS];
-        let sender = Sender { latest: LogWriter::NONE, last_end: (Time::ZERO, true), sorts };
+        let sender = Sender { latest: LogWriter::NONE, last_end: (Time::ZERO, true) };
         Ok(FrameLog {
             writer: writer(made),
-            sorts: Sorts::default(),
             selection,
             filter: FlowFilter::default(),
             timing,
@@ -243,8 +225,7 @@ impl FrameLog {
             self.senders[to.index()].last_end = (ends, is_wanted);
         }
         if is_wanted {
-            let sort = self.sort_of(frame, -1, 0);
-            self.add(Event::new(frame, sort, start, queue));
+            self.add(self.event(frame, start, queue));
         }
     }
 
@@ -252,7 +233,7 @@ impl FrameLog {
     pub(crate) fn begins(&mut self, frame: &Frame, access: &Access, queue: usize, packet: Option<&Packet>) {
         let Interval { start, end: ends } = frame.air_at_sender(self.timing.propagation);
         let contention = |since| self.contention(frame.from, access.slots, since, start);
-        let (waited, frozen) = access.since.map_or((-1, 0), contention);
+        let Contention { waited, contended, frozen } = access.since.map_or(Contention::NONE, contention);
         let is_wanted = self.enters(frame, packet, start);
         self.senders[frame.from.index()].last_end = (ends, is_wanted);
         if !is_wanted {
@@ -260,10 +241,10 @@ impl FrameLog {
         }
         let (flow, carries) = packet.map_or((-1, 0), |packet| carried(&packet.into()));
         self.route(frame, packet, start);
-        let sort = self.sort_of(frame, flow, carries);
         let packet = packet.map_or(0, |packet| packet.number as i64);
-        let tries = access.tries as u16;
-        self.add(Event { waited, frozen, packet, tries, ..Event::new(frame, sort, start, queue) });
+        let (flow, carries, tries) = (flow as i32, carries as u8, access.tries as u16);
+        let event = self.event(frame, start, queue);
+        self.add(Event { waited, contended, frozen, packet, flow, carries, tries, ..event });
     }
 
     /// A frame begins, and is its sender's latest; is it to be there?
@@ -288,50 +269,43 @@ impl FrameLog {
         self.filter.passes(&self.selection, frame, flows) && self.selection.has(frame, start)
     }
 
-    /// The place in the log of the sort of a frame, which may be new.
+    /// A frame that begins, with what an answer has.
     #[inline]
-    fn sort_of(&mut self, frame: &Frame, flow: i64, carries: i64) -> usize {
-        let marks = FrameKey::new(frame, flow, carries);
-        let first = frame.kind as usize * 2 % LATEST_SORTS;
-        let known = &self.senders[frame.from.index()].sorts[first..first + 2];
-        if let Some((_, place)) = known.iter().find(|(known, _)| marks.are(known)) {
-            return *place;
-        }
-        let place = self.find_sort(frame, flow, carries);
-        let latest = &mut self.senders[frame.from.index()].sorts;
-        latest[first + 1] = latest[first];
-        latest[first] = (marks, place);
-        place
-    }
-
-    #[inline(never)]
-    fn find_sort(&mut self, frame: &Frame, flow: i64, carries: i64) -> usize {
-        let sort = Sort {
+    fn event(&self, frame: &Frame, start: Time, queue: usize) -> Event {
+        Event {
+            start: ns(start),
+            end: frame.air.end,
             airtime: frame.airtime().ns() as i64,
-            to: index(frame.to),
-            flow,
-            carries,
-            kind: kind(frame.kind),
-            from: i64::from(frame.from.0),
-            bytes: i64::from(frame.bytes),
             rate: self.timing.on(frame.rates).rate(frame.rate).bps() as i64,
             nav: frame.duration.ns() as i64,
-        };
-        let (place, is_new) = self.sorts.place(&sort);
-        if is_new {
-            self.writer.batch().sort(sort);
+            waited: -1,
+            contended: -1,
+            frozen: 0,
+            packet: 0,
+            from: frame.from.0,
+            to: frame.to.map_or(-1, |to| to.0 as i32),
+            bytes: frame.bytes,
+            flow: -1,
+            queue: queue as u32,
+            collided: -1,
+            tries: 0,
+            kind: kind(frame.kind),
+            carries: 0,
+            // Until it is over at the node that it is for.
+            outcome: if frame.receiver().is_some() { UNKNOWN as u8 } else { BROADCAST as u8 },
+            overlap: 0,
         }
-        place
     }
 
-    /// For how long a station waited with what begins now, if it did not contend since its last exchange, or
-    /// that is not in the log, and for how many slots its back-off did not count.
-    fn contention(&self, node: NodeId, slots: u32, since: Time, start: Time) -> (i64, i64) {
+    /// For how long a station contended before what begins now; waited, if it did not contend since its last
+    /// exchange, or that is not in the log; and for how many slots its back-off did not count.
+    fn contention(&self, node: NodeId, slots: u32, since: Time, start: Time) -> Contention {
         let (known, is_there) = self.senders[node.index()].last_end;
         let since_known = known <= start && since <= known + self.timing.propagation + self.spread;
         let passed = start.since(if since_known { known } else { since });
         let frozen = passed.whole(self.timing.slot) as i64 - i64::from(slots);
-        (if since_known && is_there { -1 } else { passed.ns() as i64 }, frozen)
+        let contended = passed.ns() as i64;
+        Contention { waited: if since_known && is_there { -1 } else { contended }, contended, frozen }
     }
 
     /// A next hop is used that was not used before.

@@ -1,26 +1,26 @@
-//! What codes and writes a frame log: in turn with the run, or beside it on a thread of its own. Either way
+//! Writes a frame log: in turn with the run, or beside it on a thread of its own. Either way
 //! the same is reported to it in the same order.
 
-use super::events::{Batch, Event, Out};
+use super::events::{Batch, Event};
 use multihop_core::{Span, Time};
-use multihop_frames::{Transmission, Writer};
+use multihop_frames::Writer;
 use std::io;
 use std::mem::{replace, swap, take};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{JoinHandle, spawn};
 
-/// So many transmissions are coded at once: what codes them and what simulates put each other out of the
-/// processor's caches; and to wake a thread takes as long as to simulate some of them.
+/// So many transmissions are handed over at once: to wake a thread takes as long as to simulate some of
+/// them.
 const IN_TURN: usize = 64;
 const ON_A_THREAD: usize = 512;
 /// Or so many rows of other tables.
-const MOST_BESIDE: usize = 4096;
+const MOST_OTHERS: usize = 4096;
 /// A thread may be behind by so many times as many.
 const BEHIND: usize = 4;
 
-/// Who codes.
-enum Coder {
-    InTurn(Box<(Writer<Out>, Transmission)>),
+/// Who writes.
+enum Target {
+    InTurn(Box<Writer>),
     OnAThread {
         to: SyncSender<Batch>,
         /// Batches that were written, which are used again.
@@ -33,7 +33,7 @@ enum Coder {
 
 /// Writes a frame log.
 pub struct LogWriter {
-    coder: Coder,
+    target: Target,
     /// What was reported lately.
     batch: Batch,
     /// An empty one.
@@ -52,21 +52,21 @@ impl LogWriter {
     pub const NONE: u64 = u64::MAX;
 
     /// One that writes once enough is reported.
-    pub fn in_turn(writer: Writer<Out>) -> LogWriter {
-        LogWriter::with(Coder::InTurn(Box::new((writer, Transmission::default()))), IN_TURN)
+    pub fn in_turn(writer: Writer) -> LogWriter {
+        LogWriter::with(Target::InTurn(Box::new(writer)), IN_TURN)
     }
 
     /// The same on a thread of its own.
-    pub fn on_a_thread(writer: Writer<Out>) -> LogWriter {
+    pub fn on_a_thread(writer: Writer) -> LogWriter {
         let (to, batches) = sync_channel(BEHIND);
         let (written, back) = channel();
         let thread = spawn(move || write_all(writer, &batches, &written));
-        LogWriter::with(Coder::OnAThread { to, back, thread }, ON_A_THREAD)
+        LogWriter::with(Target::OnAThread { to, back, thread }, ON_A_THREAD)
     }
 
-    fn with(coder: Coder, room: usize) -> LogWriter {
+    fn with(target: Target, room: usize) -> LogWriter {
         let (batch, next) = (Batch::default(), Batch::default());
-        LogWriter { coder, batch, next, first: 0, room, least: room, failure: None }
+        LogWriter { target, batch, next, first: 0, room, least: room, failure: None }
     }
 
     /// What was reported lately.
@@ -96,14 +96,14 @@ impl LogWriter {
     /// Writes transmissions that are over everywhere before this instant, once there are many.
     #[inline]
     pub fn write_before(&mut self, now: Time, spread: Span) {
-        if self.batch.events.len() >= self.room || self.batch.beside() >= MOST_BESIDE {
+        if self.batch.events.len() >= self.room || self.batch.others >= MOST_OTHERS {
             self.hand_over(now, spread);
         }
     }
 
     /// Did writing fail?
     pub fn has_failed(&self) -> bool {
-        matches!(self.coder, Coder::None)
+        matches!(self.target, Target::None)
     }
 
     /// Writes what is left of a run that ends now, and the end.
@@ -126,29 +126,29 @@ impl LogWriter {
     /// Writes the batch. What is there then is empty.
     fn write(&mut self) {
         let is_last = self.batch.is_last;
-        let written = match replace(&mut self.coder, Coder::None) {
-            Coder::InTurn(mut coder) => {
-                let written = self.batch.write(&mut coder.0, &mut coder.1);
+        let written = match replace(&mut self.target, Target::None) {
+            Target::InTurn(mut writer) => {
+                let written = self.batch.write(&mut writer);
                 if written.is_ok() && is_last {
-                    coder.0.finish().map(drop)
+                    writer.finish().map(drop)
                 } else {
                     if written.is_ok() {
-                        self.coder = Coder::InTurn(coder);
+                        self.target = Target::InTurn(writer);
                     }
                     written
                 }
             }
-            Coder::OnAThread { to, back, thread } => {
+            Target::OnAThread { to, back, thread } => {
                 let empty = back.try_recv().unwrap_or_default();
                 let is_told = to.send(replace(&mut self.batch, empty)).is_ok();
                 if is_told && !is_last {
-                    self.coder = Coder::OnAThread { to, back, thread };
+                    self.target = Target::OnAThread { to, back, thread };
                     Ok(())
                 } else {
                     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
                 }
             }
-            Coder::None => {
+            Target::None => {
                 self.batch = Batch::default();
                 Ok(())
             }
@@ -160,7 +160,7 @@ impl LogWriter {
 /// What was reported is written when a run is given up, too.
 impl Drop for LogWriter {
     fn drop(&mut self) {
-        if let Coder::OnAThread { to, thread, .. } = replace(&mut self.coder, Coder::None) {
+        if let Target::OnAThread { to, thread, .. } = replace(&mut self.target, Target::None) {
             drop(to);
             let _ = thread.join(); // nobody asks any more what became of it
         }
@@ -168,10 +168,9 @@ impl Drop for LogWriter {
 }
 
 /// Writes batches as they come. If the run ends without a last one, as one that fails, the log has no end.
-fn write_all(mut writer: Writer<Out>, batches: &Receiver<Batch>, written: &Sender<Batch>) -> io::Result<()> {
-    let mut row = Transmission::default();
+fn write_all(mut writer: Writer, batches: &Receiver<Batch>, written: &Sender<Batch>) -> io::Result<()> {
     while let Ok(mut batch) = batches.recv() {
-        batch.write(&mut writer, &mut row)?;
+        batch.write(&mut writer)?;
         if batch.is_last {
             return writer.finish().map(drop);
         }

@@ -141,7 +141,7 @@ impl Stack {
         self.policies.report_other(around.now, packet, QueueEvent::Enqueue);
         self.policies.entered(around.now, peer, packet.size);
         let tid = self.tid(packet.segment.dscp);
-        let category = AccessCategory::of_priority(tid);
+        let category = AccessCategory::from_priority(tid);
         let waiting = Waiting { handle, peer, tid };
         self.queues.of_mut(category).push(&Arrival::of(packet, peer, around.now), waiting);
         self.lose_queued(around.now, category, DropCause::QueueFull, around.packets, around.record);
@@ -155,7 +155,7 @@ impl Stack {
 
     /// The access category of packets with a codepoint.
     pub(super) fn category(&self, dscp: Dscp) -> AccessCategory {
-        AccessCategory::of_priority(self.tid(dscp))
+        AccessCategory::from_priority(self.tid(dscp))
     }
 
     /// Does a packet of a category wait?
@@ -300,7 +300,7 @@ impl Stack {
     #[cfg(test)]
     pub fn put(&mut self, now: Time, handle: Handle, peer: Option<NodeId>, packet: &Packet) -> bool {
         let tid = self.tid(packet.segment.dscp);
-        let queue = self.queues.of_mut(AccessCategory::of_priority(tid));
+        let queue = self.queues.of_mut(AccessCategory::from_priority(tid));
         queue.push(&Arrival::of(packet, peer, now), Waiting { handle, peer, tid });
         let fits = queue.poll_lost().is_none();
         if fits {

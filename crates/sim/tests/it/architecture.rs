@@ -41,7 +41,7 @@ const EDGES: [(&str, &[&str]); 14] = [
         ],
     ),
     ("multihop-live", &["multihop-core", "multihop-schemes", "multihop-sim", "multihop-transport"]),
-    ("multihop-web", &["multihop-core", "multihop-scenario", "multihop-sim"]),
+    ("multihop-web", &["multihop-core", "multihop-frames", "multihop-scenario", "multihop-sim"]),
     (
         "multihop-py",
         &[

@@ -1,49 +1,49 @@
-//! TCP-AP (`ElRakabawy`, Klemm and Lindemann 2005): segments leave one after another only as fast as each
-//! gets out of the way of the next, about four hops ahead.
+//! TCP-AP (`ElRakabawy`, Klemm and Lindemann 2005): segments are paced by the time that each needs to leave
+//! the interference range of the next one, about four hops.
 
-use crate::{Acked, Allowance, Controller, Lost, Marked, Recovered, Reno, RenoOptions, Sent};
+use crate::{Acked, Allowance, Controller, Lost, Marked, Recovered, Reno, RenoOptions, SentSegment};
 use multihop_core::{Rate, Span, Time};
 use std::collections::VecDeque;
 
-/// What the variation of the delay is measured by, over its mean.
+/// Measure of the variation of the delay, relative to its mean.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Dispersion {
-    /// The mean absolute deviation: the authors' program.
+    /// Mean absolute deviation, as in the authors' program.
     #[default]
     MeanAbsolute,
-    /// The standard deviation, which gives the coefficient of variation: the paper.
+    /// Standard deviation, which gives the coefficient of variation, as in the paper.
     Standard,
 }
 
-/// The delay to wait for on a path of fewer hops than interfere.
+/// Delay on which the pace is based when the path is shorter than the interference range.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ShortPath {
-    /// Of the whole path, all of which is one contention area: the paper.
+    /// Delay of the whole path, which is one contention area: the paper.
     #[default]
     AllHops,
-    /// Of one hop: the authors' program.
+    /// Delay of one hop: the authors' program.
     OneHop,
 }
 
 /// Options of [`AdaptivePacing`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdaptivePacingOptions {
-    /// The window.
+    /// Options of the window.
     pub reno: RenoOptions,
     /// Data rate of the links.
     pub rate: Rate,
-    /// Bytes that TCP, IP, MAC and PHY add to a segment and of which an acknowledgement consists. The
+    /// Number of bytes that TCP, IP, MAC and PHY add to a segment, and of an acknowledgement. The authors'
     /// program: 112.
     pub overhead: u32,
-    /// Hops within which transmissions interfere. The paper: 4.
+    /// Number of hops within which transmissions interfere. The paper: 4.
     pub interfering_hops: u16,
-    /// Of what the variation is made.
+    /// Measure of the variation.
     pub dispersion: Dispersion,
-    /// Paths of fewer hops than interfere.
+    /// Delay of paths shorter than the interference range.
     pub short: ShortPath,
-    /// Delays that the variation is taken of. The program: 50.
+    /// Number of delays over which the variation is computed. The authors' program: 50.
     pub history: usize,
-    /// The interval before there is a delay. The program: 50 ms.
+    /// Interval before the first delay sample. The authors' program: 50 ms.
     pub initial_interval: Span,
 }
 
@@ -63,51 +63,51 @@ impl AdaptivePacingOptions {
     }
 }
 
-/// A delay above this, in seconds, is an outlier.
+/// Delay in seconds above which a sample is an outlier.
 const DELAY_BOUND: f64 = 0.5;
-/// Weight of the past in the mean of delays, and in that of queueing delays.
+/// Weights of past values in the means of the delay and of the queueing delay.
 const DELAY_MEMORY: f64 = 0.7;
 const QUEUEING_MEMORY: f64 = 0.5;
 
-/// Reno's window, and a pace from round-trip times and hops.
+/// Reno's window with a pace that is computed from round-trip times and hops.
 ///
-/// Pacing is off from a loss on until new data is acknowledged and recovery is over.
+/// Pacing is off from a loss until new data is acknowledged and recovery has ended.
 #[derive(Clone, Debug)]
 pub struct AdaptivePacing {
     options: AdaptivePacingOptions,
     reno: Reno,
-    paced: bool,
+    is_paced: bool,
     /// Mean queueing delay per hop, in seconds.
     queueing: f64,
-    /// Mean of the delays over the hops that interfere, in seconds, and the latest of them.
+    /// Mean of the delays over the interfering hops, in seconds, and the latest delays.
     delay: Option<f64>,
     delays: VecDeque<f64>,
-    /// Bytes of the packet that was sent last, which the pace is to make last one interval.
+    /// Size in bytes of the last packet; the pace makes it last one interval.
     packet: u64,
 }
 
 impl AdaptivePacing {
-    /// A controller with its first window.
+    /// A controller with its initial window.
     pub fn new(options: AdaptivePacingOptions) -> AdaptivePacing {
         AdaptivePacing {
             reno: Reno::new(options.reno.clone()),
             delays: VecDeque::with_capacity(options.history),
             packet: u64::from(options.reno.segment_size),
             options,
-            paced: true,
+            is_paced: true,
             queueing: 0.0,
             delay: None,
         }
     }
 
-    /// Seconds between segments: `(1 + 2 cov) mean delay`.
+    /// Interval between segments in seconds: `(1 + 2 cov) mean delay`.
     pub fn interval(&self) -> f64 {
         let initial = self.options.initial_interval.seconds();
         self.delay.map_or(initial, |delay| (1.0 + 2.0 * self.variation()) * delay)
     }
 
-    /// The delay over the hops that interfere, from a round trip over `hops` hops each way; in seconds.
-    /// Queueing comes out negative if links are faster than was said; the delay never does.
+    /// Delay over the interfering hops in seconds, from a round trip over `hops` hops each way. The queueing
+    /// delay is negative if links are faster than configured; the delay never is.
     fn interfering_delay(&mut self, rtt: Span, hops: u16) -> f64 {
         let airtime = |bytes: u32| f64::from(bytes) * 8.0 / self.options.rate.bps() as f64;
         let data = airtime(self.options.reno.segment_size + self.options.overhead);
@@ -125,7 +125,7 @@ impl AdaptivePacing {
         f64::from(counted) * (queueing + data)
     }
 
-    fn note(&mut self, rtt: Span, hops: u16) {
+    fn add_sample(&mut self, rtt: Span, hops: u16) {
         let delay = self.interfering_delay(rtt, hops);
         if delay >= DELAY_BOUND {
             return;
@@ -138,7 +138,7 @@ impl AdaptivePacing {
         self.delays.push_back(delay);
     }
 
-    /// The variation of the latest delays over their mean.
+    /// Variation of the latest delays, relative to their mean.
     fn variation(&self) -> f64 {
         let count = self.delays.len() as f64;
         let mean = self.delays.iter().sum::<f64>() / count;
@@ -154,9 +154,9 @@ impl AdaptivePacing {
 
 impl Controller for AdaptivePacing {
     fn allowance(&self) -> Allowance {
-        let pace = self.paced.then(|| {
+        let pace = self.is_paced.then(|| {
             let bps = self.packet as f64 * 8.0 / self.interval();
-            // Rounded down, so that the gap is no shorter than the interval.
+            // Rounded down, so that the gap is at least the interval.
             Rate::from_bps((bps as u64).max(1))
         });
         Allowance { pace, ..self.reno.allowance() }
@@ -166,25 +166,25 @@ impl Controller for AdaptivePacing {
         self.reno.slow_start_threshold()
     }
 
-    fn on_sent(&mut self, sent: &Sent) {
+    fn on_sent(&mut self, sent: &SentSegment) {
         self.packet = sent.packet;
     }
 
     fn on_acked(&mut self, acked: &Acked) {
-        self.paced = true;
+        self.is_paced = true;
         if let Some(rtt) = acked.rtt.filter(|_| acked.hops > 0) {
-            self.note(rtt, acked.hops);
+            self.add_sample(rtt, acked.hops);
         }
         self.reno.on_acked(acked);
     }
 
     fn on_lost(&mut self, lost: &Lost) {
-        self.paced = false;
+        self.is_paced = false;
         self.reno.on_lost(lost);
     }
 
     fn on_recovered(&mut self, recovered: &Recovered) {
-        self.paced = true;
+        self.is_paced = true;
         self.reno.on_recovered(recovered);
     }
 
@@ -229,8 +229,9 @@ mod tests {
         }
     }
 
-    /// 2 Mb/s: 1572 bytes take 6.288 ms, 112 bytes 0.448 ms. Over 4 hops in 100 ms, (25 - 6.736) / 2 = 9.132
-    /// ms are queueing, and 4 (9.132 + 6.288) = 61.68 ms the delay; over 7 hops in 200 ms it is 68.82 ms.
+    /// 2 Mb/s: 1572 bytes take 6.288 ms, 112 bytes 0.448 ms. Over 4 hops in 100 ms, the queueing delay is
+    /// (25 - 6.736) / 2 = 9.132 ms, and the delay 4 (9.132 + 6.288) = 61.68 ms; over 7 hops in 200 ms it is
+    /// 68.82 ms.
     #[test]
     fn the_delay_over_four_hops() {
         let mut pacing = pacing(Dispersion::MeanAbsolute, ShortPath::AllHops);
@@ -239,7 +240,7 @@ mod tests {
         near(pacing.interfering_delay(Span::from_ms(200), 7), 68.82);
     }
 
-    /// 25 ms each hop: of two hops, or of one.
+    /// 25 ms per hop: delay of two hops, or of one.
     #[test]
     fn short_paths_are_read_in_two_ways() {
         for (short, expected) in [(ShortPath::AllHops, 30.84), (ShortPath::OneHop, 15.42)] {
@@ -258,9 +259,9 @@ mod tests {
         assert_eq!(pacing.delays.len(), 50);
     }
 
-    /// Half of the delays 10 % above the mean and half below: both dispersions are 0.1, and 61.68 ms become
-    /// 74.0; 30 % turn 68.82 into 110.1. Of delays of 1, 1, 1, 5 the mean deviation is 1.5 and the standard
-    /// deviation 1.732, over 2.
+    /// Half of the delays are 10 % above the mean and half below: both dispersions are 0.1, and 61.68 ms
+    /// become 74.0 ms; 30 % turn 68.82 ms into 110.1 ms. For delays of 1, 1, 1, 5 the mean deviation is 1.5
+    /// and the standard deviation 1.732, relative to 2.
     #[test]
     fn variation_makes_the_interval_longer() {
         for dispersion in [Dispersion::MeanAbsolute, Dispersion::Standard] {
@@ -279,15 +280,15 @@ mod tests {
         }
     }
 
-    /// 0.7 of the past; a delay above half a second is left out; a queueing delay above it is replaced by the
-    /// mean one.
+    /// Past values have weight 0.7. A delay above half a second is discarded; a queueing delay above it is
+    /// replaced by the mean.
     #[test]
     fn outliers_are_left_out() {
         let mut pacing = pacing(Dispersion::MeanAbsolute, ShortPath::AllHops);
-        pacing.note(Span::from_ms(100), 4);
-        pacing.note(Span::from_ms(200), 4);
+        pacing.add_sample(Span::from_ms(100), 4);
+        pacing.add_sample(Span::from_ms(200), 4);
         near(pacing.delay.unwrap(), 0.7 * 61.68 + 0.3 * 111.68);
-        pacing.note(Span::from_ms(2_000), 4);
+        pacing.add_sample(Span::from_ms(2_000), 4);
         near(pacing.delay.unwrap(), 76.68);
         assert_eq!(pacing.delays.len(), 2);
         let mean = pacing.queueing;
@@ -308,13 +309,20 @@ mod tests {
         }
     }
 
-    /// Whatever a segment's size, the pace makes it last one interval.
+    /// Whatever the size of a segment, the pace makes it last one interval.
     #[test]
     fn short_segments_wait_as_long_as_full_ones() {
         let mut pacing = pacing(Dispersion::MeanAbsolute, ShortPath::AllHops);
         for packet in [52, 700, 1512] {
             let (now, size, in_flight) = (Time::ZERO, packet - 52, 1460);
-            pacing.on_sent(&Sent { now, size, packet, in_flight, retransmission: false, app_limited: false });
+            pacing.on_sent(&SentSegment {
+                now,
+                size,
+                packet,
+                in_flight,
+                retransmission: false,
+                app_limited: false,
+            });
             let gap = pacing.allowance().pace.unwrap().span_of_bytes(packet);
             assert!(gap >= Span::from_ms(50) && gap < Span::from_us(50_010), "{gap:?}");
         }

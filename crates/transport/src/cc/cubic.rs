@@ -1,5 +1,5 @@
-//! CUBIC (RFC 9438): after a reduction the window follows a cubic function of time back to where it was, and
-//! past it.
+//! CUBIC (RFC 9438): after a reduction the window is a cubic function of time, which reaches the previous
+//! window and then exceeds it.
 
 use crate::cc::hystart::HyStart;
 use crate::{Acked, Allowance, Controller, LossKind, Lost, Marked, Recovered, Reno, RenoOptions};
@@ -8,73 +8,72 @@ use multihop_core::{Span, Time};
 /// Options of [`Cubic`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CubicOptions {
-    /// Slow start, the first window, the limits, and what a loss reduces (what is outstanding, or the
-    /// window).
+    /// Slow start, initial window, limits, and the base of a reduction (`FlightSize` or the window).
     pub reno: RenoOptions,
-    /// `C`, in segments per second cubed: how steeply the window grows. RFC 9438, section 5: 0.4.
+    /// `C`, in segments per second cubed: scale of the growth. RFC 9438, section 5: 0.4.
     pub scale: f64,
-    /// `beta_cubic`: what is left of the window after a loss. RFC 9438, section 4.6: 0.7.
+    /// `beta_cubic`: factor of the window after a loss. RFC 9438, section 4.6: 0.7.
     pub beta: f64,
-    /// What is left of it after an ECN-Echo. RFC 9438, section 4.6: as after a loss, though it may be more
-    /// (RFC 8511: 0.85).
+    /// Factor of the window after an ECN-Echo. RFC 9438, section 4.6: as after a loss, though it may be
+    /// larger (RFC 8511: 0.85).
     pub beta_ecn: f64,
-    /// Give way faster to new flows when the window is falling (RFC 9438, section 4.7).
+    /// Whether to release bandwidth faster to new flows when the window is decreasing (RFC 9438, section
+    /// 4.7).
     pub fast_convergence: bool,
-    /// The first slow start is that of `HyStart++` (RFC 9406), which RFC 9438, section 4.10, recommends. It
-    /// needs a round-trip sample from every acknowledgement ([`crate::TcpOptions::time_every_segment`]).
+    /// Whether the first slow start is `HyStart++` (RFC 9406), as RFC 9438, section 4.10, recommends. Needs a
+    /// round-trip sample from every acknowledgement ([`crate::TcpOptions::time_every_segment`]).
     pub hystart: bool,
 }
 
 impl CubicOptions {
-    /// The constants of RFC 9438, with the slow start of RFC 5681.
+    /// Constants of RFC 9438, with the slow start of RFC 5681.
     pub fn rfc(reno: RenoOptions) -> CubicOptions {
         CubicOptions { reno, scale: 0.4, beta: 0.7, beta_ecn: 0.7, fast_convergence: true, hystart: false }
     }
 }
 
-/// The controller. Windows named `w_` or `cwnd` are in segments, as in the RFC.
+/// The CUBIC controller. Windows named `w_` or `cwnd` are in segments, as in the RFC.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     options: CubicOptions,
     reno: Reno,
-    /// `W_max`: the plateau.
+    /// `W_max`: the plateau of the cubic function.
     w_max: f64,
-    /// The window just before the last reduction.
+    /// Window before the last reduction.
     cwnd_prior: f64,
-    /// The next stage of congestion avoidance follows a reduction that duplicate acknowledgements or an echo
-    /// caused.
+    /// Whether the next epoch follows a reduction by duplicate acknowledgements or by an echo.
     reduced: bool,
-    stage: Option<Stage>,
-    /// The first slow start, if it is `HyStart++`'s and has not ended.
+    epoch_state: Option<AvoidanceEpoch>,
+    /// State of `HyStart++` in the first slow start.
     hystart: Option<HyStart>,
 }
 
-/// A stage of congestion avoidance.
+/// Epoch of congestion avoidance.
 #[derive(Clone, Copy, Debug)]
-struct Stage {
-    /// `t_epoch`, moved on by the time in which the application did not use the window (section 5.8).
+struct AvoidanceEpoch {
+    /// `t_epoch`, shifted by the time in which the application did not use the window (section 5.8).
     epoch: Time,
-    /// `K`: seconds from the epoch to the plateau.
+    /// `K`: time from the epoch to the plateau, in seconds.
     k: f64,
-    /// `W_est`: the window that Reno would have.
+    /// `W_est`: window that Reno would have.
     w_est: f64,
-    /// Since when the application has not used the window.
-    unused: Option<Time>,
+    /// Time since which the application has not used the window.
+    idle_since: Option<Time>,
 }
 
 impl Cubic {
-    /// A controller with its first window.
+    /// A controller with its initial window.
     pub fn new(options: CubicOptions) -> Cubic {
         let reno = Reno::new(options.reno.clone());
         let hystart = options.hystart.then(HyStart::default);
-        Cubic { options, reno, w_max: 0.0, cwnd_prior: 0.0, reduced: false, stage: None, hystart }
+        Cubic { options, reno, w_max: 0.0, cwnd_prior: 0.0, reduced: false, epoch_state: None, hystart }
     }
 
     fn cwnd(&self) -> f64 {
         self.reno.window / self.reno.segment
     }
 
-    /// Returns how many bytes count in congestion avoidance.
+    /// Opens the window in slow start. Returns the number of bytes that count in congestion avoidance.
     fn slow_start(&mut self, acked: &Acked) -> f64 {
         let standard = self.reno.slow_start_increase(acked);
         let Some(hystart) = &mut self.hystart else { return self.reno.slow_start(acked, standard) };
@@ -87,24 +86,24 @@ impl Cubic {
         rest
     }
 
-    /// Congestion avoidance begins. After slow start and after a timeout the plateau is here (sections 4.8
-    /// and 4.10).
-    fn begin_stage(&mut self, now: Time) -> Stage {
+    /// Starts an epoch of congestion avoidance. After slow start and after a timeout the plateau is the
+    /// present window (sections 4.8 and 4.10).
+    fn begin_epoch(&mut self, now: Time) -> AvoidanceEpoch {
         let cwnd = self.cwnd();
         if !self.reduced || self.w_max <= cwnd {
             self.w_max = cwnd;
         }
         let k = ((self.w_max - cwnd) / self.options.scale).cbrt();
-        Stage { epoch: now, k, w_est: cwnd, unused: None }
+        AvoidanceEpoch { epoch: now, k, w_est: cwnd, idle_since: None }
     }
 
     /// `W_cubic(t)` (Eq. 1), `t` in seconds.
-    fn w_cubic(&self, stage: &Stage, t: f64) -> f64 {
-        self.options.scale * (t - stage.k).powi(3) + self.w_max
+    fn w_cubic(&self, epoch_state: &AvoidanceEpoch, t: f64) -> f64 {
+        self.options.scale * (t - epoch_state.k).powi(3) + self.w_max
     }
 
-    /// `alpha_cubic` (section 4.3): Reno's growth with this `beta`, on average, until the window is what it
-    /// was.
+    /// `alpha_cubic` (section 4.3): the average growth of Reno with this `beta`, until the previous window is
+    /// reached.
     fn alpha(&self, w_est: f64) -> f64 {
         if w_est >= self.cwnd_prior {
             1.0
@@ -113,12 +112,12 @@ impl Cubic {
         }
     }
 
-    /// Remembers the window before a reduction to `beta` of `in_flight`, sets the threshold, and returns what
-    /// is left.
+    /// Stores the window before a reduction to `beta` of `in_flight`, sets the threshold, and returns the
+    /// reduced window.
     ///
-    /// What was sent while recovery lasted stays in `FlightSize` behind the next hole, also where the
-    /// receiver has it: `beta` of that could be more than the window was. No more than the window counts (RFC
-    /// 9438, section 4.6, is to reduce it; Linux starts from it).
+    /// Data sent during recovery stays in `FlightSize` behind the next hole, even if the receiver has it, so
+    /// that `beta` of `FlightSize` could exceed the previous window. At most the window counts (RFC 9438,
+    /// section 4.6, reduces it; Linux starts from it).
     fn reduce(&mut self, in_flight: u64, beta: f64) -> f64 {
         let cwnd = self.cwnd();
         let yields = self.options.fast_convergence && cwnd < self.w_max;
@@ -129,7 +128,7 @@ impl Cubic {
 
     fn leave(&mut self, in_flight: u64, beta: f64) -> f64 {
         self.cwnd_prior = self.cwnd();
-        self.stage = None;
+        self.epoch_state = None;
         let left = self.reno.before_reduction(in_flight) * beta;
         self.reno.threshold = left.max(2.0 * self.reno.segment);
         left
@@ -146,41 +145,41 @@ impl Controller for Cubic {
     }
 
     fn on_acked(&mut self, acked: &Acked) {
-        let counted = if self.reno.window < self.reno.threshold {
+        let counted_bytes = if self.reno.window < self.reno.threshold {
             let rest = self.slow_start(acked);
             if rest == 0.0 {
                 return;
             }
             rest
         } else {
-            self.reno.counted(acked)
+            self.reno.counted_bytes(acked)
         };
-        let mut stage = self.stage.unwrap_or_else(|| self.begin_stage(acked.now));
+        let mut epoch_state = self.epoch_state.unwrap_or_else(|| self.begin_epoch(acked.now));
         if acked.app_limited {
-            stage.unused = stage.unused.or(Some(acked.now));
-        } else if let Some(since) = stage.unused.take() {
-            stage.epoch += acked.now.since(since);
+            epoch_state.idle_since = epoch_state.idle_since.or(Some(acked.now));
+        } else if let Some(since) = epoch_state.idle_since.take() {
+            epoch_state.epoch += acked.now.since(since);
         }
         if !acked.ecn_echo && !acked.app_limited {
             let cwnd = self.cwnd();
-            let share = (counted / self.reno.window).min(1.0);
-            let t = acked.now.since(stage.epoch).seconds();
+            let share = (counted_bytes / self.reno.window).min(1.0);
+            let t = acked.now.since(epoch_state.epoch).seconds();
             let rtt = acked.srtt.unwrap_or(Span::ZERO).seconds();
-            stage.w_est += self.alpha(stage.w_est) * share;
-            // By the bytes acknowledged, so that a receiver that delays acknowledgements changes nothing; section 4.2 bounds
-            // the target.
-            let target = self.w_cubic(&stage, t + rtt).clamp(cwnd, 1.5 * cwnd);
+            epoch_state.w_est += self.alpha(epoch_state.w_est) * share;
+            // Growth by acknowledged bytes, so that delayed acknowledgements do not matter; section 4.2
+            // bounds the target.
+            let target = self.w_cubic(&epoch_state, t + rtt).clamp(cwnd, 1.5 * cwnd);
             let mut grown = cwnd + (target - cwnd) * share;
-            if self.w_cubic(&stage, t) < stage.w_est {
-                grown = grown.max(stage.w_est);
+            if self.w_cubic(&epoch_state, t) < epoch_state.w_est {
+                grown = grown.max(epoch_state.w_est);
             }
             self.reno.window = (grown * self.reno.segment).min(self.options.reno.max_window as f64);
         }
-        self.stage = Some(stage);
+        self.epoch_state = Some(epoch_state);
     }
 
     fn on_lost(&mut self, lost: &Lost) {
-        // A later slow start has a threshold to end at (RFC 9406, section 4.3).
+        // A later slow start ends at a threshold (RFC 9406, section 4.3).
         self.hystart = None;
         match lost.kind {
             LossKind::DuplicateAcks => {
@@ -191,7 +190,7 @@ impl Controller for Cubic {
                 if !again && lost.in_flight > 0 {
                     self.leave(lost.in_flight, self.options.beta);
                 }
-                self.stage = None;
+                self.epoch_state = None;
                 self.reduced = false;
                 self.reno.window = self.reno.segment;
             }
@@ -205,7 +204,7 @@ impl Controller for Cubic {
     fn on_idle(&mut self, now: Time) {
         self.reno.on_idle(now);
         self.reduced = false;
-        self.stage = None;
+        self.epoch_state = None;
     }
 
     fn on_marked(&mut self, marked: &Marked) {
@@ -243,7 +242,7 @@ mod tests {
         Time::ZERO + Span::from_seconds(seconds)
     }
 
-    /// A window of acknowledgements per round trip, spread evenly, from `from` to `to`.
+    /// Acknowledges a window per round trip, spread evenly, from `from` to `to`.
     fn avoid(cubic: &mut Cubic, from: f64, to: f64) {
         let mut now = seconds(from);
         while now <= seconds(to) {
@@ -252,8 +251,8 @@ mod tests {
         }
     }
 
-    /// `W_max` 100, `beta` 0.7: K = cbrt(30 / 0.4) = 4.217 s; W(0) = 70 and W(5) = 100.19. A window that is
-    /// to be W(t + RTT) one round trip later lags by less than a segment. Reno's estimate, from 70 by 0.529
+    /// `W_max` 100, `beta` 0.7: K = cbrt(30 / 0.4) = 4.217 s; W(0) = 70 and W(5) = 100.19. A window that
+    /// targets W(t + RTT) one round trip later lags by less than a segment. Reno's estimate, from 70 by 0.529
     /// per round trip, is 96.5 at 5 s.
     #[test]
     fn rfc_9438_4_2_the_window_follows_the_cubic_after_a_loss() {
@@ -261,10 +260,10 @@ mod tests {
         cubic.on_lost(&lost(100));
         assert_eq!((cubic.cwnd(), cubic.w_max), (70.0, 100.0));
         cubic.on_acked(&acked(Time::ZERO));
-        let stage = cubic.stage.unwrap();
-        assert!((stage.k - 4.217_163).abs() < 1e-6, "{stage:?}");
-        assert!((cubic.w_cubic(&stage, 0.0) - 70.0).abs() < 1e-9);
-        assert!((cubic.w_cubic(&stage, 5.0) - 100.191_9).abs() < 1e-4);
+        let epoch_state = cubic.epoch_state.unwrap();
+        assert!((epoch_state.k - 4.217_163).abs() < 1e-6, "{epoch_state:?}");
+        assert!((cubic.w_cubic(&epoch_state, 0.0) - 70.0).abs() < 1e-9);
+        assert!((cubic.w_cubic(&epoch_state, 5.0) - 100.191_9).abs() < 1e-4);
         for (from, to, expected) in [
             (0.0, 1.0, 86.683),
             (1.0, 2.0, 95.641),
@@ -273,17 +272,17 @@ mod tests {
             (7.0, 9.0, 143.755),
         ] {
             avoid(&mut cubic, from, to);
-            let closed = cubic.w_cubic(&cubic.stage.unwrap(), to);
+            let closed = cubic.w_cubic(&cubic.epoch_state.unwrap(), to);
             assert!((closed - expected).abs() < 1e-2, "{to}: {closed}");
-            let reno = cubic.stage.unwrap().w_est;
+            let reno = cubic.epoch_state.unwrap().w_est;
             let expected = closed.max(reno);
             assert!((cubic.cwnd() - expected).abs() < 0.02 * expected, "{to}: {} {expected}", cubic.cwnd());
         }
     }
 
-    /// The target is at most 1.5 windows, however far above the cubic is: a window of acknowledgements adds
-    /// half a window, one of them half a segment. At 60 s the cubic is at 0.4 (60 - 4.22)^3 + 100, 69,000
-    /// segments.
+    /// The target is at most 1.5 windows, however large the cubic function is: a window of acknowledgements
+    /// adds half a window, one of them half a segment. At 60 s the cubic function is 0.4 (60 - 4.22)^3 + 100,
+    /// 69,000 segments.
     #[test]
     fn rfc_9438_4_2_the_window_grows_by_half_in_a_round_trip_at_most() {
         let mut cubic = cubic(100, 100);
@@ -297,8 +296,8 @@ mod tests {
         assert!((cubic.cwnd() / before - 1.5).abs() < 1e-3, "{} {before}", cubic.cwnd());
     }
 
-    /// At ten segments and 100 ms, Reno's estimate is ahead of the cubic: 0.529 segments per round trip up to
-    /// where the window was, one afterwards.
+    /// At ten segments and 100 ms, Reno's estimate exceeds the cubic function: 0.529 segments per round trip
+    /// up to the previous window, one afterwards.
     #[test]
     fn rfc_9438_4_3_small_windows_grow_as_renos() {
         let mut cubic = cubic(10, 10);
@@ -306,7 +305,7 @@ mod tests {
         avoid(&mut cubic, 0.0, 0.499);
         // Five round trips and the first acknowledgement.
         assert!((cubic.cwnd() - (7.0 + 5.0 * 9.0 / 17.0)).abs() < 0.15, "{}", cubic.cwnd());
-        assert!((cubic.cwnd() - cubic.stage.unwrap().w_est).abs() < 1e-9);
+        assert!((cubic.cwnd() - cubic.epoch_state.unwrap().w_est).abs() < 1e-9);
         avoid(&mut cubic, 0.5, 0.6);
         let at = cubic.cwnd();
         assert!(at > 10.0, "{at}");
@@ -314,7 +313,7 @@ mod tests {
         assert!((cubic.cwnd() - at - 1.0).abs() < 0.15, "{} {at}", cubic.cwnd());
     }
 
-    /// 100, then a loss at 80 on the way back: `W_max` is 80 * 1.7 / 2 = 68.
+    /// A window of 100, then a loss at 80 below the plateau: `W_max` is 80 * 1.7 / 2 = 68.
     #[test]
     fn rfc_9438_4_7_fast_convergence() {
         for (fast_convergence, w_max) in [(true, 68.0), (false, 80.0)] {
@@ -327,8 +326,7 @@ mod tests {
         }
     }
 
-    /// 250 segments are outstanding behind a hole, most of them sent while recovery lasted, with a window
-    /// of 100.
+    /// 250 segments are outstanding behind a hole, most of them sent during recovery, with a window of 100.
     #[test]
     fn rfc_9438_4_6_a_second_episode_leaves_beta_of_the_window() {
         let mut cubic = cubic(100, 100);
@@ -351,8 +349,8 @@ mod tests {
         assert_eq!((cubic.cwnd(), cubic.slow_start_threshold()), (1.0, Some(2 * MSS)));
     }
 
-    /// After a timeout the threshold is 0.7 of what was outstanding, and the plateau is where slow start
-    /// ends: K = 0.
+    /// After a timeout the threshold is 0.7 of the data in flight, and the plateau is the end of slow start:
+    /// K = 0.
     #[test]
     fn rfc_9438_4_8_after_a_timeout_the_plateau_is_the_threshold() {
         let mut cubic = cubic(40, 40);
@@ -361,14 +359,14 @@ mod tests {
         cubic.on_lost(&Lost { kind: LossKind::Timeout { again: true }, ..lost(1) });
         assert_eq!((cubic.cwnd(), cubic.slow_start_threshold()), (1.0, Some(28 * MSS)));
         (0..27).for_each(|_| cubic.on_acked(&acked(seconds(1.0))));
-        assert!(cubic.stage.is_none());
+        assert!(cubic.epoch_state.is_none());
         cubic.on_acked(&acked(seconds(2.0)));
-        let stage = cubic.stage.unwrap();
-        assert_eq!((stage.k, cubic.w_max, stage.epoch), (0.0, 28.0, seconds(2.0)));
+        let epoch_state = cubic.epoch_state.unwrap();
+        assert_eq!((epoch_state.k, cubic.w_max, epoch_state.epoch), (0.0, 28.0, seconds(2.0)));
     }
 
     /// Round trips of ten segments: 100 ms once, then 112.5 ms. Slow start ends five rounds later with the
-    /// window as threshold, and the plateau is there.
+    /// window as threshold and plateau.
     #[test]
     fn rfc_9406_4_2_the_window_is_the_threshold_when_slow_start_ends() {
         let start = || {
@@ -383,10 +381,10 @@ mod tests {
         let grown = Acked { rtt: Some(Span::from_us(112_500)), in_flight: 10 * MSS, ..acked(Time::ZERO) };
         let mut cubic = start();
         (0..50).for_each(|_| cubic.on_acked(&grown));
-        // Eight of the first ten open by one segment, 42 by a quarter.
+        // Eight of the first ten acknowledgements add one segment, 42 add a quarter.
         assert_eq!((cubic.cwnd(), cubic.slow_start_threshold()), (33.5, Some(33_500)));
         cubic.on_acked(&grown);
-        assert_eq!((cubic.w_max, cubic.stage.unwrap().k), (33.5, 0.0));
+        assert_eq!((cubic.w_max, cubic.epoch_state.unwrap().k), (33.5, 0.0));
 
         // After a loss slow start is standard, and ends at its threshold.
         let mut cubic = start();
@@ -395,8 +393,8 @@ mod tests {
         assert_eq!((cubic.cwnd(), cubic.slow_start_threshold()), (2.0, Some(10_500)));
     }
 
-    /// Ten seconds in which the application sends little do not count: the window goes on where the cubic
-    /// was.
+    /// Ten seconds in which the application sends little do not count: the window continues on the cubic
+    /// function.
     #[test]
     fn rfc_9438_5_8_time_in_which_the_window_is_not_used_does_not_count() {
         let mut busy = cubic(100, 100);
@@ -412,7 +410,7 @@ mod tests {
         assert!((idle.cwnd() - busy.cwnd()).abs() < 0.2, "{} {}", idle.cwnd(), busy.cwnd());
     }
 
-    /// With nothing outstanding a timeout is no sign of congestion: the threshold stays.
+    /// With nothing outstanding a timeout shows no congestion: the threshold stays.
     #[test]
     fn a_timeout_with_nothing_outstanding_leaves_the_threshold() {
         let mut cubic = cubic(40, 40);
@@ -420,8 +418,8 @@ mod tests {
         assert_eq!((cubic.cwnd(), cubic.slow_start_threshold()), (1.0, Some(40 * MSS)));
     }
 
-    /// Fast convergence is for a window below the last plateau, "if cwnd < `W_max`"; one that came back to it
-    /// yields nothing.
+    /// Fast convergence applies to a window below the last plateau, "if cwnd < `W_max`", not to one that has
+    /// reached it.
     #[test]
     fn rfc_9438_4_7_a_window_at_the_plateau_yields_nothing() {
         let mut cubic = cubic(100, 100);

@@ -1,51 +1,51 @@
-//! `HyStart++` (RFC 9406): a first slow start that ends when round trips grow, before the queue at the
-//! bottleneck overflows.
+//! `HyStart++` (RFC 9406): a first slow start that ends when round trips grow, before the bottleneck queue
+//! overflows.
 
 use crate::Acked;
 use multihop_core::Span;
 
-/// Rounds of Conservative Slow Start after which congestion avoidance begins (`CSS_ROUNDS`).
+/// Number of rounds of Conservative Slow Start before congestion avoidance (`CSS_ROUNDS`).
 const CSS_ROUNDS: u32 = 5;
-/// By how much less the window opens in Conservative Slow Start (`CSS_GROWTH_DIVISOR`).
+/// Divisor of the window growth in Conservative Slow Start (`CSS_GROWTH_DIVISOR`).
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
-/// Round-trip samples that a round needs to be judged (`N_RTT_SAMPLE`).
+/// Number of round-trip samples that a round needs for a decision (`N_RTT_SAMPLE`).
 const N_RTT_SAMPLE: u32 = 8;
-/// The share of the round trip by which it may grow: one part of so many (`MIN_RTT_DIVISOR`).
+/// Divisor of the round-trip time that gives the allowed growth (`MIN_RTT_DIVISOR`).
 const MIN_RTT_DIVISOR: u64 = 8;
-/// It may always grow by less than this (`MIN_RTT_THRESH`),
+/// Lower limit of the allowed growth (`MIN_RTT_THRESH`).
 const MIN_RTT_THRESH: Span = Span::from_ms(4);
-/// and never by this much (`MAX_RTT_THRESH`).
+/// Upper limit of the allowed growth (`MAX_RTT_THRESH`).
 const MAX_RTT_THRESH: Span = Span::from_ms(16);
 
-/// The slow start of one connection.
+/// State of `HyStart++` for one connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HyStart {
-    /// Payload bytes acknowledged.
+    /// Number of payload bytes acknowledged.
     acked: u64,
-    /// The round ends when so many are (`windowEnd`).
+    /// Number of acknowledged bytes at which the round ends (`windowEnd`).
     window_end: u64,
-    /// `lastRoundMinRTT`; none for infinity, as below.
+    /// `lastRoundMinRTT`; none stands for infinity, as below.
     last_round: Option<Span>,
     /// `currentRoundMinRTT`.
     this_round: Option<Span>,
     /// `rttSampleCount`.
     samples: u32,
-    conservative: Option<Conservative>,
+    conservative: Option<ConservativeSlowStart>,
 }
 
-/// Conservative Slow Start: was it right to leave slow start?
+/// Conservative Slow Start, which checks whether leaving slow start was right.
 #[derive(Clone, Copy, Debug)]
-struct Conservative {
+struct ConservativeSlowStart {
     /// `cssBaselineMinRtt`.
     baseline: Span,
-    /// Rounds that ended in it, the one in which it began included.
+    /// Number of rounds that ended in it, including the round in which it began.
     rounds: u32,
 }
 
 impl HyStart {
-    /// Bytes by which an acknowledgement opens the window that opens it by `standard` in the slow start of
-    /// RFC 5681, and whether slow start has ended with it. (`L`, 8 segments for one acknowledgement, would
-    /// open the window faster than that wherever acknowledgements are delayed.)
+    /// Number of bytes by which an acknowledgement opens the window, if it opens the window by `standard` in
+    /// the slow start of RFC 5681, and whether slow start ends with it. (`L`, 8 segments per acknowledgement,
+    /// would open the window faster than RFC 5681 if acknowledgements are delayed.)
     pub fn on_acked(&mut self, acked: &Acked, standard: f64) -> (f64, bool) {
         let divisor = if self.conservative.is_some() { CSS_GROWTH_DIVISOR } else { 1.0 };
         let opened = standard / divisor;
@@ -59,7 +59,7 @@ impl HyStart {
         (opened, ended)
     }
 
-    /// Did the round trip grow, or was that a mistake?
+    /// Checks whether the round trip has grown, or whether that was a mistake.
     fn judge(&mut self) {
         let Some(least) = self.this_round.filter(|_| self.samples >= N_RTT_SAMPLE) else { return };
         if let Some(conservative) = self.conservative {
@@ -69,13 +69,13 @@ impl HyStart {
         } else if let Some(last) = self.last_round {
             let threshold = (last / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
             if least >= last + threshold {
-                self.conservative = Some(Conservative { baseline: least, rounds: 0 });
+                self.conservative = Some(ConservativeSlowStart { baseline: least, rounds: 0 });
             }
         }
     }
 
-    /// The next round lasts until what is outstanding is acknowledged. Says whether it would be one too many
-    /// of Conservative Slow Start.
+    /// Ends a round; the next one lasts until the data in flight is acknowledged. Returns whether
+    /// Conservative Slow Start is over.
     fn end_round(&mut self, in_flight: u64) -> bool {
         self.window_end = self.acked + in_flight;
         self.last_round = self.this_round.take();
@@ -107,13 +107,13 @@ mod tests {
         }
     }
 
-    /// `count` acknowledgements of a segment each, of which ten are a round: by how much the last one opens
-    /// the window, and whether slow start ended with it.
+    /// Processes `count` acknowledgements of a segment, ten per round. Returns the growth by the last one,
+    /// and whether slow start ended with it.
     fn acks(hystart: &mut HyStart, count: usize, rtt_us: u64) -> (f64, bool) {
         (0..count).map(|_| hystart.on_acked(&acked(1, Some(rtt_us)), MSS)).last().unwrap()
     }
 
-    /// The first acknowledgement ends the round in which there was nothing yet; then rounds are ten segments.
+    /// The first acknowledgement ends the round without data; then rounds are ten segments.
     fn after_a_round_of(rtt_us: u64) -> HyStart {
         let mut hystart = HyStart::default();
         assert_eq!(acks(&mut hystart, 11, rtt_us), (MSS, false));
@@ -123,7 +123,7 @@ mod tests {
     const OPEN: (f64, bool) = (MSS, false);
     const CONSERVATIVE: (f64, bool) = (MSS / 4.0, false);
 
-    /// `RttThresh` is an eighth of the last round's least round trip, within 4 and 16 ms. The eighth sample
+    /// `RttThresh` is an eighth of the last round's minimum round trip, within 4 and 16 ms. The eighth sample
     /// decides, and the ninth acknowledgement opens the window by a quarter.
     #[test]
     fn rfc_9406_4_2_slow_start_ends_when_the_least_round_trip_has_grown() {
@@ -136,7 +136,7 @@ mod tests {
         }
     }
 
-    /// One short round trip among ten is the round's.
+    /// One short round trip among ten determines the minimum of the round.
     #[test]
     fn rfc_9406_4_2_the_least_of_a_round_counts() {
         let mut hystart = after_a_round_of(20_000);
@@ -165,7 +165,8 @@ mod tests {
         assert_eq!(acks(&mut hystart, 1, 30_000), (MSS / 4.0, true));
     }
 
-    /// A round whose least of eight samples is below the baseline: slow start goes on, and may be left again.
+    /// If the minimum of eight samples of a round is below the baseline, slow start continues, and may end
+    /// again.
     #[test]
     fn rfc_9406_4_2_a_spurious_exit_is_taken_back() {
         let mut hystart = after_a_round_of(20_000);

@@ -1,8 +1,8 @@
-//! Congestion controls: how much a sender may have in flight, and at which pace.
+//! Congestion controls, which set the window and the pacing rate of a sender.
 //!
-//! [`Controller`] is the trait. [`Reno`] is the control that most schemes build on; [`Cubic`], [`Vegas`],
-//! [`Westwood`] and [`AdaptivePacing`] each hold one, for its slow start and limits. [`Bbr`] does not: it
-//! follows a model of the path, made of samples of the delivery rate.
+//! [`Controller`] is the trait. [`Reno`] is the base of most schemes; [`Cubic`], [`Vegas`], [`Westwood`] and
+//! [`AdaptivePacing`] each contain one, for its slow start and limits. [`Bbr`] does not: it models the path
+//! from samples of the delivery rate.
 
 mod adaptive_pacing;
 mod bbr;
@@ -16,9 +16,10 @@ mod westwood;
 pub use adaptive_pacing::{AdaptivePacing, AdaptivePacingOptions, Dispersion, ShortPath};
 pub use bbr::{Bbr, BbrOptions, BbrRules};
 pub use controller::{
-    AckInfo, Acked, Allowance, Controller, Delivery, LossKind, Lost, Marked, Recovered, Returned, Sent,
+    AckInfo, Acked, Allowance, Controller, DeliverySample, LossKind, Lost, Marked, Recovered, Returned,
+    SentSegment,
 };
 pub use cubic::{Cubic, CubicOptions};
 pub use reno::{Growth, Halving, Reno, RenoOptions};
-pub use vegas::{Backlog, Vegas, VegasOptions};
+pub use vegas::{BacklogEstimate, Vegas, VegasOptions};
 pub use westwood::{BandwidthFilter, Westwood, WestwoodOptions};

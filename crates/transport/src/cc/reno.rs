@@ -1,30 +1,30 @@
-//! Additive increase, multiplicative decrease (RFC 5681): what `tcp-newreno`, `tcp-sack` and every scheme
-//! that only adds marking have in common.
+//! Additive increase, multiplicative decrease (RFC 5681), the base of `tcp-newreno`, `tcp-sack` and every
+//! scheme that only adds marking.
 
 use crate::{Acked, Allowance, Controller, Flavour, LossKind, Lost, Marked, Recovered};
 use multihop_core::{Time, Written, parameters};
 
-/// How acknowledgements open the window.
+/// Growth of the window by acknowledgements.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Growth {
     /// One segment per acknowledgement in slow start, and one segment per window of acknowledgements
-    /// afterwards, whatever they cover: ns-2.
+    /// afterwards, whatever they acknowledge: ns-2.
     PerAck,
-    /// By the bytes that are acknowledged (RFC 3465), in slow start at most this many segments for one
-    /// acknowledgement. With 1 it is RFC 5681.
+    /// By the acknowledged bytes (RFC 3465), in slow start at most this many segments per acknowledgement. 1
+    /// is RFC 5681.
     PerByte {
         /// `L` of RFC 3465.
         limit: u32,
     },
 }
 
-/// What is halved.
+/// Quantity that a loss halves.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Halving {
-    /// What is outstanding (RFC 5681, equation 4).
+    /// Data in flight (RFC 5681, equation 4).
     FlightSize,
-    /// The congestion window; the threshold is rounded down to whole segments, and is cut again by every
-    /// timeout: ns-2.
+    /// Congestion window; the threshold is rounded down to whole segments, and halved again by every timeout:
+    /// ns-2.
     Window,
 }
 
@@ -48,44 +48,44 @@ parameters! {
     RenoOptions(
         /// Payload bytes of a full segment.
         segment_size: u32,
-        /// The largest window in bytes.
+        /// Maximum window in bytes.
         max_window: u64
     ) by Flavour, listed by reno_parameters:
-    /// First congestion window in segments; of Linux that of RFC 6928. None: 4380 bytes, but from two to four
-    /// segments (RFC 5681, equation 3), which is 3 of 1460 bytes.
+    /// Initial congestion window in segments; for Linux that of RFC 6928. None: 4380 bytes, at least two and
+    /// at most four segments (RFC 5681, equation 3), which is 3 segments of 1460 bytes.
     initial_window: (Option<u32> as u32) [1, 1_048_576] = None, Ns2: Some(2), Linux: Some(10);
-    /// First slow-start threshold in segments. None: `window`.
+    /// Initial slow-start threshold in segments. None: `window`.
     initial_threshold: (Option<u32> as u32) [1, 1_048_576] = None;
-    /// The most segments by which one acknowledgement opens the window in slow start (`L` of RFC 3465). None:
-    /// the window is opened per acknowledgement, whatever it covers. That of linux does not bind: what was
-    /// selectively acknowledged before does not count there.
+    /// Maximum number of segments by which one acknowledgement opens the window in slow start (`L` of RFC
+    /// 3465). None: growth per acknowledgement, whatever it acknowledges. The value of linux does not bind:
+    /// there, bytes that were selectively acknowledged before do not count.
     byte_counting: (Growth as u32) [1, 1_048_576]
         = Growth::PerByte { limit: 1 }, Ns2: Growth::PerAck, Linux: Growth::PerByte { limit: 1_048_576 };
     {
-        /// Count what an acknowledgement newly delivers, selectively or not, have the rest of slow start
-        /// count in congestion avoidance, and open the window there by whole segments: Linux
-        /// (`tcp_slow_start`, `tcp_cong_avoid_ai`).
+        /// Count newly delivered bytes, acknowledged selectively or not. The rest of slow start counts in
+        /// congestion avoidance, which opens the window by whole segments: Linux (`tcp_slow_start`,
+        /// `tcp_cong_avoid_ai`).
         counts_delivered: bool = false, Linux: true;
-        /// What a loss halves.
+        /// Quantity that a loss halves.
         halving: Halving = Halving::FlightSize, Ns2: Halving::Window;
-        /// Open the window even when the sender does not use it: ns-2.
+        /// Open the window even if the sender does not use it: ns-2.
         grow_when_app_limited: bool = false, Ns2: true;
     }
 }
 
 impl RenoOptions {
-    /// As RFC 5681 has it.
+    /// Options of RFC 5681.
     pub fn rfc(segment_size: u32, max_window: u64) -> RenoOptions {
         RenoOptions::of(Flavour::Rfc, segment_size, max_window)
     }
 
-    /// As ns-2.35 has it.
+    /// Options of ns-2.35.
     pub fn ns2(segment_size: u32, max_window: u64) -> RenoOptions {
         RenoOptions::of(Flavour::Ns2, segment_size, max_window)
     }
 }
 
-/// The controller.
+/// The Reno controller.
 #[derive(Clone, Debug)]
 pub struct Reno {
     pub(crate) options: RenoOptions,
@@ -93,12 +93,12 @@ pub struct Reno {
     initial: f64,
     pub(crate) window: f64,
     pub(crate) threshold: f64,
-    /// Bytes that count towards the next segment of the window, with `counts_delivered` (`snd_cwnd_cnt`).
+    /// Bytes counted towards the next segment of the window, with `counts_delivered` (`snd_cwnd_cnt`).
     credit: f64,
 }
 
 impl Reno {
-    /// A controller with its first window.
+    /// A controller with its initial window.
     pub fn new(options: RenoOptions) -> Reno {
         let segment = f64::from(options.segment_size);
         let standard = (4.0 * segment).min(f64::max(2.0 * segment, 4380.0));
@@ -109,21 +109,21 @@ impl Reno {
         Reno { segment, initial, window: initial, threshold, options, credit: 0.0 }
     }
 
-    /// Bytes by which an acknowledgement opens the window in slow start.
+    /// Number of bytes by which an acknowledgement opens the window in slow start.
     pub(crate) fn slow_start_increase(&self, acked: &Acked) -> f64 {
         match self.options.byte_counting {
             Growth::PerAck => self.segment,
-            Growth::PerByte { limit } => self.counted(acked).min(f64::from(limit) * self.segment),
+            Growth::PerByte { limit } => self.counted_bytes(acked).min(f64::from(limit) * self.segment),
         }
     }
 
-    /// Bytes of an acknowledgement that open the window.
-    pub(crate) fn counted(&self, acked: &Acked) -> f64 {
+    /// Number of bytes of an acknowledgement that open the window.
+    pub(crate) fn counted_bytes(&self, acked: &Acked) -> f64 {
         if self.options.counts_delivered { acked.fresh as f64 } else { acked.size as f64 }
     }
 
-    /// Opens the window by so many bytes in slow start, if an acknowledgement may open it. Returns how many
-    /// are to count in congestion avoidance: none, but with `counts_delivered` those beyond the threshold.
+    /// Opens the window by `bytes` in slow start, if the acknowledgement may open it. Returns the bytes that
+    /// count in congestion avoidance: with `counts_delivered` those beyond the threshold, otherwise none.
     pub(crate) fn slow_start(&mut self, acked: &Acked, bytes: f64) -> f64 {
         let rest =
             if self.options.counts_delivered { (self.window + bytes - self.threshold).max(0.0) } else { 0.0 };
@@ -131,24 +131,24 @@ impl Reno {
         rest
     }
 
-    /// Opens the window by so many bytes, if an acknowledgement may open it.
+    /// Opens the window by `bytes`, if the acknowledgement may open it.
     fn open(&mut self, acked: &Acked, bytes: f64) {
         if self.may_open(acked) {
             self.window = (self.window + bytes).min(self.options.max_window as f64);
         }
     }
 
-    /// The window is not to grow on an ECN-Echo (RFC 3168, section 6.1.2), nor if it is not used.
+    /// Whether the window may grow: not on an ECN-Echo (RFC 3168, section 6.1.2), nor if it is not used.
     fn may_open(&self, acked: &Acked) -> bool {
         !acked.ecn_echo && (!acked.app_limited || self.options.grow_when_app_limited)
     }
 
-    /// Opens the window by a segment for each time that as many bytes as it has were counted.
+    /// Opens the window by a segment each time that a window of bytes has been counted.
     fn open_by_segments(&mut self, acked: &Acked, bytes: f64) {
         if !self.may_open(acked) {
             return;
         }
-        // The window was larger when they were counted.
+        // The window was larger when the bytes were counted.
         if self.credit >= self.window {
             self.credit = 0.0;
             self.window += self.segment;
@@ -159,7 +159,7 @@ impl Reno {
         self.window = (self.window + segments * self.segment).min(self.options.max_window as f64);
     }
 
-    /// What a reduction starts from.
+    /// Base of a reduction.
     pub(crate) fn before_reduction(&self, in_flight: u64) -> f64 {
         match self.options.halving {
             Halving::FlightSize => in_flight as f64,
@@ -167,7 +167,7 @@ impl Reno {
         }
     }
 
-    /// Halves `in_flight` or the window, and sets the threshold to it, but to no less than two segments.
+    /// Halves `in_flight` or the window. Sets the threshold to the result, at least two segments.
     fn halve(&mut self, in_flight: u64) -> f64 {
         let least = 2.0 * self.segment;
         self.credit = 0.0;
@@ -202,11 +202,11 @@ impl Controller for Reno {
                 self.open_by_segments(acked, rest);
             }
         } else if self.options.counts_delivered {
-            self.open_by_segments(acked, self.counted(acked));
+            self.open_by_segments(acked, self.counted_bytes(acked));
         } else {
             let size = match self.options.byte_counting {
                 Growth::PerAck => self.segment,
-                Growth::PerByte { .. } => self.counted(acked).min(self.window),
+                Growth::PerByte { .. } => self.counted_bytes(acked).min(self.window),
             };
             self.open(acked, self.segment * size / self.window);
         }
@@ -242,7 +242,7 @@ impl Controller for Reno {
     fn on_marked(&mut self, marked: &Marked) {
         let half = self.halve(marked.in_flight);
         self.window = match self.options.halving {
-            // Down to the threshold, which is never below two segments (RFC 8511; so do the TCPs in use).
+            // The threshold is at least two segments (RFC 8511; as in deployed TCPs).
             Halving::FlightSize => self.window.min(self.threshold),
             Halving::Window => self.window.min(half).max(self.segment),
         };
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn rfc_3168_6_1_2_an_echo_halves_and_stops_growth() {
-        // Down to two segments by RFC 8511, to one in ns-2.
+        // At least two segments by RFC 8511, one in ns-2.
         let standard = RenoOptions { initial_window: Some(8), ..RenoOptions::rfc(1000, 64_000) };
         let ns2 = RenoOptions { initial_window: Some(8), ..RenoOptions::ns2(1000, 64_000) };
         for (options, expected) in [(standard, [4_000, 2_000, 2_000]), (ns2, [4_000, 2_000, 1_000])] {
@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(window(&reno), 3_000);
     }
 
-    /// ns-2.35: two segments at first, one for each acknowledgement, and the window is halved.
+    /// ns-2.35: two segments initially, growth per acknowledgement, and the window is halved.
     #[test]
     fn ns2_has_its_own_defaults() {
         let ns2 = RenoOptions::ns2(1000, 20_000);
@@ -356,7 +356,7 @@ mod tests {
     }
 
     /// Step 3: "set cwnd to either min (ssthresh, max(FlightSize, SMSS) + SMSS) or ssthresh"; never more than
-    /// it is, nor less than a segment.
+    /// the present window, nor less than a segment.
     #[test]
     fn rfc_6582_3_2_the_end_of_recovery_bounds_the_window() {
         for (asked, expected) in [(3_000, 3_000), (9_000, 8_000), (500, 1_000)] {
@@ -380,8 +380,8 @@ mod tests {
         assert_eq!(window(&reno), 1_000);
     }
 
-    /// One segment squared over the window for each acknowledgement (ns-2), or in proportion to the bytes
-    /// (RFC 3465).
+    /// Growth per acknowledgement is one segment squared over the window (ns-2), or in proportion to the
+    /// bytes (RFC 3465).
     #[test]
     fn avoidance_adds_by_acknowledgement_or_by_byte() {
         for (byte_counting, size, expected) in [

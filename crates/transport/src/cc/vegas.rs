@@ -1,47 +1,48 @@
-//! Vegas (Brakmo and Peterson 1995): the window keeps a few segments queued on the path, judged by how much
-//! longer than at best a round trip takes.
+//! Vegas (Brakmo and Peterson 1995): the window keeps a few segments queued on the path, estimated from the
+//! excess of the round-trip time over its minimum.
 
 use crate::{
-    AckInfo, Acked, Allowance, Controller, LossKind, Lost, Marked, Recovered, Reno, RenoOptions, Sent,
+    AckInfo, Acked, Allowance, Controller, LossKind, Lost, Marked, Recovered, Reno, RenoOptions, SentSegment,
 };
 use multihop_core::{Span, Time};
 
-/// How many segments are taken to be queued.
+/// Estimate of the number of queued segments.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Backlog {
-    /// `window (1 - base / rtt)`: the window over the least round-trip time is the expected rate, and over
-    /// the present one the actual rate.
+pub enum BacklogEstimate {
+    /// `window (1 - base / rtt)`: the expected rate is the window over the minimum round-trip time, the
+    /// actual rate the window over the present one.
     #[default]
     Window,
-    /// ns-2: expected is what is outstanding after the acknowledgement, and so one segment less; actual is
-    /// what was sent during the round trip; their difference is rounded to whole segments. A round trip with
-    /// one segment sets the base anew, and that of the SYN, shorter than any of a full segment, is taken for
-    /// one of data.
+    /// ns-2: expected is the data in flight after the acknowledgement, one segment less; actual is the data
+    /// sent during the round trip; their difference is rounded to whole segments. A round trip with one
+    /// segment resets the base. The round trip of the SYN, shorter than that of a full segment, counts as a
+    /// sample.
     Transit,
 }
 
 /// Options of [`Vegas`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct VegasOptions {
-    /// The first window and the limits.
+    /// Initial window and limits.
     pub reno: RenoOptions,
-    /// Fewer segments queued than this: one more per round trip.
+    /// Number of queued segments below which the window grows by one per round trip.
     pub alpha: f64,
-    /// More segments queued than this: one less.
+    /// Number of queued segments above which the window shrinks by one.
     pub beta: f64,
-    /// More segments queued than this end slow start.
+    /// Number of queued segments above which slow start ends.
     pub gamma: f64,
-    /// How they are counted.
-    pub backlog: Backlog,
-    /// The fine timeout, after which one duplicate acknowledgement is enough: smoothed round-trip time and
-    /// this many times its mean deviation. None to wait for the threshold of duplicates.
+    /// Estimate of the number of queued segments.
+    pub backlog: BacklogEstimate,
+    /// Fine-grained timeout, after which one duplicate acknowledgement suffices: smoothed round-trip time
+    /// plus this many mean deviations. None: wait for the threshold of duplicates.
     pub fine_grained_rto: Option<f64>,
-    /// Segments after a timeout. RFC 5681: 1; ns-2: 2.
+    /// Window after a timeout, in segments. RFC 5681: 1; ns-2: 2.
     pub restart: u32,
 }
 
 impl VegasOptions {
-    /// Thresholds of 1, 3 and 1 segments, and the fine timeout of RFC 6298 without its floor.
+    /// Thresholds of 1, 3 and 1 segments, and the timeout of RFC 6298 without its minimum as fine-grained
+    /// timeout.
     pub fn rfc(reno: RenoOptions) -> VegasOptions {
         let (alpha, beta, gamma) = (1.0, 3.0, 1.0);
         VegasOptions {
@@ -49,16 +50,16 @@ impl VegasOptions {
             alpha,
             beta,
             gamma,
-            backlog: Backlog::Window,
+            backlog: BacklogEstimate::Window,
             fine_grained_rto: Some(4.0),
             restart: 1,
         }
     }
 
-    /// As ns-2.35 has it.
+    /// Options of ns-2.35.
     pub fn ns2(reno: RenoOptions) -> VegasOptions {
         VegasOptions {
-            backlog: Backlog::Transit,
+            backlog: BacklogEstimate::Transit,
             fine_grained_rto: Some(2.0),
             restart: 2,
             ..VegasOptions::rfc(reno)
@@ -66,53 +67,60 @@ impl VegasOptions {
     }
 }
 
-/// What acknowledgements do to the window until the round trip is over.
+/// Effect of acknowledgements on the window until the end of the round trip.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Course {
+enum WindowGrowth {
     Hold,
     SlowStart,
     Avoidance,
 }
 
-/// The present round trip: it ends with the acknowledgement of the first segment that was sent in it.
+/// Present round trip, which ends with the acknowledgement of the first segment sent in it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
-    /// Bytes that were outstanding when it began.
+    /// Number of bytes in flight at its start.
     outstanding: u64,
-    /// Bytes acknowledged since.
-    covered: u64,
-    /// Bytes sent since.
+    /// Number of bytes acknowledged since.
+    acknowledged: u64,
+    /// Number of bytes sent since.
     sent: u64,
-    /// Round-trip samples, and their sum in seconds.
+    /// Number of round-trip samples, and their sum in seconds.
     samples: u32,
     sum: f64,
 }
 
-/// The controller.
+/// The Vegas controller.
 #[derive(Clone, Debug)]
 pub struct Vegas {
     options: VegasOptions,
     reno: Reno,
-    /// Round-trip times in seconds: the least one; and the smoothed one with its mean deviation, of every
+    /// Round-trip times in seconds: the minimum, and the smoothed one with its mean deviation, over every
     /// segment.
     base: Option<f64>,
     smoothed: Option<(f64, f64)>,
     round: Round,
-    course: Course,
+    growth: WindowGrowth,
 }
 
 impl Vegas {
-    /// A controller with its first window.
+    /// A controller with its initial window.
     pub fn new(options: VegasOptions) -> Vegas {
         let reno = Reno::new(options.reno.clone());
-        Vegas { options, reno, base: None, smoothed: None, round: Round::default(), course: Course::Hold }
+        Vegas {
+            options,
+            reno,
+            base: None,
+            smoothed: None,
+            round: Round::default(),
+            growth: WindowGrowth::Hold,
+        }
     }
 
-    fn least(&self) -> f64 {
+    fn min_window(&self) -> f64 {
         2.0 * self.reno.segment
     }
 
-    fn note(&mut self, rtt: f64) {
+    fn add_sample(&mut self, rtt: f64) {
         self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
         self.smoothed = Some(match self.smoothed {
             None => (rtt, rtt / 2.0),
@@ -124,47 +132,47 @@ impl Vegas {
         self.round.sum += rtt;
     }
 
-    /// Segments queued on the path, by the round trip that is over.
+    /// Number of segments queued on the path, estimated over the round trip that has ended.
     fn queued(&mut self, acked: &Acked, rtt: f64) -> Option<f64> {
         let sent = self.round.sent as f64 / self.reno.segment;
-        if self.options.backlog == Backlog::Transit && sent <= 1.0 {
+        if self.options.backlog == BacklogEstimate::Transit && sent <= 1.0 {
             self.base = Some(rtt);
         }
         let base = self.base?;
         Some(match self.options.backlog {
-            Backlog::Window => self.reno.window / self.reno.segment * (1.0 - base / rtt),
-            Backlog::Transit => {
+            BacklogEstimate::Window => self.reno.window / self.reno.segment * (1.0 - base / rtt),
+            BacklogEstimate::Transit => {
                 (acked.in_flight as f64 / self.reno.segment - sent * base / rtt + 0.5).trunc()
             }
         })
     }
 
-    /// Once per round trip: where the window goes next.
-    fn decide(&mut self, acked: &Acked) {
+    /// Chooses the growth of the window, once per round trip.
+    fn choose_growth(&mut self, acked: &Acked) {
         if self.round.samples == 0 || acked.app_limited {
-            self.course = Course::Hold;
+            self.growth = WindowGrowth::Hold;
             return;
         }
         let rtt = self.round.sum / f64::from(self.round.samples);
         let Some(queued) = self.queued(acked, rtt) else { return };
         if self.reno.window < self.reno.threshold {
-            // Every other round trip the window stays, so that the comparison is valid.
-            self.course = if self.course == Course::SlowStart {
-                Course::Hold
+            // The window stays every other round trip, so that the comparison is valid.
+            self.growth = if self.growth == WindowGrowth::SlowStart {
+                WindowGrowth::Hold
             } else if queued > self.options.gamma {
-                self.reno.threshold = self.least();
-                self.reno.window = (self.reno.window * 7.0 / 8.0).max(self.least());
-                Course::Hold
+                self.reno.threshold = self.min_window();
+                self.reno.window = (self.reno.window * 7.0 / 8.0).max(self.min_window());
+                WindowGrowth::Hold
             } else {
-                Course::SlowStart
+                WindowGrowth::SlowStart
             };
         } else if queued > self.options.beta {
-            self.reno.window = (self.reno.window - self.reno.segment).max(self.least());
-            self.course = Course::Hold;
+            self.reno.window = (self.reno.window - self.reno.segment).max(self.min_window());
+            self.growth = WindowGrowth::Hold;
         } else if queued < self.options.alpha {
-            self.course = Course::Avoidance;
+            self.growth = WindowGrowth::Avoidance;
         } else {
-            self.course = Course::Hold;
+            self.growth = WindowGrowth::Hold;
         }
         self.reno.window = self.reno.window.min(self.options.reno.max_window as f64);
     }
@@ -185,45 +193,45 @@ impl Controller for Vegas {
     }
 
     fn on_opened(&mut self, rtt: Span) {
-        // A SYN is short, so that its round trip is shorter than any of a full segment.
-        if self.options.backlog == Backlog::Transit {
-            self.note(rtt.seconds());
+        // A SYN is short, so that its round trip is shorter than that of a full segment.
+        if self.options.backlog == BacklogEstimate::Transit {
+            self.add_sample(rtt.seconds());
         }
     }
 
-    fn on_sent(&mut self, sent: &Sent) {
+    fn on_sent(&mut self, sent: &SentSegment) {
         self.round.sent += sent.size;
     }
 
     fn on_ack(&mut self, ack: &AckInfo) {
-        self.round.covered += ack.advance.unwrap_or(0);
+        self.round.acknowledged += ack.advance.unwrap_or(0);
     }
 
     fn on_acked(&mut self, acked: &Acked) {
         if let Some(rtt) = acked.rtt {
-            self.note(rtt.seconds());
+            self.add_sample(rtt.seconds());
         }
-        if self.round.covered > self.round.outstanding {
-            self.decide(acked);
+        if self.round.acknowledged > self.round.outstanding {
+            self.choose_growth(acked);
             self.round = Round { outstanding: acked.in_flight, ..Round::default() };
         }
         let starting = self.reno.window < self.reno.threshold;
-        match self.course {
-            Course::SlowStart if starting => self.reno.on_acked(acked),
-            Course::Avoidance if !starting => self.reno.on_acked(acked),
-            Course::Hold | Course::SlowStart | Course::Avoidance => {}
+        match self.growth {
+            WindowGrowth::SlowStart if starting => self.reno.on_acked(acked),
+            WindowGrowth::Avoidance if !starting => self.reno.on_acked(acked),
+            WindowGrowth::Hold | WindowGrowth::SlowStart | WindowGrowth::Avoidance => {}
         }
     }
 
-    /// A quarter less, and to no less than two segments, and linear from there, as ns-2 does; the paper does
-    /// not say.
+    /// Reduces the window by a quarter, to at least two segments, followed by linear growth, as ns-2 does;
+    /// the paper does not specify it.
     fn on_lost(&mut self, lost: &Lost) {
-        self.course = Course::Hold;
+        self.growth = WindowGrowth::Hold;
         match lost.kind {
             LossKind::DuplicateAcks => {
                 let segments = (self.reno.window / self.reno.segment).floor();
                 let left = if segments <= 3.0 { 2.0 } else { segments - (segments / 4.0).floor() };
-                self.reno.threshold = self.least();
+                self.reno.threshold = self.min_window();
                 self.reno.window = left * self.reno.segment;
             }
             LossKind::Timeout { .. } => {
@@ -238,12 +246,12 @@ impl Controller for Vegas {
     }
 
     fn on_idle(&mut self, now: Time) {
-        self.course = Course::Hold;
+        self.growth = WindowGrowth::Hold;
         self.reno.on_idle(now);
     }
 
     fn on_marked(&mut self, marked: &Marked) {
-        self.course = Course::Hold;
+        self.growth = WindowGrowth::Hold;
         self.reno.on_marked(marked);
     }
 }
@@ -276,7 +284,14 @@ mod tests {
             vegas.on_ack(&AckInfo { now, advance: Some(MSS) });
             vegas.on_acked(&Acked { rtt, srtt: rtt, in_flight, ..Acked::in_order(now, MSS) });
             let (size, packet, in_flight) = (MSS, MSS + 40, window * MSS);
-            vegas.on_sent(&Sent { now, size, packet, in_flight, retransmission: false, app_limited: false });
+            vegas.on_sent(&SentSegment {
+                now,
+                size,
+                packet,
+                in_flight,
+                retransmission: false,
+                app_limited: false,
+            });
         }
     }
 
@@ -293,8 +308,8 @@ mod tests {
         }
     }
 
-    /// A path of 100 ms that serves a segment per 10 ms holds 10; what is above is queued. It settles with 1
-    /// to 3 queued, from below and from above, and follows when the path becomes faster or slower.
+    /// A path of 100 ms that serves a segment per 10 ms holds 10 segments; the rest is queued. The window
+    /// settles with 1 to 3 segments queued, from below and from above, and follows changes of the path.
     #[test]
     fn the_window_keeps_one_to_three_segments_queued() {
         let settle = |vegas: &mut Vegas, service_ms: f64| {
@@ -323,7 +338,8 @@ mod tests {
             round_trip(&mut vegas, rtt);
             windows.push(segments(&vegas).round());
         }
-        // The decision falls with the first acknowledgement of a round trip, so that a queue is noticed in the next one.
+        // The decision is made at the first acknowledgement of a round trip, so that a queue is noticed in
+        // the next one.
         assert_eq!(windows, [4.0, 4.0, 8.0, 8.0, 16.0, 16.0, 14.0]);
         assert_eq!(vegas.slow_start_threshold(), Some(2 * MSS));
     }
@@ -346,16 +362,16 @@ mod tests {
     fn fine_grained_rto_is_the_mean_and_four_deviations() {
         let mut vegas = vegas(4, 2);
         assert_eq!(vegas.fine_grained_rto(), None);
-        vegas.note(0.1);
-        vegas.note(0.2);
+        vegas.add_sample(0.1);
+        vegas.add_sample(0.2);
         assert_eq!(vegas.fine_grained_rto(), Some(Span::from_us(362_500)));
     }
 
-    /// ns-2's count is one less: 20 sent, 19 outstanding, 100 ms of 125: 19 - 16 = 3.
+    /// ns-2 counts one less: 20 sent, 19 in flight, 100 ms of 125: 19 - 16 = 3.
     #[test]
     fn ns2_counts_what_is_outstanding_after_the_acknowledgement() {
         let mut vegas = vegas(20, 2);
-        vegas.options.backlog = Backlog::Transit;
+        vegas.options.backlog = BacklogEstimate::Transit;
         vegas.base = Some(0.1);
         vegas.round.sent = 20 * MSS;
         let acked = Acked {
@@ -372,50 +388,50 @@ mod tests {
         assert_eq!(vegas.queued(&acked, 0.125), Some(3.0));
     }
 
-    /// RFC 5681, section 4.1, where it is Reno below: the first window at most, and no growth before a round
-    /// trip was seen.
+    /// RFC 5681, section 4.1, as in Reno: at most the initial window, and no growth before the first round
+    /// trip.
     #[test]
     fn after_a_silence_the_window_is_the_first_one() {
         let mut vegas = vegas(10, 2);
         vegas.reno.window = 30.0 * MSS as f64;
-        vegas.course = Course::Avoidance;
+        vegas.growth = WindowGrowth::Avoidance;
         vegas.on_idle(Time::ZERO);
-        assert_eq!((segments(&vegas), vegas.course), (10.0, Course::Hold));
+        assert_eq!((segments(&vegas), vegas.growth), (10.0, WindowGrowth::Hold));
     }
 
-    /// A round trip that the application limits, or of which no sample is known, says nothing of the path.
+    /// A round trip that is application-limited or has no sample does not change the window.
     #[test]
     fn without_a_sample_or_without_data_the_window_stays() {
         for (samples, app_limited, expected) in [
-            (0, false, Course::Hold),
-            (1, true, Course::Hold),
-            (0, true, Course::Hold),
-            (1, false, Course::Avoidance),
+            (0, false, WindowGrowth::Hold),
+            (1, true, WindowGrowth::Hold),
+            (0, true, WindowGrowth::Hold),
+            (1, false, WindowGrowth::Avoidance),
         ] {
             let mut vegas = vegas(20, 2);
             vegas.base = Some(0.1);
-            vegas.course = Course::Avoidance;
+            vegas.growth = WindowGrowth::Avoidance;
             vegas.round = Round { samples, sum: 0.1 * f64::from(samples), ..Round::default() };
             let in_flight = 19 * MSS;
-            vegas.decide(&Acked { in_flight, app_limited, ..Acked::in_order(Time::ZERO, MSS) });
-            assert_eq!((segments(&vegas), vegas.course), (20.0, expected), "{samples} {app_limited}");
+            vegas.choose_growth(&Acked { in_flight, app_limited, ..Acked::in_order(Time::ZERO, MSS) });
+            assert_eq!((segments(&vegas), vegas.growth), (20.0, expected), "{samples} {app_limited}");
         }
     }
 
-    /// At the threshold slow start is over: there a round trip with too little queued adds a segment per
+    /// At the threshold slow start is over: a round trip with too few queued segments adds a segment per
     /// window.
     #[test]
     fn at_the_threshold_the_window_grows_by_a_segment_per_window() {
-        for (course, threshold, expected) in [
-            (Course::Avoidance, 10, 10_100.0),
-            (Course::SlowStart, 10, 10_000.0),
-            (Course::SlowStart, 11, 11_000.0),
-            (Course::Avoidance, 11, 10_000.0),
-            (Course::Hold, 10, 10_000.0),
-            (Course::Hold, 11, 10_000.0),
+        for (growth, threshold, expected) in [
+            (WindowGrowth::Avoidance, 10, 10_100.0),
+            (WindowGrowth::SlowStart, 10, 10_000.0),
+            (WindowGrowth::SlowStart, 11, 11_000.0),
+            (WindowGrowth::Avoidance, 11, 10_000.0),
+            (WindowGrowth::Hold, 10, 10_000.0),
+            (WindowGrowth::Hold, 11, 10_000.0),
         ] {
             let mut vegas = vegas(10, threshold);
-            vegas.course = course;
+            vegas.growth = growth;
             let (now, size, hops) = (Time::ZERO, MSS, 1);
             let (rtt, srtt, in_flight) = (None, None, 9 * MSS);
             vegas.on_acked(&Acked {
@@ -429,37 +445,37 @@ mod tests {
                 ecn_echo: false,
                 hops,
             });
-            assert_eq!(vegas.reno.window, expected, "{course:?} {threshold}");
+            assert_eq!(vegas.reno.window, expected, "{growth:?} {threshold}");
         }
     }
 
-    /// 20 segments, and so many of them queued: thresholds themselves change nothing. A base of 100 ms.
+    /// 20 segments with several queued: values equal to the thresholds change nothing. The base is 100 ms.
     #[test]
     fn what_is_queued_is_compared_with_alpha_beta_and_gamma() {
-        for (threshold, rtt_ms, window, course) in [
-            (20, 100.0 / 0.95, 20.0, Course::Hold), // alpha = 1
-            (20, 105.0, 20.0, Course::Avoidance),   // 0.95
-            (20, 117.0, 20.0, Course::Hold),        // 2.9
-            (20, 118.0, 19.0, Course::Hold),        // 3.05, above beta = 3
-            (21, 105.0, 20.0, Course::SlowStart),   // 0.95, below gamma = 1
-            (21, 106.0, 17.5, Course::Hold),        // 1.13: an eighth less
+        for (threshold, rtt_ms, window, growth) in [
+            (20, 100.0 / 0.95, 20.0, WindowGrowth::Hold), // alpha = 1
+            (20, 105.0, 20.0, WindowGrowth::Avoidance),   // 0.95
+            (20, 117.0, 20.0, WindowGrowth::Hold),        // 2.9
+            (20, 118.0, 19.0, WindowGrowth::Hold),        // 3.05, above beta = 3
+            (21, 105.0, 20.0, WindowGrowth::SlowStart),   // 0.95, below gamma = 1
+            (21, 106.0, 17.5, WindowGrowth::Hold),        // 1.13: an eighth less
         ] {
             let mut vegas = vegas(20, threshold);
             vegas.options.alpha = 1.0 - 1e-9;
             vegas.base = Some(0.1);
             vegas.round = Round { samples: 2, sum: 2.0 * rtt_ms / 1e3, ..Round::default() };
             let acked = Acked { in_flight: 19 * MSS, ..Acked::in_order(Time::ZERO, MSS) };
-            vegas.decide(&acked);
-            assert_eq!((segments(&vegas), vegas.course), (window, course), "{threshold} {rtt_ms}");
+            vegas.choose_growth(&acked);
+            assert_eq!((segments(&vegas), vegas.growth), (window, growth), "{threshold} {rtt_ms}");
         }
     }
 
-    /// ns-2: a round trip in which one segment was sent sets the base anew, one with two does not.
+    /// ns-2: a round trip with one segment resets the base, one with two does not.
     #[test]
     fn ns2_takes_the_round_trip_of_one_segment_for_the_base() {
         for (sent, base) in [(1, 0.2), (2, 0.1)] {
             let mut vegas = vegas(4, 2);
-            vegas.options.backlog = Backlog::Transit;
+            vegas.options.backlog = BacklogEstimate::Transit;
             (vegas.base, vegas.round.sent) = (Some(0.1), sent * MSS);
             let acked = Acked::in_order(Time::ZERO, MSS);
             vegas.queued(&acked, 0.2);

@@ -1,16 +1,16 @@
-//! Westwood+ (Grieco and Mascolo 2004): after a loss the window is what the acknowledgements say that the
-//! path carries.
+//! Westwood+ (Grieco and Mascolo 2004): after a loss the window is set to the bandwidth-delay product, with
+//! the bandwidth estimated from acknowledgements.
 
 use crate::{AckInfo, Acked, Allowance, Controller, LossKind, Lost, Marked, Recovered, Reno, RenoOptions};
 use multihop_core::{Span, Time};
 
-/// How samples of the bandwidth are smoothed; the weight of the past is 0.9 in both.
+/// Smoothing of bandwidth samples; the weight of the past is 0.9 in both filters.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum BandwidthFilter {
     /// `0.9 past + 0.1 sample` (Grieco and Mascolo 2004).
     #[default]
     Exponential,
-    /// `0.9 past + 0.1 (sample + sample before) / 2`: ns-3, with the fixed coefficients of Westwood's first
+    /// `0.9 past + 0.1 (sample + previous sample) / 2`: ns-3, with the fixed coefficients of Westwood's first
     /// filter.
     Tustin,
 }
@@ -18,50 +18,50 @@ pub enum BandwidthFilter {
 /// Options of [`Westwood`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct WestwoodOptions {
-    /// How the window opens, the first window, and the limits.
+    /// Growth of the window, initial window, and limits.
     pub reno: RenoOptions,
-    /// The filter of the bandwidth.
+    /// Filter of the bandwidth.
     pub filter: BandwidthFilter,
 }
 
-/// The controller.
+/// The Westwood+ controller.
 #[derive(Clone, Debug)]
 pub struct Westwood {
     options: WestwoodOptions,
     reno: Reno,
-    /// The latest round-trip sample, and the least.
+    /// Latest and minimum round-trip samples.
     rtt: Option<Span>,
     rtt_min: Option<Span>,
-    /// When the present sample of the bandwidth began, and the bytes acknowledged since.
-    began: Option<Time>,
+    /// Start of the present bandwidth sample, and bytes acknowledged since.
+    sample_start: Option<Time>,
     acknowledged: u64,
-    /// Bytes that duplicate acknowledgements stood for and that no cumulative acknowledgement has covered
+    /// Bytes that duplicate acknowledgements stand for and that no cumulative acknowledgement has covered
     /// yet.
     anticipated: u64,
-    /// Smoothed bandwidth and the last sample, in bytes per second.
+    /// Smoothed bandwidth and last sample, in bytes per second.
     bandwidth: Option<(f64, f64)>,
 }
 
 impl Westwood {
-    /// A controller with its first window.
+    /// A controller with its initial window.
     pub fn new(options: WestwoodOptions) -> Westwood {
         Westwood {
             reno: Reno::new(options.reno.clone()),
             options,
             rtt: None,
             rtt_min: None,
-            began: None,
+            sample_start: None,
             acknowledged: 0,
             anticipated: 0,
             bandwidth: None,
         }
     }
 
-    /// One sample per round-trip time: the bytes acknowledged over the time that they took.
+    /// Takes one sample per round-trip time: acknowledged bytes over the elapsed time.
     fn sample(&mut self, now: Time) {
-        let began = *self.began.get_or_insert(now);
+        let sample_start = *self.sample_start.get_or_insert(now);
         let Some(rtt) = self.rtt else { return };
-        let taken = now.since(began);
+        let taken = now.since(sample_start);
         if taken < rtt || taken == Span::ZERO {
             return;
         }
@@ -72,12 +72,12 @@ impl Westwood {
             (Some((past, before)), BandwidthFilter::Tustin) => 0.9 * past + 0.1 * (sample + before) / 2.0,
         };
         self.bandwidth = Some((smoothed, sample));
-        self.began = Some(now);
+        self.sample_start = Some(now);
         self.acknowledged = 0;
     }
 
-    /// What the path holds: bandwidth times the least round-trip time, in bytes.
-    fn pipe(&self) -> Option<f64> {
+    /// Bandwidth-delay product with the minimum round-trip time, in bytes.
+    fn bandwidth_delay_product(&self) -> Option<f64> {
         let (bandwidth, _) = self.bandwidth?;
         Some((bandwidth * self.rtt_min?.seconds()).max(2.0 * self.reno.segment))
     }
@@ -115,14 +115,16 @@ impl Controller for Westwood {
     }
 
     fn on_lost(&mut self, lost: &Lost) {
-        let Some(pipe) = self.pipe() else { return self.reno.on_lost(lost) };
-        self.reno.threshold = pipe.min(self.options.reno.max_window as f64);
+        let Some(bandwidth_delay_product) = self.bandwidth_delay_product() else {
+            return self.reno.on_lost(lost);
+        };
+        self.reno.threshold = bandwidth_delay_product.min(self.options.reno.max_window as f64);
         self.reno.window = match lost.kind {
             LossKind::DuplicateAcks => self.reno.window.min(self.reno.threshold),
             LossKind::Timeout { .. } => self.reno.segment,
         };
         if lost.kind != LossKind::DuplicateAcks {
-            // What was outstanding counts as gone, and duplicates of before mean nothing any more.
+            // Outstanding data counts as lost, and earlier duplicates are no longer relevant.
             self.anticipated = 0;
         }
     }
@@ -133,16 +135,16 @@ impl Controller for Westwood {
     }
 
     fn on_idle(&mut self, now: Time) {
-        self.began = None;
+        self.sample_start = None;
         self.acknowledged = 0;
         self.reno.on_idle(now);
     }
 
     fn on_marked(&mut self, marked: &Marked) {
-        match self.pipe() {
+        match self.bandwidth_delay_product() {
             None => self.reno.on_marked(marked),
-            Some(pipe) => {
-                self.reno.threshold = pipe.min(self.options.reno.max_window as f64);
+            Some(bandwidth_delay_product) => {
+                self.reno.threshold = bandwidth_delay_product.min(self.options.reno.max_window as f64);
                 self.reno.window = self.reno.window.min(self.reno.threshold);
             }
         }
@@ -183,8 +185,8 @@ mod tests {
         westwood.bandwidth.map_or(0.0, |(smoothed, _)| smoothed)
     }
 
-    /// Round-trip time 100 ms. The first sample is what 0 to 100 ms acknowledge: 10 segments, 100 kB/s; then
-    /// 5, 50 kB/s; then 20, 200 kB/s.
+    /// Round-trip time 100 ms. The first sample is the data acknowledged in 0 to 100 ms: 10 segments, 100
+    /// kB/s; then 5, 50 kB/s; then 20, 200 kB/s.
     #[test]
     fn the_bandwidth_is_sampled_each_round_trip_and_smoothed() {
         for (filter, second, third) in [
@@ -204,7 +206,7 @@ mod tests {
         }
     }
 
-    /// 100 kB/s and a least round trip of 100 ms hold 10 segments, whatever the window was.
+    /// 100 kB/s and a minimum round trip of 100 ms hold 10 segments, whatever the window was.
     #[test]
     fn a_loss_leaves_what_the_path_holds() {
         let mut westwood = westwood(BandwidthFilter::Exponential);
@@ -230,7 +232,7 @@ mod tests {
         assert_eq!(westwood.allowance().window, 20 * MSS);
     }
 
-    /// Duplicates count a segment each when they come, and what they stood for does not count again.
+    /// Duplicates count a segment each when they arrive; the bytes that they stand for are not counted again.
     #[test]
     fn duplicate_acknowledgements_count_once() {
         let mut westwood = westwood(BandwidthFilter::Exponential);
@@ -240,7 +242,8 @@ mod tests {
         assert_eq!(bandwidth(&westwood), 100_000.0);
     }
 
-    /// Nine duplicates stood for what two acknowledgements of five segments cover: ten segments in 100 ms.
+    /// Nine duplicates stand for segments that two acknowledgements of five segments cover: ten segments in
+    /// 100 ms.
     #[test]
     fn what_duplicates_stood_for_is_taken_off_bit_by_bit() {
         let mut westwood = westwood(BandwidthFilter::Exponential);

@@ -1,47 +1,46 @@
-//! How fast data arrives (draft-cheng-iccrg-delivery-rate-estimation-00): a sample of the rate for each
+//! Estimation of the delivery rate (draft-cheng-iccrg-delivery-rate-estimation-00): one rate sample per
 //! acknowledgement.
 //!
-//! Each segment remembers what had been delivered when it left. When it is delivered itself, the difference
-//! is what came through in between, and the longer of two spans is the time that it took: the one in which it
-//! was sent and the one in which it was acknowledged. The first is the longer one when acknowledgements come
-//! in a bunch, and a path cannot deliver faster than it is sent to for long.
+//! Each segment stores the amount delivered when it was sent. When the segment itself is delivered, the
+//! difference is the amount delivered in between. The elapsed time is the longer one of the send interval and
+//! the acknowledgement interval. The send interval is longer if acknowledgements are compressed, and a path
+//! cannot deliver faster than data is sent for long.
 
 use multihop_core::{SackBlock, Span, Time};
 use std::collections::VecDeque;
 
-/// The state of a connection (section "Per-connection (C) state" of the draft), and that of its outstanding
-/// segments.
+/// State of a connection (section "Per-connection (C) state" of the draft), and of its outstanding segments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DeliveryRate {
-    /// The outstanding segments in order, as they were cut when they were first sent.
-    segments: VecDeque<Outstanding>,
-    /// `C.delivered`: bytes acknowledged, cumulatively or selectively.
+    /// Outstanding segments in order, with the boundaries of their first transmission.
+    segments: VecDeque<OutstandingSegment>,
+    /// `C.delivered`: number of bytes acknowledged, cumulatively or selectively.
     delivered: u64,
-    /// `C.delivered_time`: when it last grew.
+    /// `C.delivered_time`: time at which it last grew.
     delivered_time: Time,
-    /// `C.first_sent_time`: when the segment that was delivered last had left.
+    /// `C.first_sent_time`: send time of the segment that was delivered last.
     first_sent_time: Time,
-    /// `C.app_limited`: once more than this is delivered, what the application's silence held back is over.
+    /// `C.app_limited`: value of `delivered` at which the application-limited phase ends.
     limited_until: Option<u64>,
-    /// The least round trip of a segment that was sent once.
+    /// Minimum round-trip time of segments that were sent once.
     least_rtt: Option<Span>,
 }
 
-/// A segment that was sent (section "Per-packet (P) state").
+/// Outstanding segment (section "Per-packet (P) state").
 #[derive(Clone, Copy, Debug)]
-struct Outstanding {
+struct OutstandingSegment {
     start: u64,
     end: u64,
-    /// It was sent once only.
-    once: bool,
-    /// It was selectively acknowledged.
-    arrived: bool,
-    departure: Departure,
+    /// Whether the segment was sent only once.
+    sent_once: bool,
+    /// Whether the segment was selectively acknowledged.
+    sacked: bool,
+    departure: SendState,
 }
 
-/// How things were when a segment was last sent.
+/// State of the connection when a segment was last sent.
 #[derive(Clone, Copy, Debug)]
-struct Departure {
+struct SendState {
     sent: Time,
     delivered: u64,
     delivered_time: Time,
@@ -49,31 +48,31 @@ struct Departure {
     app_limited: bool,
 }
 
-/// What an acknowledgement said about the rate (section "Rate Sample (rs) output").
+/// Rate sample of an acknowledgement (section "Rate Sample (rs) output").
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Sample {
-    /// Bytes newly delivered.
+pub(crate) struct RateSample {
+    /// Number of bytes newly delivered.
     pub size: u64,
-    /// Bytes delivered so far.
+    /// Number of bytes delivered so far.
     pub delivered: u64,
-    /// Bytes delivered when the newest of these segments was sent.
+    /// Number of bytes delivered when the newest of these segments was sent.
     pub prior_delivered: u64,
-    /// Bytes per second, unless it is less than a round trip since that segment was sent.
+    /// Bytes per second; none if that segment was sent less than a round trip ago.
     pub rate: Option<f64>,
-    /// It was sent while the application had too little to send.
+    /// Whether that segment was sent while application-limited.
     pub app_limited: bool,
-    /// Its round trip, if it was sent once (Karn).
+    /// Round-trip time of that segment, if it was sent once (Karn).
     pub rtt: Option<Span>,
 }
 
 impl DeliveryRate {
-    /// Bytes `start..end` leave, for the first time or again, while `in_flight` bytes are in the network
-    /// ("Transmitting a data packet").
+    /// Records the sending of bytes `start..end`, for the first time or again, with `in_flight` bytes in the
+    /// network ("Transmitting a data packet").
     pub fn on_sent(&mut self, now: Time, start: u64, end: u64, in_flight: u64) {
         if in_flight == 0 {
             (self.first_sent_time, self.delivered_time) = (now, now);
         }
-        let departure = Departure {
+        let departure = SendState {
             sent: now,
             delivered: self.delivered,
             delivered_time: self.delivered_time,
@@ -82,22 +81,28 @@ impl DeliveryRate {
         };
         let first = self.segments.partition_point(|segment| segment.end <= start);
         for segment in self.segments.range_mut(first..).take_while(|segment| segment.start < end) {
-            (segment.departure, segment.once) = (departure, false);
+            (segment.departure, segment.sent_once) = (departure, false);
         }
         let start = self.segments.back().map_or(start, |last| last.end.max(start));
         if start < end {
-            self.segments.push_back(Outstanding { start, end, once: true, arrived: false, departure });
+            self.segments.push_back(OutstandingSegment {
+                start,
+                end,
+                sent_once: true,
+                sacked: false,
+                departure,
+            });
         }
     }
 
-    /// Everything below `una` and in `blocks` was acknowledged by now ("Upon receiving an ACK"). None if
-    /// nothing of that is news.
-    pub fn on_ack(&mut self, now: Time, una: u64, blocks: &[SackBlock]) -> Option<Sample> {
+    /// Processes an acknowledgement of everything below `una` and in `blocks` ("Upon receiving an ACK"). None
+    /// if it delivers nothing new.
+    pub fn on_ack(&mut self, now: Time, una: u64, blocks: &[SackBlock]) -> Option<RateSample> {
         let before = self.delivered;
         let mut newest = None;
         while let Some(segment) = self.segments.front().copied().filter(|segment| segment.end <= una) {
             self.segments.pop_front();
-            if !segment.arrived {
+            if !segment.sacked {
                 self.deliver(segment, &mut newest);
             }
         }
@@ -108,8 +113,8 @@ impl DeliveryRate {
                 if segment.end > block.end {
                     break;
                 }
-                if !segment.arrived {
-                    self.segments[index].arrived = true;
+                if !segment.sacked {
+                    self.segments[index].sacked = true;
                     self.deliver(segment, &mut newest);
                 }
             }
@@ -121,35 +126,35 @@ impl DeliveryRate {
         Some(self.sample(now, newest, before))
     }
 
-    fn deliver(&mut self, segment: Outstanding, newest: &mut Option<Outstanding>) {
+    fn deliver(&mut self, segment: OutstandingSegment, newest: &mut Option<OutstandingSegment>) {
         self.delivered += segment.end - segment.start;
-        let order = |segment: &Outstanding| (segment.departure.sent, segment.end);
+        let order = |segment: &OutstandingSegment| (segment.departure.sent, segment.end);
         if newest.as_ref().is_none_or(|newest| order(newest) < order(&segment)) {
             *newest = Some(segment);
         }
     }
 
-    fn sample(&mut self, now: Time, newest: Outstanding, before: u64) -> Sample {
-        let Departure { sent, delivered, delivered_time, first_sent_time, app_limited } = newest.departure;
-        let rtt = newest.once.then(|| now.since(sent));
+    fn sample(&mut self, now: Time, newest: OutstandingSegment, before: u64) -> RateSample {
+        let SendState { sent, delivered, delivered_time, first_sent_time, app_limited } = newest.departure;
+        let rtt = newest.sent_once.then(|| now.since(sent));
         self.least_rtt = [self.least_rtt, rtt].into_iter().flatten().min();
         let interval = sent.since(first_sent_time).max(now.since(delivered_time));
-        // A shorter one comes of a segment that was sent again although it was on its way.
+        // A shorter interval comes from an unnecessary retransmission.
         let plausible = interval > Span::ZERO && self.least_rtt.is_none_or(|least| interval >= least);
         let rate = plausible.then(|| (self.delivered - delivered) as f64 * 1e9 / interval.ns() as f64);
         let size = self.delivered - before;
-        Sample { size, delivered: self.delivered, prior_delivered: delivered, rate, app_limited, rtt }
+        RateSample { size, delivered: self.delivered, prior_delivered: delivered, rate, app_limited, rtt }
     }
 
-    /// The application has nothing more to send although the window would allow it, with `in_flight` bytes in
-    /// the network ("Detecting application-limited phases"): the rates of what is sent until these are
-    /// delivered say little of the path.
-    pub fn limit(&mut self, in_flight: u64) {
+    /// Starts an application-limited phase: the application has nothing to send although the window allows
+    /// it, with `in_flight` bytes in the network ("Detecting application-limited phases"). Rates of data sent
+    /// until these bytes are delivered say little about the path.
+    pub fn mark_app_limited(&mut self, in_flight: u64) {
         self.limited_until = Some((self.delivered + in_flight).max(1));
     }
 
-    /// Was what leaves now held back by the application?
-    pub fn limited(&self) -> bool {
+    /// Whether data sent now is application-limited.
+    pub fn is_app_limited(&self) -> bool {
         self.limited_until.is_some()
     }
 }
@@ -162,12 +167,12 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    fn rate(sample: Option<Sample>) -> f64 {
+    fn rate(sample: Option<RateSample>) -> f64 {
         sample.unwrap().rate.unwrap()
     }
 
-    /// Segments of 1000 bytes, 10 ms apart, a round trip of 100 ms: when the first window is through, 1000
-    /// bytes per 10 ms.
+    /// Segments of 1000 bytes, 10 ms apart, with a round trip of 100 ms: after the first window, 1000 bytes
+    /// per 10 ms.
     #[test]
     fn a_steady_flow_has_the_rate_at_which_it_is_sent() {
         let mut rates = DeliveryRate::default();
@@ -185,9 +190,8 @@ mod tests {
         assert_eq!(last.rate, Some(100_000.0));
     }
 
-    /// Bytes of a whole flight over the time from its first departure to the acknowledgement, however they
-    /// are acknowledged: at once, as they were sent, the most of them in a bunch, or in two halves 100 ms
-    /// apart.
+    /// Bytes of a whole flight over the time from its first transmission to the acknowledgement, however they
+    /// are acknowledged: at once, mostly compressed, or in two halves 100 ms apart.
     #[test]
     fn stretched_acknowledgements_lower_the_rate_and_bunches_do_not_raise_it() {
         let mut rates = DeliveryRate::default();
@@ -206,8 +210,9 @@ mod tests {
         assert_eq!(rate(rates.on_ack(ms(550), 30_000, &[])), 1e13 / 220e6);
     }
 
-    /// Twenty segments 10 ms apart, with a round trip of 50 ms. The acknowledgements from 100 ms on are held
-    /// up and come as one at 195 ms: 15 segments in the 105 ms since the last, but they left within 150 ms.
+    /// Twenty segments 10 ms apart, with a round trip of 50 ms. The acknowledgements from 100 ms on are
+    /// delayed and compressed into one at 195 ms: 15 segments in the 105 ms since the last one, but sent
+    /// within 150 ms.
     #[test]
     fn compressed_acknowledgements_are_measured_by_the_times_of_sending() {
         let mut rates = DeliveryRate::default();
@@ -221,7 +226,7 @@ mod tests {
             rates.on_sent(ms(now), 1_000 * i, 1_000 * (i + 1), 1_000 * (i - acked));
         }
         let sample = rates.on_ack(ms(195), 20_000, &[]).unwrap();
-        // The last delivery before was of the fifth segment, sent at 40 ms and delivered at 90 ms.
+        // The last delivery before was that of the fifth segment, sent at 40 ms and delivered at 90 ms.
         assert_eq!(sample.prior_delivered, 5_000);
         assert_eq!(sample.rate, Some(15e12 / 150e6), "not {}", 15_000.0 / 0.105);
     }
@@ -241,7 +246,8 @@ mod tests {
         assert_eq!(sample.prior_delivered, 300, "by its second departure");
     }
 
-    /// The original arrives just after it was repeated: no rate, as a round trip of 1 ms is impossible.
+    /// The original arrives just after its retransmission: no rate sample, as a round trip of 1 ms is
+    /// impossible.
     #[test]
     fn a_repetition_that_was_not_needed_gives_no_rate() {
         let mut rates = DeliveryRate::default();
@@ -256,18 +262,18 @@ mod tests {
     fn what_the_application_held_back_is_marked_until_it_is_delivered() {
         let mut rates = DeliveryRate::default();
         rates.on_sent(ms(0), 0, 100, 0);
-        rates.limit(100);
+        rates.mark_app_limited(100);
         rates.on_sent(ms(10), 100, 200, 100);
         assert!(!rates.on_ack(ms(50), 100, &[]).unwrap().app_limited);
         rates.on_sent(ms(55), 200, 300, 100);
         assert!(rates.on_ack(ms(60), 200, &[]).unwrap().app_limited);
-        assert!(!rates.limited(), "200 bytes are delivered, more than 100");
+        assert!(!rates.is_app_limited(), "200 bytes are delivered, more than 100");
         rates.on_sent(ms(70), 300, 400, 100);
         assert!(rates.on_ack(ms(105), 300, &[]).unwrap().app_limited);
         assert!(!rates.on_ack(ms(120), 400, &[]).unwrap().app_limited);
     }
 
-    /// After a timeout segments may be cut anew, across what is new.
+    /// After a timeout segments may have other boundaries, which extend into new data.
     #[test]
     fn a_repetition_that_reaches_into_new_data_counts_both() {
         let mut rates = DeliveryRate::default();
@@ -279,7 +285,7 @@ mod tests {
         assert_eq!(sample.rtt, Some(Span::from_ms(50)), "of the new part");
     }
 
-    /// Only the first of two segments is sent again: the second one keeps its time, and gives a sample
+    /// Only the first of two segments is retransmitted: the second keeps its send time, and gives a sample
     /// (Karn).
     #[test]
     fn what_follows_a_repeated_segment_was_sent_once() {

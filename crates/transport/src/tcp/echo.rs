@@ -1,13 +1,13 @@
-//! What a receiver returns of congestion headers and marks.
+//! Feedback of a receiver from congestion headers and marks.
 
 use multihop_core::{HeaderBytes, Segment};
 
-/// The part of a scheme that stands at the receiver of a TCP connection: it makes the headers of
-/// acknowledgements of what segments brought.
+/// Receiver part of a TCP scheme, which builds the headers of acknowledgements from those of received
+/// segments.
 pub trait Echo: Send {
-    /// A segment arrived: its congestion header is in `feedback`, marks are in its ECN codepoint.
+    /// Processes a received segment, with its congestion header in `feedback` and marks in its ECN codepoint.
     fn note(&mut self, segment: &Segment);
 
-    /// An acknowledgement leaves with this header. However many segments it is of, there is one.
+    /// Header of the next acknowledgement. Called once per acknowledgement, however many segments it covers.
     fn take(&mut self) -> HeaderBytes;
 }

@@ -1,5 +1,5 @@
-//! A TCP connection's two ends but for its congestion control: what is sent (loss recovery: `recovery`,
-//! `scoreboard`), and when what is lost is known to be (the retransmission timer, [`Rto`]).
+//! The two ends of a TCP connection without its congestion control: selection of data to send (loss recovery:
+//! `recovery`, `scoreboard`), and detection of losses (retransmission timer, [`Rto`]).
 
 mod bursts;
 mod delivery_rate;

@@ -1,52 +1,52 @@
-//! The options of a TCP connection. Where RFCs and ns-2 part, each difference is a field here.
+//! Options of a TCP connection, with a field for each difference between RFCs, ns-2 and Linux.
 
 use crate::{Flavour, RtoOptions, SmallQueues};
 use multihop_core::{Ecn, Span, Written, parameters};
 
-/// How lost segments are found and repaired.
+/// Detection and repair of lost segments.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Recovery {
-    /// From duplicate and partial acknowledgements (RFC 6582).
+    /// Duplicate and partial acknowledgements (RFC 6582).
     #[default]
     NewReno,
-    /// The same, but any new acknowledgement ends it, so that a second loss of a window waits for the
-    /// retransmission timer (RFC 5681, section 3.2): ns-2's `Agent/TCP/Reno`, from which its XCP derives.
+    /// Duplicate acknowledgements; recovery ends with any new acknowledgement, so that a second loss in a
+    /// window needs the retransmission timer (RFC 5681, section 3.2): ns-2's `Agent/TCP/Reno`, base of its
+    /// XCP.
     Reno,
-    /// From selective acknowledgements (RFC 6675).
+    /// Selective acknowledgements (RFC 6675).
     Sack,
-    /// From selective acknowledgements as ns-2's `Agent/TCP/Sack1` has it, which counts packets and forgets
-    /// more.
+    /// Selective acknowledgements as in ns-2's `Agent/TCP/Sack1`, which counts packets and keeps less state.
     Sack1,
 }
 
 impl Recovery {
-    /// Does the receiver say which data it has?
+    /// Whether the receiver reports the data that it has.
     pub const fn is_selective(self) -> bool {
         matches!(self, Recovery::Sack | Recovery::Sack1)
     }
 }
 
-/// The congestion window with which `NewReno` leaves fast recovery (RFC 6582, section 3.2, step 3).
+/// Congestion window after `NewReno`'s fast recovery (RFC 6582, section 3.2, step 3).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ExitWindow {
-    /// At most one segment more than what is outstanding, so that no burst follows: the first choice of
-    /// RFC 6582.
+    /// At most one segment more than the data in flight, so that no burst follows: the first option of RFC
+    /// 6582.
     #[default]
     Flight,
-    /// The window as partial acknowledgements left it, which the full acknowledgement opens like any other:
+    /// Window as deflated by partial acknowledgements, which the full acknowledgement opens like any other:
     /// ns-2 with its default `exit_recovery_fix_ 0`.
     Deflated,
 }
 
-/// What becomes of selective acknowledgements when the retransmission timer expires.
+/// Handling of selective acknowledgements when the retransmission timer expires.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SackedAtTimeout {
-    /// They are forgotten, because the receiver may have reneged (RFC 2018, section 8); what it reports from
-    /// then on is not sent again.
+    /// The scoreboard is cleared, because the receiver may have reneged (RFC 2018, section 8). Data that the
+    /// receiver reports afterwards is not retransmitted.
     Forgotten,
-    /// They still hold, as most implementations have it (RFC 6675, section 5.1).
+    /// The scoreboard is kept, as in most implementations (RFC 6675, section 5.1).
     Kept,
-    /// Everything is sent again, whatever the receiver reports, as ns-2 does.
+    /// All data is retransmitted, whatever the receiver reports, as in ns-2.
     SentAgain,
 }
 
@@ -64,18 +64,18 @@ impl Written<bool> for SackedAtTimeout {
     }
 }
 
-/// What a scheme's feedback takes of each segment: bytes of a congestion header, and the ECN codepoint. The
-/// header itself is the scheme's.
+/// Use of segments by a scheme's feedback: size of the congestion header, and ECN codepoints. The scheme
+/// defines the header itself.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct CongestionHeader {
-    /// Bytes of the header in segments without data.
+    /// Size of the header in segments without data, in bytes.
     pub bytes: u32,
-    /// Bytes of the header in segments with data: other than in those without if routers have a part of their
-    /// own, or if only acknowledgements carry one.
+    /// Size of the header in segments with data, in bytes. Differs if routers have their own part, or if only
+    /// acknowledgements carry a header.
     pub bytes_with_data: u32,
-    /// The ECN codepoint with which data leaves, for routers to change; none if that is not what they change.
+    /// ECN codepoint of data, which routers may change; none if routers do not use it.
     pub codepoint: Option<Ecn>,
-    /// The ECN codepoint with which acknowledgements leave: capable if routers are to mark them as well.
+    /// ECN codepoint of acknowledgements: ECN-capable if routers may mark them as well.
     pub ack_codepoint: Ecn,
 }
 
@@ -85,8 +85,7 @@ impl CongestionHeader {
         CongestionHeader { bytes, bytes_with_data: bytes, codepoint: None, ack_codepoint: Ecn::NotCapable }
     }
 
-    /// Routers change the codepoint of data, which leaves with this one; acknowledgements return `bytes` of
-    /// what came of it.
+    /// Marking of data, which is sent with `codepoint`; acknowledgements return feedback of `bytes` bytes.
     pub const fn marks(codepoint: Ecn, bytes: u32) -> CongestionHeader {
         CongestionHeader {
             bytes,
@@ -99,56 +98,57 @@ impl CongestionHeader {
 
 parameters! {
     ($)
-    /// Options of both ends of a TCP connection, by default as the RFCs have it: 1460 bytes in 1500. Linux 6
-    /// has its own where the RFCs leave a choice: timestamps, its timer, delayed acknowledgements of at most
-    /// 40 ms, and what it does about marks.
+    /// Options of both ends of a TCP connection. The defaults are those of the RFCs, with 1460 bytes in
+    /// packets of 1500. Linux 6 differs where the RFCs leave a choice: timestamps, timer, delayed
+    /// acknowledgements of at most 40 ms, and its reactions to marks.
     #[derive(Clone, Debug, PartialEq)]
     TcpOptions(
-        /// How losses are repaired.
+        /// Detection and repair of losses.
         recovery: Recovery
     ) by Flavour, listed by tcp_parameters:
-    /// Payload of a full segment (SMSS). linux without `timestamps` has that of rfc.
+    /// Payload of a full segment (SMSS). linux without `timestamps` has the value of rfc.
     segment_size: Bytes from "1 B" to "65535 B" = 1460, Linux: 1448;
-    /// Network and transport headers of each packet, options not counted.
+    /// Network and transport headers of each packet, without options.
     header: Bytes from "0 B" to "65535 B" = 40;
-    /// Receive window in segments: the receiver's buffer, which it advertises. It caps the congestion window
-    /// and is the first slow-start threshold (ns-2's `window_`). That of rfc is large enough not to bind, as
-    /// receivers that tune their buffers keep it (Fisk and Feng, Dynamic Right-Sizing, 2001; RFC 7323 for its
+    /// Receive window in segments: the receiver's buffer, which it advertises. Limits the congestion window,
+    /// and is the initial slow-start threshold (ns-2's `window_`). The value of rfc does not bind, as
+    /// receivers tune their buffers so (Fisk and Feng, Dynamic Right-Sizing, 2001; RFC 7323 for the window
     /// scale).
     window: u32 [1, 1_048_576] = TcpOptions::OPEN_WINDOW, Ns2: 20;
-    /// The receiver waits this long for a second segment before it acknowledges (RFC 1122, section 4.2.3.2);
-    /// "0 s" acknowledges each segment.
+    /// Maximum time for which the receiver delays an acknowledgement to wait for a second segment (RFC 1122,
+    /// section 4.2.3.2); "0 s" acknowledges each segment.
     delayed_ack: (Option<Span> as Span) from "0 s" to "500 ms"
         = Some(Span::from_ms(100)), Ns2: None, Linux: Some(Span::from_ms(40));
-    /// Segments that one acknowledgement stands for, if they come within `delayed_ack`: two (RFC 5681,
-    /// section 4.2), or more, which leaves more of a shared medium to data (RFC 5690's acknowledgement ratio,
-    /// and what a host that merges segments on reception comes to). A larger number opens the window more
-    /// slowly in slow start, unless `byte_counting` is raised as well.
+    /// Number of segments that one acknowledgement covers, if they arrive within `delayed_ack`: two (RFC
+    /// 5681, section 4.2), or more to leave more of a shared medium to data (acknowledgement ratio of RFC
+    /// 5690; also the effect of a host that merges segments on reception). Larger values slow the window
+    /// growth in slow start, unless `byte_counting` is raised as well.
     ack_every: u32 [1, 1000] = 2;
-    /// Pace segments, once there is a round-trip sample, at Linux's rate for a window: 1.2 windows per
+    /// Pace segments after the first round-trip sample, at Linux's rate for a window: 1.2 windows per
     /// smoothed round trip, 2 in slow start up to half of the threshold. Schemes with a pace of their own
     /// keep it.
     window_pacing: bool = false;
-    /// TCP small queues (Linux): no more of the connection waits in its own node, in queues and radio, than
-    /// its rate in bytes per second shifted right by this, and at least two packets; twice that for what is
-    /// sent again. 10, TCP's default in Linux, is about 1 ms, 7, that of mac80211, 8 ms. The rate is that of
-    /// `window_pacing`, whether segments are paced or not. The window does not open while this, and not the
-    /// window, holds the sender back. None: all that the window allows. On a node of several radios, what is
-    /// handed from one to another counts as gone.
+    /// TCP small queues (Linux): limit on the connection's data in the queues and the radio of its own node,
+    /// the rate in bytes per second shifted right by this value, at least two packets; twice that for
+    /// retransmissions. 10, TCP's default in Linux, is about 1 ms; 7, the value of mac80211, is 8 ms. The
+    /// rate is that of `window_pacing`, whether segments are paced or not. The window does not open while
+    /// this limit, and not the window, holds the sender back. None: no limit but the window. On a node of
+    /// several radios, packets that one radio passes to another count as sent.
     pacing_shift: (Option<u32> as u32) [0, 20] = None;
-    /// The most that waits there with `pacing_shift`, whatever the rate, of a connection that is not paced
+    /// Upper limit of that amount with `pacing_shift`, whatever the rate, for a connection that is not paced
     /// (Linux's `tcp_limit_output_bytes`).
     output_limit: Bytes from "1 B" to "1 GB" = 4 << 20;
-    /// Segmentation offload (Linux): new data leaves in bursts of what the rate brings in the time that
-    /// `pacing_shift` says, or in a millisecond, of at least two segments, and of more where round trips are
-    /// short: 64 KiB, halved for each 512 us of the least one; but of at most half the window. Less than a
-    /// burst waits for the next acknowledgement, if that is to come within a millisecond. Pacing is from
-    /// burst to burst, and one that leaves late has the next sooner.
+    /// Segmentation offload (Linux): new data is sent in bursts. A burst is the data that the rate carries in
+    /// the time of `pacing_shift`, or in a millisecond, at least two segments. Short round trips add 64 KiB,
+    /// halved for each 512 us of the minimum round trip. Half the window is the maximum. Less than a burst
+    /// waits for the next acknowledgement, if that is expected within a millisecond. Pacing is between
+    /// bursts, and a late burst brings the next one forward.
     segmentation_offload: bool = false, Linux: true;
-    /// Receive offload (Linux's GRO): segments in order that arrive at one instant, as those of an A-MPDU do,
-    /// are one to the receiver, up to one with PSH, the last of a burst. One acknowledgement stands for all.
+    /// Receive offload (Linux's GRO): segments in order that arrive at one instant, such as those of an
+    /// A-MPDU, count as one segment, up to one with PSH, the last of a burst. One acknowledgement covers them
+    /// all.
     receive_offload: bool = false, Linux: true;
-    /// Open the connection with SYN and SYN-ACK. Without it the connection is open from the start.
+    /// Open the connection with SYN and SYN-ACK. If false, the connection is open from the start.
     handshake: bool = true;
     /// The timestamp option: 12 more header bytes, and a round-trip sample from every acknowledgement of new
     /// data (RFC 7323). Without it one segment at a time is timed (RFC 6298, section 3).
@@ -157,66 +157,68 @@ parameters! {
     ecn: bool = false;
     /// Limited Transmit: new data on the first two duplicate acknowledgements (RFC 3042).
     limited_transmit: bool = true;
-    /// Where losses are repaired from selective acknowledgements: keep these when the retransmission timer
-    /// expires, as most implementations do, and send nothing again that they report (RFC 6675, section 5.1).
-    /// Otherwise they are forgotten (RFC 2018, section 8). None: everything is sent again, whatever the
-    /// receiver reports.
+    /// With recovery from selective acknowledgements: keep the scoreboard when the retransmission timer
+    /// expires, as most implementations do, and do not retransmit data that it reports (RFC 6675, section
+    /// 5.1). If false, the scoreboard is cleared (RFC 2018, section 8). None: all data is retransmitted,
+    /// whatever the receiver reports.
     keep_sacked: (SackedAtTimeout as bool)
         = SackedAtTimeout::Forgotten, Ns2: SackedAtTimeout::SentAgain, Linux: SackedAtTimeout::Kept;
-    /// A node's MAC that gives a packet up, because its retry limit is reached, signals that to the end of
-    /// the flow at this node, if the packet came from there. Data is sent again at once, in its own place in
-    /// the window; so is an acknowledgement that no later one replaces. So often in a row without an answer:
-    /// then the retransmission timer is waited for. Losses further on are found as without it. 0: no signal.
+    /// Number of local repairs in a row without an acknowledgement. If the node's MAC reaches its retry limit
+    /// for a packet of a flow that starts or ends at this node, it signals the loss to that end of the flow.
+    /// Data is retransmitted at once, within the window; so is an acknowledgement that no later one replaces.
+    /// Beyond this number, the retransmission timer repairs the loss. Losses at other nodes are detected as
+    /// usual. 0: no signal.
     local_repairs: u32 [0, 1_048_576] = 0;
-    /// Duplicate acknowledgements that mean a loss (`DupThresh`).
+    /// Number of duplicate acknowledgements that indicate a loss (`DupThresh`).
     duplicate_threshold: u32 [1, 1000] = 3;
     {
-        /// Note when each segment was sent, at no cost in bytes, so that every acknowledgement of data that
-        /// was sent once gives the controller a round-trip sample. The retransmission timer goes on with the
-        /// samples that it would have without.
+        /// Record the send time of each segment, without extra bytes, so that every acknowledgement of data
+        /// that was sent once gives the controller a round-trip sample. The retransmission timer keeps its
+        /// own samples.
         time_every_segment: bool = false;
-        /// Sample the rate at which data is delivered, at no cost in bytes, and report it to the controller
-        /// with each acknowledgement ([`crate::Controller::on_delivered`]).
+        /// Sample the delivery rate, without extra bytes, and report it to the controller with each
+        /// acknowledgement ([`crate::Controller::on_delivered`]).
         delivery_rate: bool = false;
-        /// Header bytes of the SACK option itself, before 8 for each block: 4 with padding (RFC 2018, section
+        /// Header bytes of the SACK option without its blocks of 8 bytes: 4 with padding (RFC 2018, section
         /// 3), none in ns-2.
         sack_option: u32 = 4, Ns2: 0;
-        /// The congestion header, beyond `header`.
+        /// Congestion header, in addition to `header`.
         congestion_header: CongestionHeader = CongestionHeader::of(0);
-        /// What an acknowledgement without news brings from routers counts as well. ns-2's XCP only takes it
-        /// from those of new data.
+        /// Use router feedback of acknowledgements without new data as well. ns-2's XCP only uses that of
+        /// acknowledgements of new data.
         feedback_of_duplicates: bool = true;
-        /// Retransmissions are ECN capable too and may carry CWR, as in ns-2; RFC 3168, section 6.1.5,
-        /// forbids the former.
+        /// Send retransmissions as ECN-capable, possibly with CWR, as in ns-2; RFC 3168, section 6.1.5,
+        /// forbids ECN-capable retransmissions.
         ecn_on_retransmissions: bool = false, Ns2: true;
-        /// Each further ECN-Echo at a window of one segment doubles the wait for the retransmission timer, as
-        /// in ns-2. RFC 3168, section 6.1.2, only asks to wait for it.
+        /// Double the retransmission timeout at each further ECN-Echo at a window of one segment, as in ns-2.
+        /// RFC 3168, section 6.1.2, only asks to wait for the timer.
         echo_backs_off: bool = false, Ns2: true;
-        /// `NewReno` applies Limited Transmit also to what it repeats after a timeout, as ns-2 does. The RFC
-        /// speaks of new data.
+        /// Apply Limited Transmit of `NewReno` also to retransmissions after a timeout, as in ns-2. The RFC
+        /// refers to new data.
         limited_transmit_repeats: bool = false, Ns2: true;
-        /// In which order SACK recovery sends: first every hole below what was selectively acknowledged, lost
-        /// or not, then new data, and no rescue, as ns-2 does. Without it `NextSeg()` of RFC 6675.
+        /// Order of SACK recovery: first every hole below selectively acknowledged data, lost or not, then
+        /// new data, without rescue retransmissions, as in ns-2. If false, `NextSeg()` of RFC 6675.
         holes_first: bool = false, Ns2: true;
-        /// The window after `NewReno`'s fast recovery.
+        /// Window after `NewReno`'s fast recovery.
         exit_window: ExitWindow = ExitWindow::Flight, Ns2: ExitWindow::Deflated;
-        /// Segments that one acknowledgement may release during `NewReno`'s fast recovery; none for no limit.
+        /// Maximum number of segments that one acknowledgement releases during `NewReno`'s fast recovery;
+        /// none for no limit.
         recovery_burst: Option<u32> = None, Ns2: (recovery == Recovery::NewReno).then_some(2);
-        /// Slow start again after the application was silent for longer than a retransmission timeout (RFC
+        /// Restart in slow start after the application was idle for longer than a retransmission timeout (RFC
         /// 5681, section 4.1).
         idle_restart: bool = true, Ns2: false;
-        /// Segments that are acknowledged at once when the first mark since the sender's last answer arrives,
-        /// and after it. RFC 3168 asks for none; Linux does it (`tcp_enter_quickack_mode`).
+        /// Number of segments that are acknowledged at once, from the first mark since the sender's last
+        /// reaction. RFC 3168 asks for none; Linux does so (`tcp_enter_quickack_mode`).
         quick_acks: u32 = 0, Linux: 2;
-        /// A segment that has PSH or CWR is acknowledged at once, as Linux does where the application has
-        /// read everything (`tcp_cleanup_rbuf`), and to a sender whose window may be very small
+        /// Acknowledge a segment with PSH or CWR at once, as Linux does if the application has read
+        /// everything (`tcp_cleanup_rbuf`), and for a sender whose window may be very small
         /// (`tcp_ecn_accept_cwr`).
         prompt_acks: bool = false, Linux: true;
-        /// The window opens if it was full at any time since the last round of data, or by half in slow
-        /// start, as in Linux (`tcp_cwnd_validate`), and not because the application has more to send.
+        /// Open the window only if it was full at any time since the last round of data, or half full in slow
+        /// start, as in Linux (`tcp_cwnd_validate`), whether or not the application has more to send.
         validates_window: bool = false, Linux: true;
-        /// The window does not open for the round trip after an ECN-Echo, as in Linux, in which that is a
-        /// state of its own (CWR).
+        /// Keep the window for the round trip after an ECN-Echo, as in Linux, where this is a separate state
+        /// (CWR).
         holds_after_echo: bool = false, Linux: true;
         /// The retransmission timer.
         rto: RtoOptions = RtoOptions::of(Flavour::Rfc), Ns2: RtoOptions::ns2(), Linux: RtoOptions::linux();
@@ -230,48 +232,49 @@ impl Default for TcpOptions {
 }
 
 impl TcpOptions {
-    /// A receive window, in segments, that does not bind: the congestion window is to. Receivers in use tune
-    /// their buffers to twice what arrives in a round trip for that (Fisk and Feng, *Dynamic Right-Sizing in
-    /// TCP*, 2001), which the advertised window follows with the window scale option (RFC 7323), up to some
-    /// megabytes. The application here takes what is delivered at once, so that this is a buffer that is
-    /// already large enough: 1.5 MB, above twenty queues of 50 packets.
+    /// A receive window, in segments, that does not bind, so that the congestion window does. Deployed
+    /// receivers tune their buffers to twice the data of a round trip for that purpose (Fisk and Feng,
+    /// *Dynamic Right-Sizing in TCP*, 2001), and advertise it with the window scale option (RFC 7323), up to
+    /// some megabytes. The application here reads delivered data at once, so that a fixed buffer suffices:
+    /// 1.5 MB, more than twenty queues of 50 packets.
     pub const OPEN_WINDOW: u32 = 1024;
 
-    /// What ns-2.35 does by default with `Agent/TCP/Newreno`, `Reno` or `Sack1` and `Agent/TCPSink`,
-    /// `window_` in segments.
+    /// Defaults of ns-2.35 with `Agent/TCP/Newreno`, `Reno` or `Sack1` and `Agent/TCPSink`, `window_` in
+    /// segments.
     pub fn ns2(recovery: Recovery, segment_size: u32, window: u32) -> TcpOptions {
         TcpOptions { segment_size, window, ..TcpOptions::of(Flavour::Ns2, recovery) }
     }
 
-    /// The receive window in bytes.
+    /// Receive window in bytes.
     pub fn receive_window(&self) -> u64 {
         u64::from(self.window) * self.mss()
     }
 
-    /// How much may wait in the sender's own node; none for all that the window allows.
+    /// Limit on data in the sender's own node; none for no limit but the window.
     pub fn small_queues(&self) -> Option<SmallQueues> {
         let limit = u64::from(self.output_limit);
         self.pacing_shift.map(|pacing_shift| SmallQueues { pacing_shift, limit })
     }
 
-    /// Header bytes of a segment with `sack_blocks` SACK blocks: options are padded to whole 32-bit words.
+    /// Number of header bytes of a segment with `sack_blocks` SACK blocks; options are padded to 32-bit
+    /// words.
     pub(crate) fn header_with(&self, sack_blocks: usize) -> u32 {
         let timestamps = if self.timestamps { 12 } else { 0 };
         let sack = if sack_blocks > 0 { self.sack_option + 8 * sack_blocks as u32 } else { 0 };
         self.header + self.congestion_header.bytes + timestamps + sack
     }
 
-    /// Header bytes of a segment with data.
+    /// Number of header bytes of a segment with data.
     pub(crate) fn header_with_data(&self) -> u32 {
         self.header_with(0) - self.congestion_header.bytes + self.congestion_header.bytes_with_data
     }
 
-    /// Bytes of a full segment with its headers.
+    /// Size of a full segment with its headers, in bytes.
     pub fn packet_size(&self) -> u32 {
         self.segment_size + self.header_with_data()
     }
 
-    /// `segment_size`, as sequence numbers are counted.
+    /// `segment_size` in the type of sequence numbers.
     pub(crate) fn mss(&self) -> u64 {
         u64::from(self.segment_size)
     }
@@ -281,7 +284,7 @@ impl TcpOptions {
 mod tests {
     use super::*;
 
-    /// What ns-2.35 does that the RFCs do not, option by option, as the field of each says.
+    /// Deviations of ns-2.35 from the RFCs, option by option.
     #[test]
     fn ns2_has_its_own_defaults() {
         let ns2 = TcpOptions::ns2(Recovery::NewReno, 1000, 20);
@@ -302,7 +305,7 @@ mod tests {
         assert_eq!(TcpOptions::ns2(Recovery::Sack1, 1000, 20).recovery, Recovery::Sack1);
     }
 
-    /// What a kernel has: `include/net/tcp.h`, `net/ipv4/tcp_input.c`.
+    /// Defaults of a kernel: `include/net/tcp.h`, `net/ipv4/tcp_input.c`.
     #[test]
     fn linux_has_its_own_defaults() {
         let linux = TcpOptions { window: 100, ..TcpOptions::of(Flavour::Linux, Recovery::Sack) };
@@ -319,7 +322,7 @@ mod tests {
         );
     }
 
-    /// The RFCs named with each option.
+    /// Defaults by the RFCs named with each option.
     #[test]
     fn the_default_is_as_the_rfcs_have_it() {
         let rfc = TcpOptions::default();
@@ -337,8 +340,8 @@ mod tests {
         assert_eq!(all.map(Recovery::is_selective), [false, false, true, true]);
     }
 
-    /// RFC 2018, section 3: two bytes of padding, kind and length, and 8 for each block. RFC 7323, appendix
-    /// A: 12 for timestamps.
+    /// RFC 2018, section 3: two bytes of padding, kind and length, and 8 per block. RFC 7323, appendix A: 12
+    /// for timestamps.
     #[test]
     fn header_bytes_add_up() {
         let header = CongestionHeader { bytes_with_data: 7, ..CongestionHeader::of(20) };
@@ -351,7 +354,7 @@ mod tests {
         assert_eq!((marks.bytes, marks.bytes_with_data, marks.codepoint), (4, 0, Some(Ecn::Ect1)));
     }
 
-    /// What a user has without options: the header in all segments, no marks; and every default that the
+    /// Defaults of the remaining options: the header in all segments, no marks, and all defaults that the
     /// fields name.
     #[test]
     fn defaults_of_every_other_option() {

@@ -1,26 +1,26 @@
-//! A set of bytes, as ranges.
+//! Sets of bytes as ranges.
 
 use std::collections::VecDeque;
 
-/// The bytes `start..end`.
+/// Range of bytes, `start..end`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Range {
+pub(crate) struct ByteRange {
     pub start: u64,
     pub end: u64,
-    /// When something was last added to it, as a count of additions.
-    pub touched: u64,
+    /// Index of the last addition to this range.
+    pub last_addition: u64,
 }
 
 /// Ranges in ascending order that neither overlap nor touch.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ranges {
-    sorted: VecDeque<Range>,
+pub(crate) struct ByteRanges {
+    sorted: VecDeque<ByteRange>,
     bytes: u64,
     additions: u64,
 }
 
-impl Ranges {
-    /// Adds `start..end`. Returns the number of bytes that were not there before.
+impl ByteRanges {
+    /// Adds `start..end`. Returns the number of bytes that are new.
     pub fn add(&mut self, mut start: u64, mut end: u64) -> u64 {
         if start >= end {
             return 0;
@@ -35,7 +35,7 @@ impl Ranges {
             end = end.max(range.end);
             last += 1;
         }
-        let merged = Range { start, end, touched: self.additions };
+        let merged = ByteRange { start, end, last_addition: self.additions };
         if first == last {
             self.sorted.insert(first, merged);
         } else {
@@ -65,12 +65,12 @@ impl Ranges {
         self.bytes = 0;
     }
 
-    /// Bytes in the set.
+    /// Number of bytes in the set.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Bytes of the set below `bound`.
+    /// Number of bytes of the set below `bound`.
     pub fn bytes_below(&self, bound: u64) -> u64 {
         self.iter()
             .take_while(|range| range.start < bound)
@@ -78,19 +78,19 @@ impl Ranges {
             .sum()
     }
 
-    /// The range that contains `byte`.
-    pub fn containing(&self, byte: u64) -> Option<Range> {
+    /// Range that contains `byte`.
+    pub fn containing(&self, byte: u64) -> Option<ByteRange> {
         let index = self.sorted.partition_point(|range| range.end <= byte);
         self.sorted.get(index).copied().filter(|range| range.start <= byte)
     }
 
-    /// The first range that begins after `byte`.
-    pub fn after(&self, byte: u64) -> Option<Range> {
+    /// First range that begins after `byte`.
+    pub fn after(&self, byte: u64) -> Option<ByteRange> {
         self.sorted.get(self.sorted.partition_point(|range| range.start <= byte)).copied()
     }
 
-    /// The ranges in ascending order.
-    pub fn iter(&self) -> impl Iterator<Item = &Range> {
+    /// Ranges in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = &ByteRange> {
         self.sorted.iter()
     }
 
@@ -99,7 +99,7 @@ impl Ranges {
         self.sorted.len()
     }
 
-    /// Is it empty?
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.sorted.is_empty()
     }
@@ -110,12 +110,12 @@ mod tests {
     use super::*;
     use multihop_core::Rng;
 
-    /// Against a plain array of flags.
+    /// Compares with an array of flags.
     #[test]
     fn agrees_with_an_array_of_flags() {
         let mut rng = Rng::at(1, &["ranges"]);
         for _ in 0..200 {
-            let mut ranges = Ranges::default();
+            let mut ranges = ByteRanges::default();
             let mut flags = [false; 64];
             for _ in 0..40 {
                 let (a, b) = (rng.below(64) as usize, rng.below(12) as usize);

@@ -1,42 +1,42 @@
 //! The receiving end of a TCP connection.
 
-use crate::tcp::ranges::Ranges;
+use crate::tcp::ranges::ByteRanges;
 use crate::{Delivered, Echo, Endpoint, Progress, TcpOptions};
 use multihop_core::{Ecn, Flags, HeaderBytes, SackBlock, SackBlocks, Segment, Time};
 
-/// The data receiver of a TCP connection. The application takes what is delivered at once, so the advertised
-/// window is always the whole buffer, counted from the next byte expected.
+/// Data receiver of a TCP connection. The application reads delivered data at once, so that the advertised
+/// window is always the whole buffer, counted from the next expected byte.
 ///
-/// A SYN is answered with a SYN-ACK whenever it comes; the sender alone repeats a lost handshake.
+/// Every SYN is answered with a SYN-ACK; only the sender retransmits a lost handshake.
 pub struct TcpReceiver {
     options: TcpOptions,
-    /// Next byte expected (`RCV.NXT`).
+    /// Next expected byte (`RCV.NXT`).
     next: u64,
-    /// What arrived beyond it.
-    early: Ranges,
-    /// ECN was agreed on.
+    /// Data received beyond the next expected byte.
+    out_of_order: ByteRanges,
+    /// Whether ECN was negotiated.
     ecn: bool,
-    /// Congestion was experienced and the sender did not say yet that it reduced its window.
+    /// Whether ECN-Echo is set: congestion was experienced, and the sender has not confirmed a reduction yet.
     echo: bool,
-    /// The send time to echo (`TS.Recent`), and the acknowledgement sent last (`Last.ACK.sent`) that decides
-    /// on it (RFC 7323, section 4.3).
+    /// Send time to echo (`TS.Recent`), and the last acknowledgement number, which selects it
+    /// (`Last.ACK.sent`; RFC 7323, section 4.3).
     recent: Option<Time>,
     last_ack: u64,
-    /// Segments that are acknowledged at once because of a mark.
-    quick: u32,
-    /// Segments that a delayed acknowledgement is to cover.
+    /// Number of segments still to be acknowledged at once because of a mark.
+    quick_acks_left: u32,
+    /// Number of segments that the delayed acknowledgement covers.
     unacknowledged: u32,
-    /// When the delayed acknowledgement goes at the latest.
+    /// Deadline of the delayed acknowledgement.
     deadline: Option<Time>,
-    /// What acknowledgements return of congestion headers and marks.
+    /// Feedback from congestion headers and marks for acknowledgements.
     feedback: Option<Box<dyn Echo>>,
     reply: Option<Segment>,
-    /// Acknowledgements that the MAC gave up and that may be sent again before anything else arrives.
+    /// Number of given-up acknowledgements that may be retransmitted before another segment arrives.
     repairs: u32,
 }
 
 impl TcpReceiver {
-    /// A receiver that has heard nothing yet.
+    /// A receiver that has received nothing yet.
     pub fn new(options: TcpOptions) -> TcpReceiver {
         TcpReceiver {
             ecn: options.ecn && !options.handshake,
@@ -44,23 +44,23 @@ impl TcpReceiver {
             repairs: options.local_repairs,
             options,
             next: 0,
-            early: Ranges::default(),
+            out_of_order: ByteRanges::default(),
             echo: false,
             recent: None,
             last_ack: 0,
-            quick: 0,
+            quick_acks_left: 0,
             unacknowledged: 0,
             deadline: None,
             reply: None,
         }
     }
 
-    /// The same; acknowledgements carry what this makes of the segments that arrive.
+    /// A receiver whose acknowledgements carry the feedback of `echo`.
     pub fn with_echo(options: TcpOptions, echo: Box<dyn Echo>) -> TcpReceiver {
         TcpReceiver { feedback: Some(echo), ..TcpReceiver::new(options) }
     }
 
-    /// The congestion header of an acknowledgement that leaves.
+    /// Congestion header of the next acknowledgement.
     fn take_feedback(&mut self) -> HeaderBytes {
         self.feedback.as_mut().map_or(HeaderBytes::NONE, |echo| echo.take())
     }
@@ -79,26 +79,27 @@ impl TcpReceiver {
         });
     }
 
-    /// Takes in the payload and says whether its acknowledgement may wait.
+    /// Processes the payload. Returns whether its acknowledgement may be delayed.
     fn on_data(&mut self, segment: &Segment) -> bool {
         let (start, end) = (segment.seq, segment.seq + u64::from(segment.payload));
         if segment.seq <= self.last_ack && segment.echo > self.recent {
             self.recent = segment.echo;
         }
-        let had_gap = !self.early.is_empty();
+        let had_gap = !self.out_of_order.is_empty();
         if start > self.next {
-            self.early.add(start, end);
+            self.out_of_order.add(start, end);
             return false;
         }
         if end <= self.next {
             return false;
         }
         self.next = end;
-        if let Some(range) = self.early.containing(end) {
+        if let Some(range) = self.out_of_order.containing(end) {
             self.next = range.end;
         }
-        self.early.remove_below(self.next);
-        // "SHOULD send an immediate ACK when the incoming segment fills in all or part of a gap" (RFC 5681, section 4.2).
+        self.out_of_order.remove_below(self.next);
+        // "SHOULD send an immediate ACK when the incoming segment fills in all or part of a gap" (RFC 5681,
+        // section 4.2).
         !had_gap
     }
 
@@ -128,9 +129,9 @@ impl TcpReceiver {
     fn list_blocks(&self, sack: &mut SackBlocks) {
         let mut before = u64::MAX;
         for _ in 0..3 {
-            let older = self.early.iter().filter(|range| range.touched < before);
-            let Some(range) = older.max_by_key(|range| range.touched) else { return };
-            before = range.touched;
+            let older = self.out_of_order.iter().filter(|range| range.last_addition < before);
+            let Some(range) = older.max_by_key(|range| range.last_addition) else { return };
+            before = range.last_addition;
             sack.push(SackBlock { start: range.start, end: range.end });
         }
     }
@@ -158,32 +159,32 @@ impl Endpoint for TcpReceiver {
             return Delivered::default();
         }
         self.repairs = self.options.local_repairs;
-        // "Until it receives a CWR packet" (RFC 3168, section 6.1.3); that packet may itself be marked again.
+        // "Until it receives a CWR packet" (RFC 3168, section 6.1.3); that packet may itself be marked.
         if segment.flags.cwr {
             self.echo = false;
         }
         if self.ecn && segment.ecn == Ecn::CongestionExperienced && !self.echo {
             self.echo = true;
-            self.quick = self.options.quick_acks;
+            self.quick_acks_left = self.options.quick_acks;
         }
         let before = self.next;
         let is_prompt = self.options.prompt_acks && (segment.flags.psh || segment.flags.cwr);
-        let may_wait = self.on_data(segment) && self.quick == 0 && !is_prompt;
-        self.quick = self.quick.saturating_sub(1);
+        let may_wait = self.on_data(segment) && self.quick_acks_left == 0 && !is_prompt;
+        self.quick_acks_left = self.quick_acks_left.saturating_sub(1);
         match self.options.delayed_ack {
             Some(delay) if may_wait && self.unacknowledged + 1 < self.options.ack_every => {
                 self.unacknowledged += 1;
                 self.deadline.get_or_insert(now + delay);
             }
-            // More may be arriving at this instant.
+            // More segments may arrive at this instant.
             Some(_) if may_wait && self.options.receive_offload => self.deadline = Some(now),
             _ => self.acknowledge(),
         }
         Delivered { bytes: self.next - before, offset: before }
     }
 
-    /// An acknowledgement goes again, unless a later one says more. It returns no feedback: what was given up
-    /// may have arrived all the same, and feedback adds up.
+    /// Retransmits an acknowledgement, unless a later one replaces it. The feedback is omitted: the given-up
+    /// packet may have arrived, and feedback is cumulative.
     fn on_given_up(&mut self, _now: Time, segment: &Segment) -> bool {
         let repairs = self.repairs > 0 && self.reply.is_none() && segment.ack == self.next;
         if repairs {
@@ -231,7 +232,7 @@ mod tests {
         })
     }
 
-    /// Segments of 100 bytes.
+    /// A segment of 100 bytes.
     fn data(number: u64) -> Segment {
         Segment { seq: 100 * number, payload: 100, ..Segment::default() }
     }
@@ -268,7 +269,8 @@ mod tests {
         assert_eq!(receiver.poll_timeout(), None);
     }
 
-    /// Every fourth segment, or the time since the first that waits; what is out of order still at once.
+    /// Every fourth segment, or the delay since the first unacknowledged one; segments out of order are
+    /// acknowledged at once.
     #[test]
     fn rfc_5690_an_acknowledgement_may_stand_for_more() {
         let mut receiver = receiver(Some(Span::from_ms(100)));
@@ -316,7 +318,7 @@ mod tests {
         assert!(echoes(&mut receiver, &both));
     }
 
-    /// The marked segment and the one after it, once until the sender has answered.
+    /// The marked segment and the next one are acknowledged at once, once until the sender has reacted.
     #[test]
     fn linux_acknowledges_at_once_when_a_mark_arrives() {
         let mut receiver = receiver(Some(Span::from_ms(100)));
@@ -349,8 +351,8 @@ mod tests {
         assert_eq!((receiver.poll_segment(NOW), receiver.poll_timeout()), (None, None));
     }
 
-    /// RFC 3168, section 6.1.1: ECN is agreed on if a SYN with ECE and CWR comes, and it is wanted. The whole
-    /// answer.
+    /// RFC 3168, section 6.1.1: ECN is negotiated if the SYN has ECE and CWR, and the receiver supports it.
+    /// Checks the whole answer.
     #[test]
     fn rfc_3168_6_1_1_the_answer_to_a_syn() {
         for (wanted, ece, cwr, agreed) in [
@@ -385,7 +387,7 @@ mod tests {
         }
     }
 
-    /// Every field of an acknowledgement, of what is missing and of what is not.
+    /// Every field of an acknowledgement, with and without missing data.
     #[test]
     fn rfc_9293_3_10_7_4_an_acknowledgement() {
         let options = TcpOptions {
@@ -405,20 +407,20 @@ mod tests {
         assert_eq!(reply(&mut receiver, &at(0, 10)), Some(first));
         let mut sack = SackBlocks::default();
         sack.push(SackBlock { start: 200, end: 300 });
-        // What is out of order is not what `TS.Recent` is of.
+        // Segments out of order do not update `TS.Recent`.
         assert_eq!(reply(&mut receiver, &at(2, 20)), Some(Segment { header: 64, sack, ..first }));
         let echo = Some(NOW + Span::from_ms(30));
         assert_eq!(reply(&mut receiver, &at(1, 30)), Some(Segment { ack: 300, echo, ..first }));
-        // An old one changes nothing, and a segment without data has no answer.
+        // A duplicate changes nothing, and a segment without data has no answer.
         assert_eq!(reply(&mut receiver, &at(0, 10)), Some(Segment { ack: 300, echo, ..first }));
         assert_eq!(reply(&mut receiver, &Segment { seq: 300, ..Segment::default() }), None);
-        // Without SACK no blocks, however much is missing.
+        // Without SACK there are no blocks, however much is missing.
         let mut reno = TcpReceiver::new(TcpOptions { recovery: Recovery::NewReno, ..options });
         let Segment { ack, header, sack, .. } = reply(&mut reno, &at(2, 20)).unwrap();
         assert_eq!((ack, header, sack), (0, 52, SackBlocks::default()));
     }
 
-    /// A segment may bring again what was delivered and more besides, or reach into what came early.
+    /// A segment may repeat delivered data, with new data after it, or extend into data received early.
     #[test]
     fn segments_that_overlap_deliver_what_is_new() {
         let mut receiver = receiver(None);

@@ -10,19 +10,19 @@ parameters! {
     RtoOptions by Flavour, listed by rto_parameters:
     /// Retransmission timeout before the first round-trip sample (RFC 6298, section 2.1).
     initial_rto: Span from "1 ms" to "1 h" = Span::from_ms(1_000), Ns2: Span::from_ms(3_000);
-    /// The least retransmission timeout, before back-off (RFC 6298, section 2.4).
+    /// Minimum retransmission timeout, before back-off (RFC 6298, section 2.4).
     min_rto: Span from "0 s" to "1 h" = Span::from_ms(1_000), Ns2: Span::from_ms(200), Linux: LINUX_RTO_MIN;
-    /// The largest retransmission timeout, after back-off (RFC 6298: at least 60 s).
+    /// Maximum retransmission timeout, after back-off (RFC 6298: at least 60 s).
     max_rto: Span from "1 ms" to "1 h" = Span::from_ms(60_000), Linux: Span::from_ms(120_000);
-    /// Tick of the clock that measures round trips; "0 s" for an exact one. With a tick, a sample is the
-    /// number of ticks that went by and the timeout is whole ticks, as in BSD and ns-2 (`tcpTick_`).
+    /// Tick of the clock that measures round trips; "0 s" for an exact clock. With a tick, a sample is the
+    /// number of elapsed ticks, and the timeout is a multiple of the tick, as in BSD and ns-2 (`tcpTick_`).
     tick: (Option<Span> as Span) from "0 s" to "1 s" = None, Ns2: Some(Span::from_ms(10));
     {
-        /// The least that the timeout is above the smoothed round trip, `G` in section 2.3 of RFC 6298.
-        /// Nothing with a clock of nanoseconds; Linux has its least timeout there (`tcp_rto_min`), so that a
-        /// queue that makes all round trips long does not bring the timer close to them.
+        /// Minimum of the term `4 RTTVAR`, `G` in section 2.3 of RFC 6298. Zero for a clock of nanoseconds.
+        /// Linux sets its minimum timeout there (`tcp_rto_min`), so that long round trips through a full
+        /// queue do not reach the timeout.
         margin: Span = Span::ZERO, Linux: LINUX_RTO_MIN;
-        /// Each expiry doubles the timeout (RFC 6298, section 5.5).
+        /// Double the timeout at each expiry (RFC 6298, section 5.5).
         exponential: bool = true;
     }
 }
@@ -31,63 +31,62 @@ parameters! {
 const LINUX_RTO_MIN: Span = Span::from_ms(200);
 
 impl Default for RtoOptions {
-    /// RFC 6298.
+    /// Options of RFC 6298.
     fn default() -> RtoOptions {
         RtoOptions::of(Flavour::Rfc)
     }
 }
 
 impl RtoOptions {
-    /// The defaults of ns-2.35.
+    /// Options of ns-2.35.
     pub fn ns2() -> RtoOptions {
         RtoOptions::of(Flavour::Ns2)
     }
 
-    /// The defaults of Linux (`include/net/tcp.h`).
+    /// Options of Linux (`include/net/tcp.h`).
     pub fn linux() -> RtoOptions {
         RtoOptions::of(Flavour::Linux)
     }
 }
 
-/// The estimator.
+/// Estimator of the retransmission timeout.
 ///
-/// It computes in whole units (the tick, or 1 ns), with 8 SRTT and 4 RTTVAR as the stored integers (Jacobson
-/// 1988, appendix A), so that it is exact RFC 6298 with a fine unit and exactly the BSD arithmetic with a
-/// coarse one.
+/// Computes in whole units (the tick, or 1 ns), with 8 SRTT and 4 RTTVAR stored as integers (Jacobson 1988,
+/// appendix A). This equals RFC 6298 with a fine unit, and the BSD arithmetic with a coarse one.
 #[derive(Clone, Debug)]
 pub struct Rto {
     options: RtoOptions,
     unit: Span,
-    /// 8 SRTT and 4 RTTVAR, in units; none before the first sample.
+    /// 8 SRTT and 4 RTTVAR in units; none before the first sample.
     smoothed: Option<(u64, u64)>,
-    /// SRTT + 4 RTTVAR, before the floor and back-off.
+    /// SRTT + 4 RTTVAR, before minimum and back-off.
     base: Span,
     doublings: u32,
 }
 
 impl Rto {
-    /// An estimator without a sample.
+    /// An estimator without samples.
     pub fn new(options: RtoOptions) -> Rto {
         let unit = options.tick.unwrap_or(Span::from_ns(1));
         Rto { base: options.initial_rto, options, unit, smoothed: None, doublings: 0 }
     }
 
-    /// The timeout for a timer that is started now.
+    /// Timeout of a timer that is started now.
     pub fn timeout(&self) -> Span {
         let base = self.base.max(self.options.min_rto);
         let backed_off = base.ns().saturating_mul(1 << self.doublings);
         Span::from_ns(backed_off).min(self.options.max_rto).max(self.unit * 2)
     }
 
-    /// The smoothed round-trip time, once there is a sample.
+    /// Smoothed round-trip time, after the first sample.
     pub fn smoothed(&self) -> Option<Span> {
         self.smoothed.map(|(srtt8, _)| Span::from_ns(self.unit.ns() * srtt8 / 8))
     }
 
-    /// A valid sample (Karn): a segment sent once at `sent` was acknowledged at `now`. Back-off lasts until
-    /// [`Rto::end_backoff`].
+    /// Adds a valid sample (Karn): a segment that was sent once, at `sent`, was acknowledged at `now`.
+    /// Back-off continues until [`Rto::end_backoff`].
     pub fn sample(&mut self, sent: Time, now: Time) {
-        // Ticks at multiples of the unit: how many went by between the two instants.
+        // Number of ticks, at multiples of the unit, between the two instants.
         let ticks = now.ns() / self.unit.ns() - sent.ns() / self.unit.ns();
         let sample = ticks.max(1);
         let (srtt8, rttvar4) = match self.smoothed {
@@ -105,13 +104,13 @@ impl Rto {
         self.base = self.unit * (((above << 3) + srtt8) >> 3);
     }
 
-    /// Ends back-off: usually because of a sample.
+    /// Ends back-off, usually after a sample.
     pub fn end_backoff(&mut self) {
         self.doublings = 0;
     }
 
-    /// The timer expired: the timeout doubles (RFC 6298, section 5.5). After the fourth doubling in a row the
-    /// estimate is forgotten, as the RFC allows and BSD and ns-2 do.
+    /// Backs off after an expiry: the timeout doubles (RFC 6298, section 5.5). After the fourth doubling in a
+    /// row the estimate is discarded, as the RFC allows, and as in BSD and ns-2.
     pub fn back_off(&mut self) {
         if !self.options.exponential {
             return;
@@ -160,7 +159,7 @@ mod tests {
         assert_eq!(rto.timeout(), Span::from_ms(60_000));
     }
 
-    /// Round trips that hardly vary: without a margin the timeout comes down to them.
+    /// Nearly constant round trips: without a margin the timeout converges to them.
     #[test]
     fn the_margin_is_above_the_smoothed_round_trip() {
         let steady = |options: RtoOptions| {
@@ -180,7 +179,7 @@ mod tests {
         assert_eq!(rto.timeout(), Span::from_ms(600));
         rto.back_off();
         assert_eq!(rto.timeout(), Span::from_ms(1_200));
-        // RTTVAR decays to 3/4 when the sample equals SRTT.
+        // RTTVAR decays to 3/4 if the sample equals SRTT.
         assert_eq!(after(&mut rto, 100), Span::from_ms(250));
     }
 
@@ -212,14 +211,13 @@ mod tests {
         assert_eq!(after(&mut rto, 100), Span::from_ms(300));
         // From 7 ms to 16 ms: one tick. 4 RTTVAR = 20 + 9 - 5 = 24; 8 SRTT = 80 + 1 - 10 = 71; (24 * 8 + 71) / 8 = 32.
         assert_eq!(after(&mut rto, 9), Span::from_ms(320));
-        // Within one tick counts as one.
+        // Less than a tick counts as one.
         let mut rto = Rto::new(RtoOptions::ns2());
         assert_eq!(after(&mut rto, 1), Span::from_ms(200), "floor");
         assert_eq!(rto.smoothed(), Some(Span::from_ms(10)));
     }
 
-    /// Only a doubling counts as one: at the largest timeout expiries go on, and the estimate stays. 30 s
-    /// double once.
+    /// At the maximum timeout expiries do not count as doublings, and the estimate stays. 30 s double once.
     #[test]
     fn rfc_6298_2_5_at_the_largest_timeout_nothing_doubles() {
         let mut rto = fine();
@@ -229,7 +227,7 @@ mod tests {
             assert_eq!(rto.timeout(), Span::from_ms(60_000));
         }
         assert_eq!(rto.smoothed(), Some(Span::from_ms(10_000)));
-        // Three doublings keep it, the fourth does not.
+        // Three doublings keep the estimate, the fourth discards it.
         let mut rto = fine();
         after(&mut rto, 100);
         for (smoothed, timeout) in [(true, 600), (true, 1_200), (true, 2_400), (false, 4_800)] {
@@ -238,7 +236,7 @@ mod tests {
         }
     }
 
-    /// `MAX` on the first timeout as well, and never less than two ticks of the clock.
+    /// The maximum applies to the first timeout as well; the minimum is two ticks of the clock.
     #[test]
     fn a_timeout_is_two_ticks_at_least() {
         let options = RtoOptions { min_rto: Span::ZERO, initial_rto: Span::from_ms(1), ..RtoOptions::ns2() };
@@ -247,8 +245,7 @@ mod tests {
         assert_eq!(Rto::new(options).timeout(), Span::from_ms(60_000));
     }
 
-    /// RFC 6298, sections 2.2 and 2.3, in real numbers: a timer of nanoseconds follows them to the
-    /// nanosecond.
+    /// RFC 6298, sections 2.2 and 2.3, in real numbers: a timer of nanoseconds agrees to the nanosecond.
     #[test]
     fn rfc_6298_2_any_samples() {
         let mut rng = multihop_core::Rng::at(2, &["rto"]);

@@ -1,44 +1,43 @@
-//! What is known of each outstanding byte (RFC 6675, sections 2 to 4).
+//! Scoreboard of selective acknowledgements (RFC 6675, sections 2 to 4).
 
-use crate::tcp::ranges::Ranges;
+use crate::tcp::ranges::ByteRanges;
 use multihop_core::SackBlock;
 
 /// Bytes `start..end` that were neither acknowledged nor selectively acknowledged.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Hole {
+pub(crate) struct SackHole {
     pub start: u64,
     pub end: u64,
-    /// `IsLost()` holds for all of it: enough was selectively acknowledged above.
+    /// Whether `IsLost()` holds for the whole hole: enough data above was selectively acknowledged.
     pub lost: bool,
 }
 
-/// The sender's view of `una..max`, the outstanding bytes.
+/// State of the outstanding bytes `una..max`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
-    sacked: Ranges,
+    sacked: ByteRanges,
 }
 
 impl Scoreboard {
-    /// `Update()`: takes in an acknowledgement. Returns the number of bytes that its blocks newly
+    /// `Update()`: processes an acknowledgement. Returns the number of bytes that its blocks newly
     /// acknowledge.
     pub fn update(&mut self, una: u64, max: u64, blocks: &[SackBlock]) -> u64 {
         self.sacked.remove_below(una);
         blocks.iter().map(|block| self.sacked.add(block.start.max(una), block.end.min(max))).sum()
     }
 
-    /// Forgets everything.
+    /// Clears the scoreboard.
     pub fn clear(&mut self) {
         self.sacked.clear();
     }
 
-    /// The bytes that were selectively acknowledged.
-    pub fn sacked(&self) -> &Ranges {
+    /// Selectively acknowledged bytes.
+    pub fn sacked(&self) -> &ByteRanges {
         &self.sacked
     }
 
-    /// The holes in ascending order; the last one, above everything that was selectively acknowledged, is
-    /// never lost.
-    pub fn holes(&self, una: u64, max: u64, threshold: u32, mss: u64) -> impl Iterator<Item = Hole> {
+    /// Holes in ascending order. The last one, above all selectively acknowledged data, is never lost.
+    pub fn holes(&self, una: u64, max: u64, threshold: u32, mss: u64) -> impl Iterator<Item = SackHole> {
         let (blocks, bytes) = (self.sacked.len(), self.sacked.bytes());
         let mut start = una;
         let mut bytes_below = 0;
@@ -46,19 +45,19 @@ impl Scoreboard {
             // "DupThresh discontiguous SACKed sequences have arrived above", or "more than (DupThresh - 1) * SMSS bytes".
             let lost = blocks - index >= threshold as usize
                 || bytes - bytes_below > u64::from(threshold.saturating_sub(1)) * mss;
-            let hole = Hole { start, end: range.start, lost };
+            let hole = SackHole { start, end: range.start, lost };
             start = range.end;
             bytes_below += range.end - range.start;
             hole
         });
         let top = self.sacked.iter().last().map_or(una, |range| range.end);
         below
-            .chain(std::iter::once(Hole { start: top, end: max, lost: false }))
+            .chain(std::iter::once(SackHole { start: top, end: max, lost: false }))
             .filter(|hole| hole.start < hole.end)
     }
 
-    /// `SetPipe()`: an estimate of the bytes in the network, when everything below `high_rxt` that is missing
-    /// was sent again.
+    /// `SetPipe()`: estimate of the bytes in the network, if all missing data below `high_rxt` was
+    /// retransmitted.
     pub fn pipe(&self, una: u64, max: u64, high_rxt: u64, threshold: u32, mss: u64) -> u64 {
         self.holes(una, max, threshold, mss)
             .map(|hole| {
@@ -68,7 +67,7 @@ impl Scoreboard {
             .sum()
     }
 
-    /// The end of what was selectively acknowledged; `una` if nothing was.
+    /// End of the selectively acknowledged data; `una` if there is none.
     pub fn top(&self, una: u64) -> u64 {
         self.sacked.iter().last().map_or(una, |range| range.end)
     }

@@ -1,53 +1,54 @@
-//! When each outstanding segment was sent.
+//! Send times of outstanding segments.
 
 use multihop_core::Time;
 use std::collections::VecDeque;
 
-/// The outstanding segments in order, as they were cut when they were first sent.
+/// Outstanding segments in order, with the boundaries of their first transmission.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SendTimes {
-    segments: VecDeque<Sending>,
+    segments: VecDeque<SendRecord>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Sending {
+struct SendRecord {
     end: u64,
     sent: Time,
-    once: bool,
+    sent_once: bool,
 }
 
 impl SendTimes {
-    /// Bytes `start..end` leave, for the first time or again.
+    /// Records the sending of bytes `start..end`, for the first time or again.
     pub fn on_sent(&mut self, now: Time, start: u64, end: u64) {
         if self.segments.back().is_none_or(|last| last.end < end) {
-            self.segments.push_back(Sending { end, sent: now, once: true });
+            self.segments.push_back(SendRecord { end, sent: now, sent_once: true });
             return;
         }
         let first = self.segments.partition_point(|segment| segment.end <= start);
         for segment in self.segments.range_mut(first..) {
-            (segment.sent, segment.once) = (now, false);
+            (segment.sent, segment.sent_once) = (now, false);
             if segment.end >= end {
                 break;
             }
         }
     }
 
-    /// Everything below `una` was acknowledged. Returns when the last segment of it was sent, if all of it
-    /// was sent once (Karn): what waited at the receiver for a repeated segment says nothing of the path.
+    /// Processes an acknowledgement up to `una`. Returns the send time of the last acknowledged segment, if
+    /// all of them were sent once (Karn): the delay of data that waited at the receiver for a retransmission
+    /// says nothing about the path.
     pub fn on_acked(&mut self, una: u64) -> Option<Time> {
         let mut newest = None;
-        let mut once = true;
+        let mut sent_once = true;
         while let Some(segment) = self.segments.front().copied()
             && segment.end <= una
         {
             self.segments.pop_front();
             newest = Some(segment.sent);
-            once &= segment.once;
+            sent_once &= segment.sent_once;
         }
-        newest.filter(|_| once)
+        newest.filter(|_| sent_once)
     }
 
-    /// When the first outstanding segment was last sent.
+    /// Last send time of the first outstanding segment.
     pub fn oldest(&self) -> Option<Time> {
         self.segments.front().map(|segment| segment.sent)
     }

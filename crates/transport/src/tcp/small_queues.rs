@@ -1,22 +1,22 @@
-//! How much of a connection may wait in its own node, and the rate of a connection that goes by a window.
+//! Limit on a connection's data in its own node, and the rate of a window-based connection.
 
 use multihop_core::{Rate, Span};
 
-/// TCP small queues, as Linux has them (`tcp_small_queue_check` in `net/ipv4/tcp_output.c`): no more of a
-/// connection waits below TCP, in the queues of its own node and in its radio, than its rate brings in a
-/// millisecond or so.
+/// TCP small queues of Linux (`tcp_small_queue_check` in `net/ipv4/tcp_output.c`): the connection's data
+/// below TCP, in the queues and the radio of its own node, is at most what its rate carries in about a
+/// millisecond.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SmallQueues {
-    /// The rate in bytes per second is shifted right by so much (`sk_pacing_shift`): 10 is about a
-    /// millisecond, 8 four, 7 eight.
+    /// Shift of the rate in bytes per second (`sk_pacing_shift`): 10 is about a millisecond, 8 four, 7 eight.
     pub pacing_shift: u32,
-    /// The most bytes, whatever the rate, of a connection that is not paced (`tcp_limit_output_bytes`).
+    /// Maximum number of bytes, whatever the rate, for a connection that is not paced
+    /// (`tcp_limit_output_bytes`).
     pub limit: u64,
 }
 
 impl SmallQueues {
-    /// Bytes beyond which nothing more is handed down, of a connection of this rate; none if that is not
-    /// known yet. Never less than two packets.
+    /// Number of bytes beyond which nothing more is passed down, at this rate if it is known; at least two
+    /// packets.
     pub(super) fn allowed(self, rate: Option<Rate>, packet: u64, is_paced: bool) -> u64 {
         let by_rate = rate.map_or(u64::MAX, |rate| (rate.bps() / 8) >> self.pacing_shift);
         let allowed = by_rate.max(2 * packet);
@@ -24,39 +24,39 @@ impl SmallQueues {
     }
 }
 
-/// Is it the window that holds a sender back, or what waits below? As Linux decides it (`tcp_cwnd_validate`,
-/// `tcp_is_cwnd_limited`): a window that was full at any time since the last round of data is what limits,
-/// and in slow start one of which half was used.
+/// Use of the window, which tells whether the window or something else limits the sender. As in Linux
+/// (`tcp_cwnd_validate`, `tcp_is_cwnd_limited`), a window counts as used if it was full at any time since the
+/// last round of data, or half full in slow start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WindowUse {
     full: bool,
-    /// The most bytes that were outstanding.
-    most: u64,
-    /// The round ends when all below this is acknowledged.
-    until: u64,
+    /// Maximum number of bytes that were outstanding.
+    max_outstanding: u64,
+    /// Acknowledgement number that ends the round.
+    round_end: u64,
 }
 
 impl WindowUse {
-    /// Nothing more goes at present: bytes `una..max` are outstanding, and `full` says whether the window is
-    /// why.
+    /// Records that nothing more is sent at present. Bytes `una..max` are outstanding, and `full` tells
+    /// whether the window is the reason.
     pub(super) fn note(&mut self, una: u64, max: u64, full: bool) {
         let out = max - una;
-        if una >= self.until || full || (!self.full && out > self.most) {
-            *self = WindowUse { full, most: out, until: max };
+        if una >= self.round_end || full || (!self.full && out > self.max_outstanding) {
+            *self = WindowUse { full, max_outstanding: out, round_end: max };
         }
     }
 
-    /// Is the window to stay as it is?
+    /// Whether the window must not grow.
     pub(super) fn is_unused(&self, window: u64, threshold: Option<u64>) -> bool {
         let starting = threshold.is_none_or(|threshold| window < threshold);
-        !(self.full || (starting && window < 2 * self.most))
+        !(self.full || (starting && window < 2 * self.max_outstanding))
     }
 }
 
-/// The rate that Linux takes a window to mean (`tcp_update_pacing_rate` in `net/ipv4/tcp_input.c`): 1.2 times
-/// what the window, or what is outstanding if that is more, brings in a round trip; twice that in slow start,
-/// up to half of the threshold. Never nothing.
-pub(super) fn rate_of(window: u64, in_flight: u64, threshold: Option<u64>, srtt: Span) -> Rate {
+/// Rate of a window in Linux (`tcp_update_pacing_rate` in `net/ipv4/tcp_input.c`): 1.2 times the window, or
+/// the data in flight if that is more, per round trip; twice the window in slow start, up to half of the
+/// threshold. At least 1 b/s.
+pub(super) fn rate_of_window(window: u64, in_flight: u64, threshold: Option<u64>, srtt: Span) -> Rate {
     let percent = if threshold.is_none_or(|threshold| window < threshold / 2) { 200 } else { 120 };
     let bits = u128::from(window.max(in_flight)) * 8 * percent / 100;
     let per_second = bits * 1_000_000_000 / u128::from(srtt.ns().max(1));
@@ -70,8 +70,9 @@ mod tests {
     /// 100 segments of 1000 bytes in 10 ms are 80 Mb/s.
     #[test]
     fn the_rate_is_that_of_the_window_and_some_more() {
-        let rate =
-            |window, in_flight, threshold| rate_of(window, in_flight, threshold, Span::from_ms(10)).bps();
+        let rate = |window, in_flight, threshold| {
+            rate_of_window(window, in_flight, threshold, Span::from_ms(10)).bps()
+        };
         assert_eq!(
             rate(100_000, 0, Some(200_000)),
             96_000_000,
@@ -80,10 +81,10 @@ mod tests {
         assert_eq!(rate(100_000, 0, Some(200_002)), 160_000_000, "slow start");
         assert_eq!(rate(100_000, 0, None), 160_000_000, "no threshold is far away");
         assert_eq!(rate(100_000, 150_000, Some(0)), 144_000_000, "in recovery more is outstanding");
-        assert_eq!(rate_of(0, 0, None, Span::ZERO).bps(), 1, "it can be paced by");
+        assert_eq!(rate_of_window(0, 0, None, Span::ZERO).bps(), 1, "it can be paced by");
     }
 
-    /// Half of the window suffices in slow start alone. Once full it was used, until a round later.
+    /// Half of the window suffices only in slow start. A full window counts as used until a round later.
     #[test]
     fn a_window_is_used_that_was_full_or_by_half_in_slow_start() {
         let mut window_use = WindowUse::default();

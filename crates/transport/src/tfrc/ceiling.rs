@@ -1,61 +1,60 @@
-//! Where a sender may be held below what RFC 5348 allows it.
+//! Rate caps below the rate of RFC 5348.
 
 use multihop_core::{LinkEvent, Time};
 
-/// What a report of the receiver said, for a rate ceiling.
+/// Report of the receiver, for a rate ceiling.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Report {
-    /// When it came.
+pub struct TfrcReport {
+    /// Time of arrival.
     pub now: Time,
-    /// Smoothed round-trip time in seconds, with this report's sample.
+    /// Smoothed round-trip time in seconds, including the sample of this report.
     pub rtt: f64,
-    /// The sample of this report in seconds.
+    /// Round-trip sample of this report in seconds.
     pub sample: f64,
-    /// Loss event rate; 0 while nothing was lost.
+    /// Loss event rate; 0 before the first loss.
     pub loss_event_rate: f64,
-    /// Rate at which data arrives in bytes per second, of what `packet_size` counts.
+    /// Receive rate in bytes per second, counted like `packet_size`.
     pub receive_rate: f64,
-    /// Hops that the report took.
+    /// Number of hops of the report.
     pub hops: u16,
     /// Packet size of the throughput equation in bytes.
     pub packet_size: u32,
     /// Allowed sending rate before this report in bytes per second.
     pub rate: f64,
-    /// Rate of the throughput equation with this report in bytes per second; infinite while nothing was lost.
+    /// Rate of the throughput equation with this report in bytes per second; infinite before the first loss.
     pub equation: f64,
 }
 
-/// A rate cap of a TFRC sender below what RFC 5348 allows: `X = min(X_calc, cap)`.
+/// Rate cap of a TFRC sender below the rate of RFC 5348: `X = min(X_calc, cap)`.
 pub trait RateCeiling: Send {
-    /// The most that the rate may be until the first report, in bytes per second.
+    /// Cap until the first report, in bytes per second.
     fn at_start(&self) -> f64 {
         f64::INFINITY
     }
 
-    /// The most at which packets may leave at any time, whatever oscillation reduction makes of the rate, in
-    /// bytes per second.
+    /// Cap on the send rate at any time, after oscillation reduction, in bytes per second.
     fn at_any_time(&self) -> f64 {
         f64::INFINITY
     }
 
-    /// A report came: the most that the rate may be until the next one, in bytes per second.
-    fn on_report(&mut self, report: &Report) -> f64;
+    /// Cap after a report, until the next one, in bytes per second.
+    fn on_report(&mut self, report: &TfrcReport) -> f64;
 
-    /// Does it want to know what happens at the node's MAC?
+    /// Whether the ceiling observes the events of the node's MAC.
     fn observes_link(&self) -> bool {
         false
     }
 
-    /// Something happened at the node's MAC, whichever flow it is of.
+    /// Processes an event of the node's MAC, for any flow.
     fn on_link(&mut self, _event: &LinkEvent) {}
 }
 
-/// The rate of the equation is the only limit.
+/// No cap: only the rate of the equation applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Unlimited;
 
 impl RateCeiling for Unlimited {
-    fn on_report(&mut self, _report: &Report) -> f64 {
+    fn on_report(&mut self, _report: &TfrcReport) -> f64 {
         f64::INFINITY
     }
 }

@@ -1,26 +1,26 @@
-//! Whether an interval was one in which the sender had less to send than it was allowed to (RFC 5348, section
+//! Detection of data-limited intervals, in which the sender had less to send than allowed (RFC 5348, section
 //! 8.2.1).
 
 use multihop_core::Time;
 use std::collections::VecDeque;
 
-/// When the sender was not limited by its data, as far as no report covers it yet. The RFC keeps two such
-/// instants, which is enough where reports come each round-trip time.
+/// Times at which the sender was not data-limited, as far as no report covers them. The RFC keeps two of
+/// them, which suffices for one report per round-trip time.
 #[derive(Clone, Debug, Default)]
 pub struct DataLimited {
     unlimited: VecDeque<Time>,
-    /// When the newest packet was sent that the last report covers.
+    /// Send time of the newest packet that the last report covers.
     reported: Option<Time>,
 }
 
 impl DataLimited {
-    /// At this instant the sender sends as much as it is allowed to.
+    /// Records that the sender sends as much as allowed at this time.
     pub fn on_unlimited(&mut self, now: Time) {
         self.unlimited.push_back(now);
     }
 
-    /// A report came whose newest packet was sent at `newest`: was all the time since that of the last report
-    /// limited by data? Not if it covers no newer packet.
+    /// Processes a report whose newest packet was sent at `newest`. Returns whether the whole interval since
+    /// the newest packet of the last report was data-limited; false if the report covers no newer packet.
     pub fn on_report(&mut self, newest: Time) -> bool {
         if self.reported >= Some(newest) {
             return false;

@@ -1,5 +1,4 @@
-//! The headers of TFRC's datagrams and reports (RFC 5348, section 3.2). The clock counts microseconds, and
-//! wraps.
+//! Headers of TFRC's datagrams and reports (RFC 5348, section 3.2). The clock counts microseconds, and wraps.
 
 use multihop_core::{Time, header};
 
@@ -8,17 +7,17 @@ header! {
     pub struct TfrcDataHeader: "tfrc", 6, 12 of 19 {
         /// Number of the packet, modulo 2^24
         number: u32 [1..4] "",
-        /// When the packet was sent, by the sender's clock
+        /// Send time of the packet, by the sender's clock
         timestamp: u32 [4..8] "us",
-        /// The sender's smoothed round-trip time; 0 if it has none yet
+        /// Smoothed round-trip time of the sender; 0 before the first sample
         rtt: u32 [8..12] "us",
-        /// What the sender puts into the throughput equation as retransmission timeout; 0 if it has none yet.
-        /// ns-2 passes it at no cost in bytes; receivers can take four round-trip times
+        /// Retransmission timeout of the sender's throughput equation; 0 before the first sample. ns-2 sends
+        /// it without counting its bytes; receivers can use four round-trip times
         timeout: u32 [12..16] "us",
-        /// Number of the round: of the sender's reactions to reports, or to their absence. As in ns-2, at no
-        /// cost in bytes
+        /// Number of the round, which counts the sender's reactions to reports and to their absence. As in
+        /// ns-2, its bytes are not counted
         round: u16 [16..18] "",
-        /// The sender asks for a report at once. As in ns-2, at no cost in bytes
+        /// Whether the sender requests a report at once. As in ns-2, its bytes are not counted
         urgent: bool [18..19, bit 0] "",
     }
 }
@@ -38,38 +37,38 @@ header! {
 }
 
 impl TfrcDataHeader {
-    /// The part of a packet's number that the header has room for.
+    /// Packet number as far as it fits into the header.
     pub fn number(seq: u64) -> u32 {
         (seq & 0xff_ffff) as u32
     }
 
-    /// The clock of timestamps.
+    /// Value of the timestamp clock.
     pub fn clock(now: Time) -> u32 {
         (now.ns() / 1_000) as u32
     }
 
-    /// Seconds as they are in the header, at least one unit: 0 is unknown.
+    /// Seconds in the unit of the header, at least one unit, as 0 means unknown.
     pub fn units(seconds: f64) -> u32 {
         (seconds * 1e6).round().clamp(1.0, f64::from(u32::MAX)) as u32
     }
 
-    /// A time of the header in seconds, if it is known.
+    /// Header time in seconds; none if unknown.
     pub fn seconds(units: u32) -> Option<f64> {
         (units > 0).then(|| f64::from(units) / 1e6)
     }
 }
 
 impl TfrcReportHeader {
-    /// Units of a loss event rate of one.
+    /// Header value of a loss event rate of one.
     const UNIT: f64 = 4_294_967_296.0;
 
-    /// A loss event rate as it is in the header: at least one unit where there was a loss.
+    /// Loss event rate in the unit of the header; at least one unit after a loss.
     pub fn units(loss_event_rate: f64) -> u32 {
         let least = if loss_event_rate > 0.0 { 1.0 } else { 0.0 };
         (loss_event_rate * TfrcReportHeader::UNIT).round().clamp(least, f64::from(u32::MAX)) as u32
     }
 
-    /// The loss event rate.
+    /// Loss event rate as a fraction.
     pub fn rate(&self) -> f64 {
         f64::from(self.loss_event_rate) / TfrcReportHeader::UNIT
     }

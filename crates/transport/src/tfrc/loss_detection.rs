@@ -1,96 +1,96 @@
-//! Which packets are lost, and when (RFC 5348, sections 5.1 and 5.2).
+//! Detection of lost packets (RFC 5348, sections 5.1 and 5.2).
 
 use std::collections::VecDeque;
 
-/// A packet that came: its number, and the time by which loss events are separated, in seconds.
-type Mark = (u64, f64);
+/// Packet that arrived: number, and the time that separates loss events, in seconds.
+type Arrival = (u64, f64);
 
-/// Numbers that are missing, between a packet that came and the next one that did.
+/// Missing numbers between two packets that arrived.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Hole {
-    before: Mark,
-    after: Mark,
-    /// Packets with higher numbers that came.
+struct SequenceGap {
+    before: Arrival,
+    after: Arrival,
+    /// Number of packets with higher numbers that arrived.
     above: u32,
 }
 
-/// What came, as far as it matters to what may still be lost.
+/// Arrivals, as far as they matter for losses that are still undecided.
 #[derive(Clone, Debug)]
 pub struct LossDetection {
     threshold: u32,
-    highest: Option<Mark>,
-    /// In the order of numbers.
-    holes: VecDeque<Hole>,
+    highest: Option<Arrival>,
+    /// Gaps in the order of packet numbers.
+    gaps: VecDeque<SequenceGap>,
 }
 
 impl LossDetection {
-    /// Nothing came yet. A packet is lost once this many with higher numbers came.
+    /// Starts without arrivals. A packet is lost when `threshold` packets with higher numbers have arrived.
     pub fn new(threshold: u32) -> LossDetection {
-        LossDetection { threshold, highest: None, holes: VecDeque::new() }
+        LossDetection { threshold, highest: None, gaps: VecDeque::new() }
     }
 
-    /// The highest number that came.
+    /// Highest number that arrived.
     pub fn highest(&self) -> Option<u64> {
         self.highest.map(|(number, _)| number)
     }
 
-    /// A packet came that did not come before. `lost` is called with the packets that are lost now, in order,
-    /// each with its time: that of the packets around it, interpolated.
+    /// Processes the first arrival of a packet. Calls `lost` for each packet that is now lost, in order, with
+    /// its time, interpolated between the packets around it.
     pub fn on_arrival(&mut self, number: u64, at: f64, lost: impl FnMut(u64, f64)) {
-        let mark = (number, at);
+        let arrival = (number, at);
         match self.highest {
-            Some((highest, _)) if number < highest => self.fill(mark),
+            Some((highest, _)) if number < highest => self.fill(arrival),
             Some(before) => {
                 self.count_above(number);
-                self.open_hole(before, mark);
-                self.highest = Some(mark);
+                self.open_gap(before, arrival);
+                self.highest = Some(arrival);
             }
             None => {
-                // Of those before the first that came it is only known that they are lost now.
+                // Packets before the first arrival are lost at the time of that arrival.
                 if number > 0 {
-                    self.holes.push_back(Hole { before: (u64::MAX, at), after: mark, above: 1 });
+                    self.gaps.push_back(SequenceGap { before: (u64::MAX, at), after: arrival, above: 1 });
                 }
-                self.highest = Some(mark);
+                self.highest = Some(arrival);
             }
         }
         self.declare(lost);
     }
 
-    fn open_hole(&mut self, before: Mark, after: Mark) {
+    fn open_gap(&mut self, before: Arrival, after: Arrival) {
         if after.0 > before.0 + 1 {
-            self.holes.push_back(Hole { before, after, above: 1 });
+            self.gaps.push_back(SequenceGap { before, after, above: 1 });
         }
     }
 
-    /// A packet that was overtaken. One that was already taken for lost stays so.
-    fn fill(&mut self, mark: Mark) {
-        self.count_above(mark.0);
-        let Some(at) = self.holes.iter().position(|hole| hole.contains(mark.0)) else { return };
-        let hole = self.holes[at];
-        let lower = Hole { after: mark, above: hole.above + 1, ..hole };
-        let upper = Hole { before: mark, ..hole };
-        self.holes.remove(at);
+    /// Processes a packet that was overtaken. A packet that was declared lost stays lost.
+    fn fill(&mut self, arrival: Arrival) {
+        self.count_above(arrival.0);
+        let Some(at) = self.gaps.iter().position(|gap| gap.contains(arrival.0)) else { return };
+        let gap = self.gaps[at];
+        let lower = SequenceGap { after: arrival, above: gap.above + 1, ..gap };
+        let upper = SequenceGap { before: arrival, ..gap };
+        self.gaps.remove(at);
         for part in [upper, lower] {
             if part.first() < part.after.0 {
-                self.holes.insert(at, part);
+                self.gaps.insert(at, part);
             }
         }
     }
 
-    /// A packet with this number came: that is one more above each hole that ends below it.
+    /// Counts an arrival above each gap that ends below this number.
     fn count_above(&mut self, number: u64) {
-        self.holes.iter_mut().filter(|hole| hole.after.0 < number).for_each(|hole| hole.above += 1);
+        self.gaps.iter_mut().filter(|gap| gap.after.0 < number).for_each(|gap| gap.above += 1);
     }
 
     fn declare(&mut self, mut lost: impl FnMut(u64, f64)) {
-        while let Some(hole) = self.holes.front().copied().filter(|hole| hole.above >= self.threshold) {
-            self.holes.pop_front();
-            (hole.first()..hole.after.0).for_each(|number| lost(number, hole.time_of(number)));
+        while let Some(gap) = self.gaps.front().copied().filter(|gap| gap.above >= self.threshold) {
+            self.gaps.pop_front();
+            (gap.first()..gap.after.0).for_each(|number| lost(number, gap.time_of(number)));
         }
     }
 }
 
-impl Hole {
+impl SequenceGap {
     fn first(&self) -> u64 {
         self.before.0.wrapping_add(1)
     }
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn what_is_only_late_is_no_loss() {
         assert_eq!(losses(3, &[(0, 0.0), (2, 2.0), (3, 3.0), (1, 3.5), (4, 4.0), (5, 5.0)]), []);
-        // 2 fills a part: above 1 there are 2, 4 and 5, above 3 two only.
+        // 2 fills a part: above 1 there are 2, 4 and 5, above 3 only two.
         let reordered = [(0, 0.0), (4, 4.0), (2, 4.5), (5, 5.0)];
         assert_eq!(losses(3, &reordered), [(1, 2.25)]);
         assert_eq!(losses(3, &[(0, 0.0), (2, 2.0), (3, 3.0), (4, 4.0), (1, 5.0)]), [(1, 1.0)]);
@@ -156,9 +156,9 @@ mod tests {
         }
     }
 
-    /// What RFC 5348, section 5.1, says: a packet is lost once `threshold` with higher numbers came before it
-    /// did, at the time that lies between those around it (section 5.2); before the first that came, at the
-    /// time of that one.
+    /// Definition of RFC 5348, section 5.1: a packet is lost when `threshold` packets with higher numbers
+    /// have arrived before it, at the time interpolated between the packets around it (section 5.2), or
+    /// before the first arrival, at the time of that arrival.
     fn by_definition(threshold: usize, arrivals: &[(u64, f64)]) -> Vec<(u64, f64)> {
         let mut lost: Vec<(u64, f64)> = Vec::new();
         for now in 1..=arrivals.len() {
@@ -180,8 +180,8 @@ mod tests {
         lost
     }
 
-    /// Packets in any order, a third of which never come and some of which come long after they were taken
-    /// for lost.
+    /// Packets in any order. A third of them never arrive, and some arrive long after they were declared
+    /// lost.
     #[test]
     fn rfc_5348_5_1_losses_are_those_of_the_definition() {
         let mut rng = multihop_core::Rng::at(7, &["losses"]);

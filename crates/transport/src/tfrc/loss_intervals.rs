@@ -1,37 +1,37 @@
-//! From loss events to a loss event rate (RFC 5348, sections 5.3 to 5.5).
+//! Loss event rate from loss intervals (RFC 5348, sections 5.3 to 5.5).
 
 use crate::Flavour;
 use multihop_core::parameters;
 
-/// Closed intervals that are remembered.
+/// Number of closed intervals that are kept.
 pub const INTERVALS: usize = 8;
 
 /// Weights of the mean, newest first: `w_i` = min(1, 2 (n - i) / (n + 2)), for n = 8 (RFC 5348, section 5.4).
 const WEIGHTS: [f64; INTERVALS] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
-/// The least factor by which one very long interval discounts those before it (RFC 5348, section 5.5).
+/// Minimum of the discount factor (RFC 5348, section 5.5).
 const LEAST_DISCOUNT: f64 = 0.5;
 
 parameters! {
     ($)
-    /// How the loss event rate is made of intervals.
+    /// Computation of the loss event rate from loss intervals.
     #[derive(Clone, Copy, Debug, PartialEq)]
     Averaging by Flavour, listed by averaging_parameters:
     {
-        /// One long loss interval makes those before it count less: the newest, while it is more than twice as
-        /// long as their mean (RFC 5348, section 5.5, which leaves it open).
+        /// Discount older loss intervals while the newest one is more than twice as long as their mean (RFC
+        /// 5348, section 5.5, where it is optional).
         discounting: bool = true;
-        /// As ns-2 has it: the open interval does not count the packet that it begins with, and the mean with
-        /// the open interval counts the oldest one too while there are fewer than eight.
+        /// Rules of ns-2: the open interval does not count its first packet, and the mean with the open
+        /// interval includes the oldest interval while there are fewer than eight.
         ns2: bool = false, Ns2: true;
     }
 }
 
-/// Numbers of packets between the beginnings of loss events.
+/// Number of packets between the starts of loss events.
 #[derive(Clone, Copy, Debug)]
 pub struct LossIntervals {
     averaging: Averaging,
-    /// Lengths of closed intervals in packets, newest first, and by what each is discounted.
+    /// Lengths of closed intervals in packets, newest first, with their discount factors.
     closed: [(f64, f64); INTERVALS],
     count: usize,
     /// Number of the first packet of the latest loss event.
@@ -39,25 +39,25 @@ pub struct LossIntervals {
 }
 
 impl LossIntervals {
-    /// Nothing was lost yet.
+    /// Starts without losses.
     pub fn new(averaging: Averaging) -> LossIntervals {
         LossIntervals { averaging, closed: [(0.0, 1.0); INTERVALS], count: 0, start: 0 }
     }
 
-    /// Was there a loss event?
-    pub fn any(&self) -> bool {
+    /// Whether there was a loss event.
+    pub fn has_losses(&self) -> bool {
         self.count > 0
     }
 
-    /// The first loss event, which begins with packet `start`. What came before it is taken for an interval
-    /// of this length.
+    /// Starts the first loss event, which begins with packet `start`. The data before it counts as an
+    /// interval of this length.
     pub fn first(&mut self, length: f64, start: u64) {
         self.closed[0] = (length, 1.0);
         self.count = 1;
         self.start = start;
     }
 
-    /// The next loss event begins with packet `start`.
+    /// Starts the next loss event, which begins with packet `start`.
     pub fn next(&mut self, start: u64) {
         let discount = self.discount(start.saturating_sub(1));
         let length = start.saturating_sub(self.start) as f64;
@@ -68,7 +68,7 @@ impl LossIntervals {
         self.start = start;
     }
 
-    /// The loss event rate when `highest` is the highest number that came; 0 if nothing was lost.
+    /// Loss event rate if `highest` is the highest number that arrived; 0 without losses.
     pub fn loss_event_rate(&self, highest: u64) -> f64 {
         if self.count == 0 {
             return 0.0;
@@ -90,7 +90,7 @@ impl LossIntervals {
         if self.averaging.ns2 { after } else { after + 1.0 }
     }
 
-    /// The mean of the closed intervals.
+    /// Mean of the closed intervals.
     fn mean(&self) -> f64 {
         let closed = || self.closed[..self.count].iter().zip(&WEIGHTS);
         let length: f64 = closed().map(|((interval, kept), factor)| interval * factor * kept).sum();
@@ -98,7 +98,7 @@ impl LossIntervals {
         length / weight
     }
 
-    /// By how much the open interval discounts the closed ones (`DF`).
+    /// Factor by which the open interval discounts the closed ones (`DF`).
     fn discount(&self, highest: u64) -> f64 {
         let (open, twice) = (self.open(highest), 2.0 * self.mean());
         if self.averaging.discounting && self.count > 0 && open > twice {
@@ -116,7 +116,7 @@ mod tests {
     const PLAIN: Averaging = Averaging { discounting: false, ns2: false };
     const DISCOUNTING: Averaging = Averaging { discounting: true, ns2: false };
 
-    /// Eight intervals of 100 packets. Returns the rate when the open one is this long.
+    /// Eight intervals of 100 packets. Returns the loss event rate with an open interval of this length.
     fn after_eight(averaging: Averaging, open: u64) -> f64 {
         let mut intervals = LossIntervals::new(averaging);
         intervals.first(100.0, 0);
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn without_losses_there_is_no_rate() {
         let intervals = LossIntervals::new(PLAIN);
-        assert_eq!((intervals.any(), intervals.loss_event_rate(1_000_000)), (false, 0.0));
+        assert_eq!((intervals.has_losses(), intervals.loss_event_rate(1_000_000)), (false, 0.0));
     }
 
     #[test]
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_long_open_interval_discounts_the_others() {
-        // With a factor of 0.5: (1 + 5 / 2) / (400 + 500 / 2); beyond, the factor is at its least.
+        // With a factor of 0.5: (1 + 5 / 2) / (400 + 500 / 2); beyond, the factor is at its minimum.
         assert!((after_eight(DISCOUNTING, 400) - 3.5 / 650.0).abs() < 1e-12);
         assert!((after_eight(DISCOUNTING, 1_000) - 0.0028).abs() < 1e-12);
         let ns2 = Averaging { ns2: true, ..DISCOUNTING };
@@ -151,7 +151,7 @@ mod tests {
         let mut intervals = LossIntervals::new(DISCOUNTING);
         intervals.first(100.0, 0);
         intervals.next(100);
-        // It discounts both before it by the least factor: (1000 + 0.5 * 100 + 0.5 * 100) / 2.
+        // The interval discounts both earlier ones by the minimum factor: (1000 + 0.5 * 100 + 0.5 * 100) / 2.
         intervals.next(1_100);
         assert!((1.0 / intervals.loss_event_rate(1_100) - 1_100.0 / 2.0).abs() < 1e-9);
     }
@@ -182,9 +182,9 @@ mod tests {
         assert_eq!(intervals.loss_event_rate(19), 1.0);
     }
 
-    /// Intervals of 10, 20, ... 80 packets, the oldest first, and an open one of 500. By section 5.4 the
-    /// open one counts with weight 1, and those before it with 1, 1, 1, 0.8, 0.6, 0.4, 0.2, of 6 in all:
-    /// 500 + 80 + 70 + 60 + 40 + 24 + 12 + 4.
+    /// Intervals of 10, 20, ... 80 packets, the oldest first, and an open one of 500. By section 5.4 the open
+    /// one counts with weight 1, and those before it with 1, 1, 1, 0.8, 0.6, 0.4, 0.2, of 6 in total: 500 +
+    /// 80 + 70 + 60 + 40 + 24 + 12 + 4.
     #[test]
     fn rfc_5348_5_4_each_interval_has_the_weight_of_its_age() {
         let grown = |averaging| {
@@ -202,7 +202,7 @@ mod tests {
         // Without the open one: 80 + 70 + 60 + 50 + 0.8 * 40 + 0.6 * 30 + 0.4 * 20 + 0.2 * 10, of 6.
         let mean = 320.0 / 6.0;
         assert!((1.0 / intervals.loss_event_rate(start) - mean).abs() < 1e-9);
-        // Section 5.5: each closed interval counts for 2 * 53.33 / 150 of that, from twice the mean on.
+        // Section 5.5: beyond twice the mean, each closed interval counts with a factor of 2 * 53.33 / 150.
         let (intervals, start) = grown(DISCOUNTING);
         let discount = 2.0 * mean / 150.0;
         let expected = (150.0 + 290.0 * discount) / (1.0 + 5.0 * discount);
@@ -213,19 +213,18 @@ mod tests {
         assert!((1.0 / intervals.loss_event_rate(start + 499) - 789.0 / 6.0).abs() < 1e-9);
     }
 
-    /// A loss of a packet before the event that came last leaves an interval of none, which counts as one
-    /// packet.
+    /// A lost packet before the last event gives an empty interval, which counts as one packet.
     #[test]
     fn an_interval_is_a_packet_at_least() {
         let mut intervals = LossIntervals::new(PLAIN);
         intervals.first(0.0, 10);
         intervals.next(4);
         assert_eq!(intervals.loss_event_rate(3), 1.0);
-        assert!(intervals.any());
+        assert!(intervals.has_losses());
     }
 
-    /// An interval of 1000 packets discounted two of 100 before it by half, for good (section 5.5). With one
-    /// of 800 open, which discounts nothing: 800 + 1000 + 0.5 * 100, of 2.5.
+    /// An interval of 1000 packets permanently discounts two earlier ones of 100 by half (section 5.5). With
+    /// an open interval of 800, which discounts nothing: 800 + 1000 + 0.5 * 100, of 2.5.
     #[test]
     fn rfc_5348_5_5_a_discount_outlives_the_interval_that_made_it() {
         let mut intervals = LossIntervals::new(DISCOUNTING);

@@ -1,9 +1,9 @@
-//! TCP-friendly rate control (RFC 5348): a sender of datagrams that is paced at the rate that TCP would have.
+//! TCP-friendly rate control (RFC 5348): datagrams paced at the rate that TCP would have.
 //!
-//! The receiver detects losses (`loss_detection`), makes intervals of loss events and a loss event rate of
-//! those (`loss_intervals`), and reports it with the rate at which data comes. The sender makes a rate of
-//! that (`rate`, with the [`Equation`]) and lets packets leave at it. Where RFC 5348 and ns-2 differ,
-//! [`TfrcOptions`] has a name for it. A model of what the path carries may cap the rate: [`RateCeiling`].
+//! The receiver detects losses (`loss_detection`), computes loss intervals and a loss event rate
+//! (`loss_intervals`), and reports them with the receive rate. From the report the sender computes its
+//! allowed rate (`rate`, with the [`Equation`]), at which it sends. [`TfrcOptions`] names each difference
+//! between RFC 5348 and ns-2. A model of the path's capacity may cap the rate: [`RateCeiling`].
 
 mod ceiling;
 mod data_limited;
@@ -17,8 +17,8 @@ mod receive_rates;
 mod receiver;
 mod sender;
 
-pub use ceiling::{RateCeiling, Report, Unlimited};
-pub use equation::{Equation, Path};
+pub use ceiling::{RateCeiling, TfrcReport, Unlimited};
+pub use equation::{Equation, EquationPath};
 pub use header::{TfrcDataHeader, TfrcReportHeader};
 pub use loss_intervals::Averaging;
 pub use options::{

@@ -1,4 +1,4 @@
-//! The receive rates of the last two round-trip times, and the limit that they set (RFC 5348, section 4.3).
+//! Receive rates of the last two round-trip times, and the limit that they set (RFC 5348, section 4.3).
 
 use multihop_core::{Span, Time};
 use std::collections::VecDeque;
@@ -10,40 +10,40 @@ pub struct ReceiveRates {
 }
 
 impl ReceiveRates {
-    /// Nothing is known: no limit.
+    /// Starts without a limit.
     pub fn new() -> ReceiveRates {
         ReceiveRates { rates: VecDeque::from([(Time::ZERO, f64::INFINITY)]) }
     }
 
-    /// The first report came: what follows counts from here.
+    /// Starts the record at the first report.
     pub fn restart(&mut self, now: Time) {
         self.rates.iter_mut().for_each(|(at, _)| *at = now);
     }
 
-    /// The highest rate.
+    /// Highest rate.
     pub fn highest(&self) -> f64 {
         self.rates.iter().map(|(_, rate)| *rate).fold(0.0, f64::max)
     }
 
-    /// A report of an interval in which the sender sent as much as it was allowed to.
+    /// Adds the rate of an interval that was not data-limited.
     pub fn add(&mut self, now: Time, rate: f64, rtt: Span) {
         self.rates.push_back((now, rate));
         self.rates.retain(|(at, _)| now.since(*at) <= rtt * 2);
     }
 
-    /// A report of an interval in which it had less to send: only the highest rate stays.
+    /// Adds the rate of a data-limited interval, and keeps only the highest rate.
     pub fn maximise(&mut self, now: Time, rate: f64) {
         let known = self.rates.iter().map(|(_, rate)| *rate).filter(|rate| rate.is_finite());
         let highest = known.fold(rate, f64::max);
         self.replace(now, highest);
     }
 
-    /// Each rate counts half.
+    /// Halves all rates.
     pub fn halve(&mut self) {
         self.rates.iter_mut().for_each(|(_, rate)| *rate *= 0.5);
     }
 
-    /// This rate takes the place of all.
+    /// Replaces all rates.
     pub fn replace(&mut self, now: Time, rate: f64) {
         self.rates.clear();
         self.rates.push_back((now, rate));

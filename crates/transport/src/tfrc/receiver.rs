@@ -4,60 +4,61 @@ use super::header::{TfrcDataHeader, TfrcReportHeader};
 use super::loss_detection::LossDetection;
 use super::loss_intervals::LossIntervals;
 use super::options::{FirstInterval, ReportTimer, TfrcOptions};
-use super::{Equation, Path};
+use super::{Equation, EquationPath};
 use crate::{Delivered, Endpoint, Progress, UdpReceiver};
 use multihop_core::{Ecn, HeaderBytes, Segment, Span, Time};
 use std::collections::VecDeque;
 
-/// The receiver. It delivers each datagram once, in whatever order they come. A packet that comes after it
-/// was taken for lost stays lost.
+/// TFRC receiver. Delivers each datagram once, in order of arrival. A packet that arrives after it was
+/// declared lost stays lost.
 pub struct TfrcReceiver {
     options: TfrcOptions,
     delivered: UdpReceiver,
     detection: LossDetection,
     losses: LossEvents,
     rates: ReceiveRate,
-    /// What the newest data said, when it came, and its payload.
+    /// Header of the newest data packet, its arrival time, and its payload.
     newest: Option<(TfrcDataHeader, Time, u32)>,
     clock: SenderClock,
-    /// The number of the first packet that came.
+    /// Number of the first packet that arrived.
     first: u64,
-    /// The highest number that the last report knew of.
+    /// Highest number at the last report.
     highest_reported: u64,
     loss_event_rate: f64,
-    /// A report is to be sent now.
-    due: bool,
-    /// When the feedback timer expires.
+    /// Whether a report must be sent now.
+    report_due: bool,
+    /// Expiry of the feedback timer.
     timer: Option<Time>,
-    /// It expired without data since the last report: the next data is reported at once.
+    /// Whether the timer expired without data since the last report, so that the next data packet is reported
+    /// at once.
     overdue: bool,
 }
 
-/// When loss events began, and what lies between them.
+/// Start of loss events, and the intervals between them.
 struct LossEvents {
     intervals: LossIntervals,
-    /// When the latest began, in seconds, and in which round.
+    /// Start of the latest loss event, in seconds, and its round.
     latest: Option<(f64, u16)>,
 }
 
-/// What came lately.
+/// Recent arrivals.
 struct ReceiveRate {
-    /// Payload by arrival, of the last round-trip time and since the last report.
+    /// Payload by arrival time, over the last round-trip time and since the last report.
     arrivals: VecDeque<(Time, u32)>,
     last_report: Option<Time>,
     since_report: u64,
-    /// The highest rate so far in bytes per second.
+    /// Highest receive rate in bytes per second.
     highest: f64,
 }
 
-/// The sender's clock, which wraps, as one that does not.
+/// Clock of the sender, unwrapped.
 #[derive(Default)]
 struct SenderClock {
     latest: Option<i64>,
 }
 
 impl TfrcReceiver {
-    /// A receiver that has heard nothing yet.
+    /// A receiver that has received nothing yet.
     pub fn new(options: TfrcOptions) -> TfrcReceiver {
         TfrcReceiver {
             options,
@@ -75,18 +76,18 @@ impl TfrcReceiver {
             first: 0,
             highest_reported: 0,
             loss_event_rate: 0.0,
-            due: false,
+            report_due: false,
             timer: None,
             overdue: false,
         }
     }
 
-    /// The sender's round-trip time in seconds.
+    /// Round-trip time of the sender in seconds.
     fn rtt(&self) -> Option<f64> {
         self.newest.and_then(|(header, ..)| TfrcDataHeader::seconds(header.rtt))
     }
 
-    /// Data came that did not come before.
+    /// Processes the first arrival of a data packet.
     fn on_data(&mut self, now: Time, segment: &Segment, header: TfrcDataHeader) {
         let is_highest = self.detection.highest().is_none_or(|highest| segment.seq > highest);
         let is_first = self.newest.is_none();
@@ -104,15 +105,13 @@ impl TfrcReceiver {
             let before = self.loss_event_rate;
             self.loss_event_rate = self.losses.intervals.loss_event_rate(self.highest());
             // ns-2 reports each loss event.
-            self.due |= self.loss_event_rate > before || self.options.reports == ReportTimer::Ns2;
+            self.report_due |= self.loss_event_rate > before || self.options.reports == ReportTimer::Ns2;
         }
-        self.due |= match self.options.reports {
+        self.report_due |= match self.options.reports {
             ReportTimer::RoundTrip => is_first || self.rtt().is_none() || self.overdue,
-            ReportTimer::Ns2 => {
-                header.urgent || (is_highest && self.rates.is_round_trip_old(now, self.rtt()))
-            }
+            ReportTimer::Ns2 => header.urgent || (is_highest && self.rates.is_report_due(now, self.rtt())),
         };
-        if self.timer.is_none() && !self.due {
+        if self.timer.is_none() && !self.report_due {
             self.start_timer(now);
         }
     }
@@ -121,7 +120,7 @@ impl TfrcReceiver {
         self.detection.highest().unwrap_or(0)
     }
 
-    /// Looks for losses. Returns whether a loss event began.
+    /// Detects losses. Returns whether a loss event began.
     fn detect(&mut self, now: Time, segment: &Segment, at: f64, header: TfrcDataHeader) -> bool {
         let TfrcReceiver { detection, losses, options, rates, first, highest_reported, .. } = self;
         let rtt = TfrcDataHeader::seconds(header.rtt).unwrap_or(0.0);
@@ -133,13 +132,13 @@ impl TfrcReceiver {
             }
             begun = true;
             losses.latest = Some((when, header.round));
-            if losses.intervals.any() {
+            if losses.intervals.has_losses() {
                 losses.intervals.next(number);
             } else {
-                // ns-2 counts what came since the last report to the interval that begins.
+                // ns-2 counts packets since the last report as part of the new interval.
                 let start = if options.averaging.ns2 { *highest_reported } else { number };
                 let length = if number < *first {
-                    nothing_came_length(options)
+                    no_arrival_length(options)
                 } else {
                     first_length(options, rates, now, header)
                 };
@@ -162,7 +161,7 @@ impl TfrcReceiver {
     }
 }
 
-/// Packets of the interval that is taken to lie before the first loss (RFC 5348, section 6.3.1).
+/// Length in packets of the interval assumed before the first loss (RFC 5348, section 6.3.1).
 fn first_length(options: &TfrcOptions, rates: &ReceiveRate, now: Time, header: TfrcDataHeader) -> f64 {
     let packet_size = f64::from(options.segment_size);
     let rtt = TfrcDataHeader::seconds(header.rtt);
@@ -174,30 +173,30 @@ fn first_length(options: &TfrcOptions, rates: &ReceiveRate, now: Time, header: T
     match rtt {
         Some(rtt) if target > 0.0 => {
             let timeout = TfrcDataHeader::seconds(header.timeout).unwrap_or(4.0 * rtt);
-            interval_of(options, &Path { packet_size, rtt, timeout }, target)
+            interval_of(options, &EquationPath { packet_size, rtt, timeout }, target)
         }
-        _ => nothing_came_length(options),
+        _ => no_arrival_length(options),
     }
 }
 
-/// The same if what is lost was sent before anything came: that of half a packet per round-trip time,
-/// whatever that is.
-fn nothing_came_length(options: &TfrcOptions) -> f64 {
+/// Length of that interval if the lost packet was sent before the first arrival: half a packet per round-trip
+/// time, whatever the round-trip time.
+fn no_arrival_length(options: &TfrcOptions) -> f64 {
     let packet_size = f64::from(options.segment_size);
-    interval_of(options, &Path::new(packet_size, 1.0), 0.5 * packet_size)
+    interval_of(options, &EquationPath::new(packet_size, 1.0), 0.5 * packet_size)
 }
 
-/// The loss interval at which the equation gives `rate`.
-fn interval_of(options: &TfrcOptions, path: &Path, rate: f64) -> f64 {
+/// Loss interval at which the equation gives `rate`.
+fn interval_of(options: &TfrcOptions, path: &EquationPath, rate: f64) -> f64 {
     let equation = Equation { equation_limit: f64::INFINITY, ..options.equation };
     1.0 / equation.loss_event_rate(path, rate)
 }
 
 impl LossEvents {
-    /// Does a loss at this time begin a new event?
+    /// Whether a loss at this time begins a new event.
     fn is_new(&self, when: f64, rtt: f64, round: Option<u16>) -> bool {
         self.latest.is_none_or(|(began, round_then)| {
-            // Rounds wrap.
+            // Round numbers wrap.
             let later = round.is_none_or(|round| (round.wrapping_sub(round_then) as i16) > 0);
             when > began + rtt && later
         })
@@ -215,13 +214,13 @@ impl ReceiveRate {
         }
     }
 
-    fn is_round_trip_old(&self, now: Time, rtt: Option<f64>) -> bool {
+    fn is_report_due(&self, now: Time, rtt: Option<f64>) -> bool {
         let Some(rtt) = rtt else { return false };
         self.last_report.is_none_or(|last| now.since(last) >= Span::from_seconds(rtt))
     }
 
-    /// Bytes per second since the last report, or if that is less than a round-trip time ago, in the last
-    /// round-trip time.
+    /// Receive rate in bytes per second since the last report, or over the last round-trip time if that is
+    /// longer.
     fn rate(&self, now: Time, rtt: Option<f64>) -> f64 {
         let Some(last) = self.last_report else { return 0.0 };
         let elapsed = now.since(last).seconds();
@@ -238,7 +237,7 @@ impl ReceiveRate {
 }
 
 impl SenderClock {
-    /// The time of a timestamp in seconds, from the first one.
+    /// Time of a timestamp in seconds, unwrapped from the first one.
     fn read(&mut self, timestamp: u32) -> f64 {
         let latest = self.latest.unwrap_or(i64::from(timestamp));
         let time = latest + i64::from(timestamp.wrapping_sub(latest as u32) as i32);
@@ -269,14 +268,14 @@ impl Endpoint for TfrcReceiver {
         }
         self.timer = None;
         if self.rates.since_report > 0 {
-            self.due = true;
+            self.report_due = true;
         } else {
             self.overdue = true;
         }
     }
 
     fn poll_segment(&mut self, now: Time) -> Option<Segment> {
-        let (newest, at, _) = self.newest.filter(|_| std::mem::take(&mut self.due))?;
+        let (newest, at, _) = self.newest.filter(|_| std::mem::take(&mut self.report_due))?;
         let rtt = self.rtt();
         let rate = self.rates.rate(now, rtt);
         self.rates.highest = self.rates.highest.max(rate);
@@ -311,26 +310,26 @@ impl Endpoint for TfrcReceiver {
 mod tests {
     use super::*;
 
-    fn gives(length: f64, path: &Path, rate: f64) {
+    fn gives(length: f64, path: &EquationPath, rate: f64) {
         let found = Equation { equation_limit: f64::INFINITY, ..Equation::ns2() }.rate(path, 1.0 / length);
         assert!((found / rate - 1.0).abs() < 1e-6, "{length}: {found} instead of {rate}");
     }
 
-    /// The interval is the inverse of the equation, above 25 MB/s as well, where ns-2 cuts the equation off.
+    /// The interval is the inverse of the equation, also above 25 MB/s, where ns-2 limits the equation.
     #[test]
     fn the_first_interval_inverts_the_equation() {
-        let path = Path::new(1_000.0, 1e-3);
+        let path = EquationPath::new(1_000.0, 1e-3);
         for rate in [1e6, 20e6, 30e6] {
             gives(interval_of(&TfrcOptions::ns2(1_000), &path, rate), &path, rate);
         }
     }
 
-    /// RFC 5348, section 6.3.1: of the highest receive rate, or ns-2's latest; if nothing was received, of
-    /// half a packet per round trip.
+    /// RFC 5348, section 6.3.1: interval of the highest receive rate, or in ns-2 of the latest; if nothing
+    /// was received, of half a packet per round trip.
     #[test]
     fn rfc_5348_6_3_1_what_the_first_interval_is_made_of() {
         let header = TfrcDataHeader { rtt: TfrcDataHeader::units(0.1), ..TfrcDataHeader::default() };
-        let path = Path::new(1_000.0, 0.1);
+        let path = EquationPath::new(1_000.0, 0.1);
         let mut receiver = TfrcReceiver::new(TfrcOptions::ns2(1_000));
         let now = Time::ZERO + Span::from_ms(500);
         for (first_rate, highest, expected) in [
@@ -362,8 +361,8 @@ mod tests {
         close(clock.read(4_294_500_000), 4_294.5);
     }
 
-    /// What came since the last report, or in the last round-trip time of 100 ms if that is longer; nothing
-    /// in no time.
+    /// Data since the last report, or over the last round-trip time of 100 ms if that is longer; zero over no
+    /// time.
     #[test]
     fn rfc_5348_6_2_the_receive_rate() {
         let ms = |ms| Time::ZERO + Span::from_ms(ms);

@@ -3,8 +3,8 @@
 use super::data_limited::DataLimited;
 use super::header::{TfrcDataHeader, TfrcReportHeader};
 use super::options::{EquationTimeout, NoFeedback, Release, TfrcOptions};
-use super::rate::{Feedback, RateControl, Silence};
-use super::{Path, RateCeiling, Report};
+use super::rate::{AllowedRate, Feedback, NoFeedbackExpiry};
+use super::{EquationPath, RateCeiling, TfrcReport};
 use crate::messages::Messages;
 use crate::{Delivered, Endpoint, Progress, Rto, RtoOptions};
 use multihop_core::{Ecn, HeaderBytes, LinkEvent, Segment, Span, Time};
@@ -12,27 +12,27 @@ use multihop_core::{Ecn, HeaderBytes, LinkEvent, Segment, Span, Time};
 /// Weight of a packet in the mean packet size.
 const SIZE_WEIGHT: f64 = 0.1;
 
-/// The nofeedback timer before there is a round-trip time (RFC 5348, section 4.2).
+/// Duration of the nofeedback timer before the first round-trip sample (RFC 5348, section 4.2).
 const FIRST_NO_FEEDBACK: Span = Span::from_ms(2_000);
 
-/// A sender of datagrams at the rate that TCP would have. Each push is a message of its own; one that does
-/// not fit in a packet is split.
+/// Sender of datagrams at the rate that TCP would have. Each push is a separate message, which is split if it
+/// does not fit in a packet.
 pub struct TfrcSender {
     options: TfrcOptions,
     ceiling: Box<dyn RateCeiling>,
-    control: RateControl,
+    control: AllowedRate,
     round_trip: RoundTrip,
     messages: Messages,
     next: u64,
     /// Mean payload of packets, `s` of the equation.
     packet_size: f64,
     loss_event_rate: f64,
-    /// The last packet: when it was due, and its payload.
+    /// Due time of the last packet, and its payload.
     last: Option<(Time, u32)>,
-    /// Where each interval is fixed when a packet leaves: when the next one may.
+    /// Send time of the next packet, if the interval is fixed at sending.
     release: Time,
     data_limited: DataLimited,
-    /// When data came after there had been none.
+    /// Time at which data arrived after a data-limited phase.
     limited_until: Option<Time>,
     deadline: Option<Time>,
     sent_since_deadline_set: bool,
@@ -41,25 +41,25 @@ pub struct TfrcSender {
     counters: Progress,
 }
 
-/// Round-trip times, in seconds.
+/// Round-trip times in seconds.
 struct RoundTrip {
     weight: f64,
     smoothed: Option<f64>,
     sample: f64,
-    /// Mean of the square root.
+    /// Mean of the square root of the round-trip time.
     root: f64,
     timeout: EquationTimeout,
     min_timeout: Span,
-    /// The tick of the clock that the timeout is measured by, if it is coarse.
+    /// Tick of the timeout's clock, if it is coarse.
     tick: Option<Span>,
     rto: Rto,
 }
 
 impl TfrcSender {
-    /// A sender with nothing to send, whose rate `ceiling` may hold down.
+    /// A sender without data, whose rate `ceiling` may limit.
     pub fn new(options: TfrcOptions, ceiling: Box<dyn RateCeiling>) -> TfrcSender {
         TfrcSender {
-            control: RateControl::new(&options, ceiling.at_start()),
+            control: AllowedRate::new(&options, ceiling.at_start()),
             ceiling,
             round_trip: RoundTrip::new(&options),
             messages: Messages::new(options.segment_size),
@@ -79,7 +79,7 @@ impl TfrcSender {
         }
     }
 
-    /// No packet leaves before this instant.
+    /// Earliest send time of the next packet.
     fn release_at(&self) -> Time {
         match (self.options.pacing, self.last) {
             (_, None) => Time::ZERO,
@@ -91,7 +91,7 @@ impl TfrcSender {
         }
     }
 
-    /// Time between packets at the present rate, after one of so many bytes.
+    /// Interval to the next packet at the present rate, after one of `payload` bytes.
     fn interval(&self, payload: u32) -> Span {
         let damping = if self.options.oscillation_reduction { self.round_trip.damping() } else { 1.0 };
         let pace = self.control.pace(damping).min(self.ceiling.at_any_time());
@@ -99,7 +99,8 @@ impl TfrcSender {
         Span::from_seconds(interval).max(Span::from_ns(1))
     }
 
-    /// The next packet need not wait for its interval; but it waits as long as the ceiling wants at any time.
+    /// Releases the next packet before its interval ends, but not before the interval that the ceiling
+    /// requires.
     fn release_at_once(&mut self, now: Time) {
         let soonest = self.last.map_or(now, |(sent, payload)| {
             sent + Span::from_seconds(f64::from(payload) / self.ceiling.at_any_time())
@@ -107,7 +108,7 @@ impl TfrcSender {
         self.release = soonest.max(now);
     }
 
-    /// Has it nothing to send though it may?
+    /// Whether the sender may send but has no data.
     fn is_data_limited(&self, now: Time) -> bool {
         self.messages.backlog() == 0 && now >= self.release_at()
     }
@@ -123,7 +124,7 @@ impl TfrcSender {
         self.round = self.round.wrapping_add(1);
         self.urgent = false;
 
-        // The clock of timestamps only knows in which microsecond it was.
+        // Timestamps have a resolution of a microsecond.
         let ago = Span::from_us(u64::from(elapsed)).saturating_sub(Span::from_us(1));
         let newest = now - ago.min(now.since(Time::ZERO));
         let rtt = self.round_trip.smoothed.unwrap_or(sample);
@@ -131,7 +132,7 @@ impl TfrcSender {
         self.control.on_report(&feedback);
         self.loss_event_rate = feedback.loss_event_rate;
         self.restart_nofeedback(now);
-        if self.options.pacing == Release::Timer && self.control.starting() {
+        if self.options.pacing == Release::Timer && self.control.in_slow_start() {
             self.release_at_once(now);
         }
     }
@@ -144,18 +145,21 @@ impl TfrcSender {
         newest: Time,
         rtt: f64,
     ) -> Feedback {
-        // Once something was lost the rate is never 0 again: such a report was overtaken.
+        // After a loss the rate is never 0 again: such a report was overtaken.
         let known = Some(header.rate()).filter(|rate| *rate > 0.0);
         let loss_event_rate = known.unwrap_or(self.loss_event_rate);
         let receive_rate = f64::from(header.receive_rate);
-        let path =
-            Path { packet_size: self.packet_size, rtt, timeout: self.round_trip.equation_timeout(rtt) };
+        let path = EquationPath {
+            packet_size: self.packet_size,
+            rtt,
+            timeout: self.round_trip.equation_timeout(rtt),
+        };
         let equation = if loss_event_rate > 0.0 {
             self.options.equation.rate(&path, loss_event_rate)
         } else {
             f64::INFINITY
         };
-        let ceiling = self.ceiling.on_report(&Report {
+        let ceiling = self.ceiling.on_report(&TfrcReport {
             now,
             rtt,
             sample: self.round_trip.sample,
@@ -167,16 +171,16 @@ impl TfrcSender {
             equation,
         });
         let lately = Span::from_seconds(1.5 * rtt);
-        let limited_lately = self.limited_until.is_some_and(|until| now.since(until) < lately);
+        let recently_data_limited = self.limited_until.is_some_and(|until| now.since(until) < lately);
         Feedback {
             now,
             rtt,
             packet_size: self.packet_size,
             loss_event_rate,
-            rose: loss_event_rate > self.loss_event_rate,
+            loss_rate_rose: loss_event_rate > self.loss_event_rate,
             receive_rate,
             data_limited: self.data_limited.on_report(newest),
-            limited_lately: limited_lately || self.is_data_limited(now),
+            recently_data_limited: recently_data_limited || self.is_data_limited(now),
             target: equation.min(ceiling),
             ceiling,
         }
@@ -188,9 +192,9 @@ impl TfrcSender {
         self.sent_since_deadline_set = false;
     }
 
-    fn on_silence(&mut self, now: Time) {
+    fn on_no_feedback(&mut self, now: Time) {
         self.counters.timeouts += 1;
-        let silence = Silence {
+        let expiry = NoFeedbackExpiry {
             now,
             rtt: self.round_trip.smoothed,
             packet_size: self.packet_size,
@@ -198,7 +202,7 @@ impl TfrcSender {
             idle: !self.sent_since_deadline_set,
             data_limited: self.is_data_limited(now),
         };
-        self.control.on_silence(&silence);
+        self.control.on_no_feedback(&expiry);
         self.restart_nofeedback(now);
         if self.options.no_feedback == NoFeedback::Halving {
             self.round = self.round.wrapping_add(1);
@@ -219,7 +223,8 @@ impl TfrcSender {
 
     fn note_sent(&mut self, now: Time, payload: u32) {
         self.packet_size += SIZE_WEIGHT * (f64::from(payload) - self.packet_size);
-        // One that waited for its turn was due then, even if it left a little early; one that came late is due now.
+        // A packet that waited for its time was due then, even if it was sent slightly early; a late one is
+        // due now.
         let due = match (self.options.pacing, self.last) {
             (Release::Due, Some((due, payload))) => due + self.interval(payload),
             _ => now,
@@ -259,7 +264,7 @@ impl Endpoint for TfrcSender {
 
     fn on_timeout(&mut self, now: Time) {
         if self.deadline.is_some_and(|deadline| now >= deadline) {
-            self.on_silence(now);
+            self.on_no_feedback(now);
         }
     }
 
@@ -350,7 +355,7 @@ impl RoundTrip {
         self.rto.sample(Time::ZERO, Time::ZERO + rounded);
     }
 
-    /// What the equation takes as retransmission timeout, in seconds.
+    /// Retransmission timeout in the throughput equation, in seconds.
     fn equation_timeout(&self, rtt: f64) -> f64 {
         match self.timeout {
             EquationTimeout::RoundTrips => (4.0 * rtt).max(self.min_timeout.seconds()),
@@ -358,7 +363,7 @@ impl RoundTrip {
         }
     }
 
-    /// The mean of the root of the round-trip time over the last one (RFC 5348, section 4.5).
+    /// Mean square root of the round-trip time over that of the last sample (RFC 5348, section 4.5).
     fn damping(&self) -> f64 {
         if self.smoothed.is_some() { self.root / self.sample.sqrt() } else { 1.0 }
     }

@@ -1,5 +1,4 @@
-//! A sender whose data leaves in bursts, as with segmentation offload, and what a receiver makes of their
-//! ends.
+//! A sender with bursts, as with segmentation offload, and a receiver's reaction to the ends of bursts.
 
 use crate::recorder::Recorder;
 use crate::small_queues::{MSS, PACKET, acknowledge, drain, ms, sender, sender_of};
@@ -10,13 +9,13 @@ fn offloaded() -> TcpOptions {
     TcpOptions { segmentation_offload: true, ..TcpOptions::default() }
 }
 
-/// The sequence numbers of segments, in segments, and whether they have PSH.
+/// Sequence numbers of segments, in segments, and whether they have PSH.
 fn numbers(segments: &[Segment]) -> Vec<(u64, bool)> {
     segments.iter().map(|segment| (segment.seq / MSS, segment.flags.psh)).collect()
 }
 
-/// A window of 20, round trips of 100 ms: 400 kB/s are less than a segment in a millisecond, so that bursts
-/// are of two. Acknowledgements of two, and a window that grows in slow start: what is over waits.
+/// A window of 20 and round trips of 100 ms: 400 kB/s are less than a segment per millisecond, so that bursts
+/// have two segments. Acknowledgements cover two segments, and in slow start the third segment is deferred.
 #[test]
 fn less_than_a_burst_waits_for_the_next_acknowledgement() {
     let mut sender = sender(offloaded());
@@ -25,21 +24,21 @@ fn less_than_a_burst_waits_for_the_next_acknowledgement() {
     assert_eq!(numbers(&drain(&mut sender, ms(100))), [(20, false), (21, true)], "one and one that it opens");
     acknowledge(&mut sender, ms(101), 2, ms(1));
     assert_eq!(numbers(&drain(&mut sender, ms(101))), [(22, false), (23, true)]);
-    // Three may go.
+    // Three segments are allowed.
     acknowledge(&mut sender, ms(101), 4, ms(1));
     assert_eq!(numbers(&drain(&mut sender, ms(101))), [(24, false), (25, true)]);
     assert!(sender.poll_timeout() > Some(ms(200)), "the timer of retransmissions alone");
     acknowledge(&mut sender, ms(101), 5, ms(1));
     assert_eq!(numbers(&drain(&mut sender, ms(101))), [(26, false), (27, true)], "one of before, and one");
-    // Three may go again, a while after the last burst: the first two do, and one waits for the next.
+    // Three are allowed again, a while after the last burst: the first two are sent, and one is deferred.
     acknowledge(&mut sender, ms(110), 6, ms(10));
     assert_eq!(numbers(&drain(&mut sender, ms(110))), [(28, false), (29, true)]);
     acknowledge(&mut sender, ms(110), 7, ms(10));
     assert_eq!(numbers(&drain(&mut sender, ms(110))), [(30, false), (31, true)]);
 }
 
-/// As above, where one may go and waits; the last of a flow does not, as nothing would join it
-/// (`tcp_write_xmit` asks of bursts alone).
+/// As above, where one segment is allowed and deferred. The last segment of a flow is not deferred, as
+/// nothing would join it (`tcp_write_xmit` only asks for bursts).
 #[test]
 fn the_last_segment_does_not_wait() {
     for (segments, expected) in [(28, 2), (27, 3)] {
@@ -54,7 +53,7 @@ fn the_last_segment_does_not_wait() {
     }
 }
 
-/// Without offload all leave as the window allows, and none has PSH.
+/// Without offload all segments are sent as the window allows, and none has PSH.
 #[test]
 fn without_offload_what_may_go_goes() {
     let mut sender = sender(TcpOptions::default());
@@ -65,9 +64,9 @@ fn without_offload_what_may_go_goes() {
     assert!(sent.len() == 6 && sent.iter().all(|segment| !segment.flags.psh), "{sent:?}");
 }
 
-/// 8.32 Mb/s are a packet of 1040 bytes each millisecond: two leave at once, and the next two after 2 ms.
-/// Below 1.2 Mb/s each leaves alone. The first ten segments are not paced, and a pace of later does not move
-/// what was sent before (`tcp_update_skb_after_send`).
+/// 8.32 Mb/s are a packet of 1040 bytes per millisecond: two are sent at once, and the next two after 2 ms.
+/// Below 1.2 Mb/s each is sent alone. The first ten segments are not paced, and a later pace does not change
+/// the delay of data sent before (`tcp_update_skb_after_send`).
 #[test]
 fn a_pace_is_kept_from_burst_to_burst() {
     for (kbps, together, gap_ms) in [(8_320, 2, 2), (832, 1, 10)] {
@@ -95,8 +94,8 @@ fn a_pace_is_kept_from_burst_to_burst() {
     }
 }
 
-/// The same pace. The second burst leaves at 3 ms, 1 ms late, and the third one 1 ms sooner than 2 ms after
-/// it. A sender without offload makes up for nothing.
+/// At the same pace, the second burst is sent at 3 ms, 1 ms late, and the third one 1 ms earlier than 2 ms
+/// after it. A sender without offload does not catch up.
 #[test]
 fn a_burst_that_leaves_late_has_the_next_one_sooner() {
     for (segmentation_offload, first, together) in [(true, 10, 2), (false, 1, 1)] {
@@ -112,7 +111,7 @@ fn a_burst_that_leaves_late_has_the_next_one_sooner() {
     }
 }
 
-/// As long as no rate is known a burst is of 64 KiB, but two of them fit in a window: of 20 segments, ten.
+/// Without a known rate a burst has 64 KiB, but two bursts fit in a window: of 20 segments, ten are sent.
 #[test]
 fn a_burst_is_of_half_the_window_at_most() {
     let mut sender = sender(offloaded());
@@ -121,8 +120,7 @@ fn a_burst_is_of_half_the_window_at_most() {
     assert_eq!((sent.len(), last), (20, vec![9, 19]));
 }
 
-/// Five segments of an A-MPDU arrive together: one acknowledgement, at the end of the instant, for all of
-/// them.
+/// Five segments of an A-MPDU arrive together: one acknowledgement covers them, at the end of the instant.
 #[test]
 fn what_arrives_together_is_acknowledged_once() {
     for (receive_offload, expected) in [(false, vec![2, 4]), (true, vec![5])] {
@@ -143,7 +141,7 @@ fn what_arrives_together_is_acknowledged_once() {
     }
 }
 
-/// Linux acknowledges at once what has PSH, as the application has read everything, and CWR.
+/// Linux acknowledges segments with PSH at once, as the application has read everything, and those with CWR.
 #[test]
 fn a_segment_with_psh_or_cwr_is_acknowledged_at_once() {
     let options = |prompt_acks| TcpOptions { prompt_acks, handshake: false, ..TcpOptions::default() };

@@ -1,14 +1,14 @@
-//! What congestion controls have in common with the one whose window they use, by the interface alone.
+//! Common behaviour of congestion controls and the one whose window they use, through the interface only.
 
 use multihop_core::{Rate, Span, Time};
 use multihop_transport::{
     Acked, AdaptivePacing, AdaptivePacingOptions, BandwidthFilter, Controller, Cubic, CubicOptions, LossKind,
-    Lost, Marked, Recovered, Reno, RenoOptions, Sent, Vegas, VegasOptions, Westwood, WestwoodOptions,
+    Lost, Marked, Recovered, Reno, RenoOptions, SentSegment, Vegas, VegasOptions, Westwood, WestwoodOptions,
 };
 
 const MSS: u64 = 1_000;
 
-/// A first window of eight segments, and slow start up to twenty.
+/// An initial window of eight segments, and slow start up to twenty.
 fn reno() -> RenoOptions {
     RenoOptions {
         initial_window: Some(8),
@@ -17,7 +17,7 @@ fn reno() -> RenoOptions {
     }
 }
 
-/// Those that open and close a window as Reno does, but for what makes them different.
+/// Controllers that open and reduce the window as Reno does, except for their own rules.
 fn all() -> Vec<(&'static str, Box<dyn Controller>)> {
     let filter = BandwidthFilter::Exponential;
     vec![
@@ -47,8 +47,8 @@ fn state(controller: &dyn Controller) -> (u64, Option<u64>) {
     (controller.allowance().window, controller.slow_start_threshold())
 }
 
-/// RFC 5681, section 3.1: slow start adds a segment for each one acknowledged, at most, and the threshold
-/// stays. Vegas waits for a round trip first.
+/// RFC 5681, section 3.1: slow start adds at most a segment per acknowledged segment, and the threshold
+/// stays. Vegas first waits for a round trip.
 #[test]
 fn rfc_5681_3_1_slow_start() {
     for (name, mut controller) in all() {
@@ -58,15 +58,16 @@ fn rfc_5681_3_1_slow_start() {
         }
         let window = if name == "vegas" { 8_000 } else { 10_400 };
         assert_eq!(state(&*controller), (window, Some(20_000)), "{name}");
-        // Not on an echo, nor if the application does not use the window (RFC 3168, 6.1.2; RFC 9438, 5.8).
+        // No growth on an echo, nor if the application does not use the window (RFC 3168, 6.1.2; RFC 9438,
+        // 5.8).
         controller.on_acked(&Acked { ecn_echo: true, ..acked(1_000) });
         controller.on_acked(&Acked { app_limited: true, ..acked(1_000) });
         assert_eq!(controller.allowance().window, window, "{name}");
     }
 }
 
-/// RFC 6582, section 3.2, step 3: at the end of recovery the window is no more than asked for, and a segment
-/// at least.
+/// RFC 6582, section 3.2, step 3: at the end of recovery the window is at most the given one, and at least a
+/// segment.
 #[test]
 fn rfc_6582_3_2_the_end_of_recovery() {
     for (name, mut controller) in all() {
@@ -77,7 +78,7 @@ fn rfc_6582_3_2_the_end_of_recovery() {
     }
 }
 
-/// RFC 5681, section 4.1: after a silence the window is the first one at most.
+/// RFC 5681, section 4.1: after an idle period the window is at most the initial one.
 #[test]
 fn rfc_5681_4_1_a_silence() {
     for (name, mut controller) in all() {
@@ -90,9 +91,9 @@ fn rfc_5681_4_1_a_silence() {
     }
 }
 
-/// A timeout leaves one segment, and half of what was outstanding as threshold; CUBIC 0.7 of it (RFC 9438,
-/// section 4.8). The second one leaves the threshold (RFC 5681, equation 4), and so does a timeout with
-/// nothing outstanding.
+/// A timeout sets the window to one segment, and the threshold to half of the data in flight; CUBIC to 0.7 of
+/// it (RFC 9438, section 4.8). A second timeout keeps the threshold (RFC 5681, equation 4), and so does a
+/// timeout with nothing outstanding.
 #[test]
 fn rfc_5681_3_1_timeouts() {
     for (name, mut controller) in all() {
@@ -110,7 +111,7 @@ fn rfc_5681_3_1_timeouts() {
     }
 }
 
-/// An echo is a loss without a segment that is lost (RFC 3168, section 6.1.2): half, and 0.7 of CUBIC.
+/// An echo counts as a loss without a lost segment (RFC 3168, section 6.1.2): half, and 0.7 for CUBIC.
 #[test]
 fn rfc_3168_6_1_2_echoes() {
     for (name, mut controller) in all() {
@@ -122,8 +123,8 @@ fn rfc_3168_6_1_2_echoes() {
     }
 }
 
-/// Three duplicates: half of what is outstanding (RFC 5681, equation 4), 0.7 of it but of no more than the
-/// window (CUBIC), or of the window a quarter less (Vegas, as in ns-2).
+/// Three duplicates: half of the data in flight (RFC 5681, equation 4), 0.7 of it but at most of the window
+/// (CUBIC), or a quarter less than the window (Vegas, as in ns-2).
 #[test]
 fn rfc_5681_3_2_duplicates() {
     for (name, mut controller) in all() {
@@ -138,8 +139,8 @@ fn rfc_5681_3_2_duplicates() {
     }
 }
 
-/// After a silence CUBIC begins a stage anew: the plateau is where the window is (RFC 9438, section 4.8), so
-/// that a second later the target is 0.4 segments above. Before, it would have been that of the loss.
+/// After an idle period CUBIC starts a new epoch: the plateau is the present window (RFC 9438, section 4.8),
+/// so that a second later the target is 0.4 segments above. Before, the plateau was that of the loss.
 #[test]
 fn rfc_9438_4_8_a_silence_begins_a_stage() {
     let at = |ms| Time::ZERO + Span::from_ms(ms);
@@ -160,13 +161,12 @@ fn rfc_9438_4_8_a_silence_begins_a_stage() {
     assert_eq!(grown(false) / 10, 8_668);
 }
 
-/// Vegas of ns-2 takes the round trip of the SYN for one of data, and goes on with two segments after a
-/// timeout.
+/// Vegas of ns-2 uses the round trip of the SYN as a sample, and continues with two segments after a timeout.
 #[test]
 fn vegas_of_ns2_has_its_own_options() {
     for (options, window, timeout) in [
         (VegasOptions::rfc(reno()), 1_000, None),
-        // 100 ms, and twice the deviation of 50 ms.
+        // 100 ms, plus twice the deviation of 50 ms.
         (VegasOptions::ns2(reno()), 2_000, Some(Span::from_ms(200))),
     ] {
         let mut vegas = Vegas::new(options);
@@ -178,7 +178,7 @@ fn vegas_of_ns2_has_its_own_options() {
     }
 }
 
-/// Adaptive pacing stops with a loss and begins again at the end of recovery.
+/// Adaptive pacing stops at a loss and restarts at the end of recovery.
 #[test]
 fn adaptive_pacing_begins_again_after_recovery() {
     let mut pacing = AdaptivePacing::new(AdaptivePacingOptions::published(reno()));
@@ -186,11 +186,11 @@ fn adaptive_pacing_begins_again_after_recovery() {
     pacing.on_lost(&Lost { now, kind, in_flight });
     assert_eq!(pacing.allowance().pace, None);
     let (size, packet) = (1_000, 1_040);
-    pacing.on_sent(&Sent { now, size, packet, in_flight, retransmission: false, app_limited: false });
+    pacing.on_sent(&SentSegment { now, size, packet, in_flight, retransmission: false, app_limited: false });
     pacing.on_recovered(&Recovered { now, in_flight, window: 4_000 });
     // 1040 bytes in the first interval of 50 ms.
     assert_eq!(pacing.allowance().pace.map(Rate::bps), Some(166_400));
-    // Over no known number of hops there is no delay.
+    // With an unknown number of hops there is no delay.
     let rtt = Some(Span::from_ms(100));
     pacing.on_acked(&Acked { rtt, hops: 0, ..acked(1_000) });
     assert_eq!(pacing.interval(), 0.05);

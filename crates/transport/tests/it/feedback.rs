@@ -1,4 +1,4 @@
-//! Congestion headers there and back, and pacing that follows them.
+//! Congestion headers in both directions, and pacing by their feedback.
 
 use crate::grants::{Grant, Latest, Offer, Sum};
 use crate::pipe::{Path, Pipe};
@@ -17,10 +17,10 @@ fn ms(ms: u64) -> Time {
     Time::ZERO + Span::from_ms(ms)
 }
 
-/// What a sender does with its header.
+/// Use of the congestion header by a sender.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Scheme {
-    /// Asks for 100 B/s in each segment.
+    /// Requests 100 B/s in each segment.
     Asks,
     /// Sends at the latest rate.
     Follows,
@@ -42,14 +42,14 @@ impl Scheme {
     }
 }
 
-/// What came back.
+/// Feedback that was returned.
 #[derive(Clone, Copy, Debug)]
 struct Noted {
     feedback: HeaderBytes,
     rtt: Option<Span>,
 }
 
-/// Notes what came back.
+/// Records the returned feedback.
 struct Asking {
     scheme: Scheme,
     rate: u64,
@@ -82,7 +82,7 @@ impl Controller for Asking {
     }
 }
 
-/// Loses the segments in `lost` once, counted from 1, and grants `rate` of each moment.
+/// Loses the segments in `lost` once, counted from 1, and grants the present `rate`.
 struct Router {
     lost: Vec<u64>,
     rate: fn(Time) -> u32,
@@ -148,8 +148,8 @@ fn delayed_acknowledgements_return_the_sum_of_what_was_granted() {
     assert_eq!(pipe.log[0].1.header, 40 + 12 + 20);
 }
 
-/// ns-2's XCP: the second of four segments is lost, and three are sent again. Of six acknowledgements two are
-/// of new data.
+/// ns-2's XCP: the second of four segments is lost, and three are retransmitted. Of six acknowledgements two
+/// acknowledge new data.
 #[test]
 fn feedback_of_duplicates_may_be_for_nobody() {
     for (feedback_of_duplicates, expected) in [(true, vec![100; 6]), (false, vec![100; 2])] {
@@ -164,7 +164,7 @@ fn feedback_of_duplicates_may_be_for_nobody() {
     }
 }
 
-/// Where routers change marks, segments leave with the codepoint of their scheme, repeated or not, without a
+/// If routers change marks, all segments carry the codepoint of their scheme, retransmitted or not, without a
 /// header.
 #[test]
 fn each_segment_leaves_with_the_codepoint_of_its_scheme() {
@@ -179,7 +179,7 @@ fn each_segment_leaves_with_the_codepoint_of_its_scheme() {
     assert!(pipe.log.iter().all(|(_, segment)| segment.header == 52));
 }
 
-/// Acknowledgements that repeat themselves bring feedback too, but no round-trip sample.
+/// Duplicate acknowledgements return feedback too, but give no round-trip sample.
 #[test]
 fn feedback_counts_on_duplicates() {
     let path = Router { lost: vec![1], rate: steady };
@@ -194,8 +194,9 @@ fn feedback_counts_on_duplicates() {
     assert_eq!(pipe.delivered, 4 * MSS);
 }
 
-/// 1000 bytes and 64 of headers at 10 kB/s: one each 106.4 ms. The rate changes to 100 kB/s at 200 ms, which
-/// is known one round trip after the packet that met it, and counts for the packet that waits.
+/// 1000 bytes and 64 bytes of headers at 10 kB/s: one per 106.4 ms. The rate changes to 100 kB/s at 200 ms.
+/// The sender learns this one round trip after the first packet that received it, and applies it to the next
+/// packet.
 #[test]
 fn a_new_pace_holds_for_the_packet_that_waits() {
     let path = Router { lost: vec![], rate: |now| if now < ms(200) { 10_000 } else { 100_000 } };
@@ -203,13 +204,12 @@ fn a_new_pace_holds_for_the_packet_that_waits() {
     pipe.push(100 * MSS);
     pipe.run_until(ms(400));
     let sent: Vec<u64> = pipe.log.iter().map(|(at, _)| at.ns() / 100_000).collect();
-    // The packet of 212.8 ms brings 100 kB/s at 312.8 ms; the next would have been due at 319.2, 10.64 ms after the last it is
-    // overdue.
+    // The packet of 212.8 ms returns 100 kB/s at 312.8 ms. The next packet was due at 319.2 ms; 10.64 ms
+    // after the last one it is overdue.
     assert_eq!(sent[..5], [0, 1_064, 2_128, 3_128, 3_234], "{sent:?}");
 }
 
-/// At 100 B/s packets are 10.64 s apart. The rate of 10 kB/s that holds from 3 s on is known as soon as it is
-/// asked for.
+/// At 100 B/s packets are 10.64 s apart. The rate of 10 kB/s from 3 s on is known at the next request.
 #[test]
 fn a_sender_that_waits_long_asks_again_without_data() {
     let path = Router { lost: vec![], rate: |now| if now < ms(3_000) { 100 } else { 10_000 } };
@@ -226,7 +226,7 @@ fn a_sender_that_waits_long_asks_again_without_data() {
     assert_eq!(returned.lock().unwrap().len(), 9);
 }
 
-/// The answer to a SYN has a rate and a round-trip time.
+/// The SYN-ACK returns a rate and a round-trip time.
 #[test]
 fn a_handshake_asks_too() {
     let returned = Arc::new(Mutex::new(Vec::new()));
@@ -245,7 +245,7 @@ fn a_handshake_asks_too() {
     assert_eq!(pipe.log[0].1.header, 52);
 }
 
-/// A sender without data asks for no rate, however long pacing would hold it back.
+/// A sender without data does not request a rate, however long pacing would delay it.
 #[test]
 fn a_sender_without_data_does_not_ask() {
     let (mut pipe, returned) = connection(Scheme::Follows, None, Router { lost: vec![], rate: |_| 100 });

@@ -1,4 +1,4 @@
-//! What a sender does when the MAC of its own node gives up one of its segments.
+//! Reaction of a sender when the MAC of its own node gives up one of its segments.
 
 use crate::grants::{Grant, Sum};
 use multihop_core::{Flags, Header, HeaderBytes, Segment, Span, Time};
@@ -12,7 +12,7 @@ fn ms(ms: u64) -> Time {
     Time::ZERO + Span::from_ms(ms)
 }
 
-/// An open connection with a window of four segments, the first four of which have left.
+/// An open connection with a window of four segments, all of which were sent.
 fn four_outstanding(recovery: Recovery, local_repairs: u32) -> (TcpSender, Vec<Segment>) {
     let options = TcpOptions {
         segment_size: MSS as u32,
@@ -40,8 +40,8 @@ fn acknowledge(sender: &mut TcpSender, now: Time, ack: u64) {
     sender.on_segment(now, &Segment { ack, flags, window: 100 * MSS, ..Segment::default() });
 }
 
-/// It leaves again at once, although the window is full; the window stays; and the timer, which would have
-/// expired at 1 s, starts afresh.
+/// The segment is retransmitted at once, although the window is full; the window stays; and the timer, which
+/// would have expired at 1 s, restarts.
 #[test]
 fn it_is_sent_again_at_once_in_its_own_place() {
     for recovery in [Recovery::NewReno, Recovery::Sack] {
@@ -55,14 +55,14 @@ fn it_is_sent_again_at_once_in_its_own_place() {
         assert_eq!(sender.poll_timeout(), Some(ms(1_030)));
         let progress = sender.progress();
         assert_eq!((progress.window, progress.retransmissions, progress.recoveries), (window, 1, 0));
-        // What follows is as ever.
+        // All further events are as usual.
         acknowledge(&mut sender, ms(40), 4000);
         assert_eq!(sender.poll_segment(ms(40)).map(|segment| segment.seq), Some(4000));
     }
 }
 
-/// Two give-ups in a row are repaired, the third is left to the timer; an acknowledgement of new data lets it
-/// begin anew.
+/// Two give-ups in a row are repaired, the third is left to the timer. An acknowledgement of new data resets
+/// the count.
 #[test]
 fn repairs_in_a_row_are_counted() {
     let (mut sender, sent) = four_outstanding(Recovery::Sack, 2);
@@ -83,7 +83,7 @@ fn what_was_acknowledged_meanwhile_or_without_the_option_is_not_repaired() {
     let (mut sender, sent) = four_outstanding(Recovery::Sack, 0);
     assert!(!sender.on_given_up(ms(10), &sent[0]), "off");
     assert_eq!(sender.poll_segment(ms(10)), None);
-    // All that was lost was the MAC's acknowledgement, and the receiver's comes first.
+    // Only the MAC's acknowledgement was lost, and the receiver's arrives first.
     let (mut sender, sent) = four_outstanding(Recovery::Sack, 3);
     assert!(sender.on_given_up(ms(10), &sent[0]));
     acknowledge(&mut sender, ms(10), 2000);
@@ -91,7 +91,7 @@ fn what_was_acknowledged_meanwhile_or_without_the_option_is_not_repaired() {
     assert!(!sender.on_given_up(ms(11), &sent[1]));
 }
 
-/// After a timeout everything from `una` on is sent again, and nothing twice.
+/// After a timeout all data from `una` on is retransmitted, and nothing twice.
 #[test]
 fn a_timeout_makes_repairs_void() {
     let (mut sender, sent) = four_outstanding(Recovery::Sack, 3);
@@ -102,7 +102,7 @@ fn a_timeout_makes_repairs_void() {
     assert!(!sender.on_given_up(ms(1_001), &sent[3]), "it is due to be sent again anyway");
 }
 
-/// The newest acknowledgement goes again, twice in a row; an older one does not.
+/// The newest acknowledgement is retransmitted, twice in a row; an older one is not.
 #[test]
 fn an_acknowledgement_is_sent_again_unless_a_later_one_says_more() {
     let options = TcpOptions {
@@ -122,7 +122,7 @@ fn an_acknowledgement_is_sent_again_unless_a_later_one_says_more() {
     assert_ne!(first.feedback, HeaderBytes::NONE);
     for _ in 0..2 {
         assert!(receiver.on_given_up(ms(1), &first));
-        // The first may have arrived: feedback is returned once.
+        // The first one may have arrived: feedback is returned once.
         assert_eq!(receiver.poll_segment(ms(1)), Some(Segment { feedback: HeaderBytes::NONE, ..first }));
     }
     assert!(!receiver.on_given_up(ms(2), &first), "so often in a row");

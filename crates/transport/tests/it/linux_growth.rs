@@ -1,5 +1,5 @@
-//! How far acknowledgements open the window of a Linux sender, as scripts of acknowledgements and the windows
-//! that `tcp_slow_start`, `tcp_cong_avoid_ai` and `tcp_is_cwnd_limited` of Linux 6 make of them.
+//! Window growth of a Linux sender: scripts of acknowledgements with the windows that `tcp_slow_start`,
+//! `tcp_cong_avoid_ai` and `tcp_is_cwnd_limited` of Linux 6 give.
 
 use crate::recorder::{MSS, drain, ms, sacked};
 use multihop_core::Segment;
@@ -7,8 +7,8 @@ use multihop_transport::{
     Controller, Cubic, CubicOptions, Endpoint, Flavour, Recovery, Reno, RenoOptions, TcpOptions, TcpSender,
 };
 
-/// A sender with a first window of 10 segments, to which the application gives as many as are `pushed`.
-/// Segments leave one by one.
+/// A sender with an initial window of 10 segments, whose application submits `pushed` segments. Segments are
+/// sent one by one.
 fn sender(flavour: Flavour, recovery: Recovery, threshold: u32, pushed: u64) -> TcpSender {
     let reno = RenoOptions {
         initial_window: Some(10),
@@ -33,7 +33,7 @@ fn started(flavour: Flavour, recovery: Recovery, control: Box<dyn Controller>, p
     sender
 }
 
-/// The window in segments, after this acknowledgement at this time and what leaves then.
+/// The window in segments, after this acknowledgement at this time and the segments sent then.
 fn after(sender: &mut TcpSender, at: u64, segment: Segment) -> u64 {
     sender.on_segment(ms(at), &Segment { echo: Some(ms(at - 100)), ..segment });
     drain(sender, at);
@@ -58,8 +58,8 @@ fn in_slow_start_a_merged_acknowledgement_counts_whole() {
     }
 }
 
-/// Of three segments that are acknowledged two were selectively before: these do not count again, neither
-/// where a duplicate stands for each.
+/// Two of three acknowledged segments were selectively acknowledged before, and do not count again, nor if a
+/// duplicate arrived for each.
 #[test]
 fn what_was_selectively_acknowledged_counts_once_and_not_before_its_turn() {
     let mut one = sender(Flavour::Linux, Recovery::Sack, 100, 100);
@@ -68,7 +68,7 @@ fn what_was_selectively_acknowledged_counts_once_and_not_before_its_turn() {
     let mut one = sender(Flavour::Linux, Recovery::NewReno, 100, 100);
     assert_eq!([ack(0), ack(0)].map(|segment| after(&mut one, 100, segment)), [10; 2]);
     assert_eq!(after(&mut one, 110, ack(3)), 11);
-    // What is selectively acknowledged with the advance counts.
+    // Data that is selectively acknowledged with the advance counts.
     let mut one = sender(Flavour::Linux, Recovery::Sack, 100, 100);
     assert_eq!(after(&mut one, 100, sacked(3, 4, 6)), 15);
 }
@@ -97,8 +97,8 @@ fn after_a_timeout_what_had_arrived_does_not_open_the_window() {
     assert_eq!(after(&mut sender, at, ack(10)), 2);
 }
 
-/// Two of eight segments reach the threshold of twelve. Six count beyond, and with the next six they are
-/// twelve: a thirteenth. Then it takes thirteen.
+/// Two of eight segments reach the threshold of twelve. The other six count beyond it, and with six more they
+/// are twelve, which adds a segment. The next one takes thirteen.
 #[test]
 fn the_rest_of_slow_start_counts_in_congestion_avoidance() {
     let mut sender = sender(Flavour::Linux, Recovery::Sack, 12, 100);
@@ -108,8 +108,8 @@ fn the_rest_of_slow_start_counts_in_congestion_avoidance() {
     }
 }
 
-/// Whether the application has more matters not: a window that was full in the last round opens, and so does
-/// one in slow start of which more than half was used.
+/// Whether the application has more data does not matter: a window that was full in the last round opens, and
+/// so does one in slow start that was more than half used.
 #[test]
 fn a_window_opens_that_was_full_or_by_half_in_slow_start() {
     for (flavour, threshold, pushed, window) in [

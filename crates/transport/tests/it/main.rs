@@ -1,4 +1,4 @@
-//! The integration tests of the crate, in one binary: each module is a subject.
+//! Integration tests of the crate in one binary, one module per subject.
 
 mod bursts;
 mod controllers;

@@ -1,33 +1,33 @@
-//! A congestion control that does nothing but write down what the sender reports to it.
+//! A congestion control that only records the sender's reports.
 
 use multihop_core::{Flags, HeaderBytes, Rate, SackBlock, SackBlocks, Segment, Span, Time};
 use multihop_transport::{
-    AckInfo, Acked, Allowance, Controller, Delivery, Endpoint, Lost, Marked, Recovered, Recovery, Returned,
-    Sent, TcpOptions, TcpSender,
+    AckInfo, Acked, Allowance, Controller, DeliverySample, Endpoint, Lost, Marked, Recovered, Recovery,
+    Returned, SentSegment, TcpOptions, TcpSender,
 };
 use std::sync::{Arc, Mutex};
 
 use crate::grants::Grant;
 
-/// What was reported, in the sender's own words.
+/// Reports of the sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event {
     Opened(Span),
-    Sent(Sent),
+    Sent(SentSegment),
     Ack(AckInfo),
     Acked(Acked),
-    Delivered(Delivery),
+    Delivered(DeliverySample),
     Lost(Lost),
     Recovered(Recovered),
     Marked(Marked),
     Idle(Time),
-    /// A congestion header was asked for, of a segment with so much payload.
+    /// A congestion header was requested for a segment of this payload.
     Stamped(u64),
-    /// The round-trip sample and whether the application limits the sender.
+    /// Round-trip sample, and whether the sender is application-limited.
     Returned(Option<Span>, bool),
 }
 
-/// What it allows, and what was reported.
+/// Allowance of the controller, and recorded reports.
 #[derive(Debug, Default)]
 pub struct Book {
     pub window: u64,
@@ -37,7 +37,7 @@ pub struct Book {
     pub events: Vec<Event>,
 }
 
-/// The congestion control, and the hand that a test keeps on it.
+/// The congestion control, and the handle that a test keeps.
 #[derive(Clone, Default)]
 pub struct Recorder(pub Arc<Mutex<Book>>);
 
@@ -52,12 +52,12 @@ impl Recorder {
         change(&mut self.0.lock().unwrap());
     }
 
-    /// What was reported since the last time.
+    /// Reports since the last call.
     pub fn take(&self) -> Vec<Event> {
         std::mem::take(&mut self.0.lock().unwrap().events)
     }
 
-    /// The same, but of one kind.
+    /// Reports of one kind since the last call.
     pub fn only<T>(&self, kind: impl Fn(Event) -> Option<T>) -> Vec<T> {
         self.take().into_iter().filter_map(kind).collect()
     }
@@ -78,7 +78,7 @@ impl Controller for Recorder {
     fn on_opened(&mut self, rtt: Span) {
         self.note(Event::Opened(rtt));
     }
-    fn on_sent(&mut self, sent: &Sent) {
+    fn on_sent(&mut self, sent: &SentSegment) {
         self.note(Event::Sent(*sent));
     }
     fn on_ack(&mut self, ack: &AckInfo) {
@@ -87,7 +87,7 @@ impl Controller for Recorder {
     fn on_acked(&mut self, acked: &Acked) {
         self.note(Event::Acked(*acked));
     }
-    fn on_delivered(&mut self, delivery: &Delivery) {
+    fn on_delivered(&mut self, delivery: &DeliverySample) {
         self.note(Event::Delivered(*delivery));
     }
     fn marks_app_limited(&self) -> bool {
@@ -123,7 +123,7 @@ pub fn ms(ms: u64) -> Time {
     Time::ZERO + Span::from_ms(ms)
 }
 
-/// An open connection, without options that give round trips.
+/// An open connection, without options that give round-trip samples.
 pub fn options() -> TcpOptions {
     TcpOptions {
         segment_size: MSS as u32,
@@ -135,7 +135,8 @@ pub fn options() -> TcpOptions {
     }
 }
 
-/// It was given `pushed` segments at 0, and those that fit into a window of `window` have left.
+/// A connection that was given `pushed` segments at time 0, and has sent those that fit into a window of
+/// `window`.
 pub fn sending(options: TcpOptions, window: u64, pushed: u64) -> (TcpSender, Recorder) {
     let recorder = Recorder::with_window(window * MSS);
     let mut sender = TcpSender::new(options, Box::new(recorder.clone()));
@@ -174,11 +175,11 @@ pub fn losses(recorder: &Recorder) -> Vec<Lost> {
     recorder.only(|event| if let Event::Lost(lost) = event { Some(lost) } else { None })
 }
 
-pub fn deliveries(recorder: &Recorder) -> Vec<Delivery> {
+pub fn deliveries(recorder: &Recorder) -> Vec<DeliverySample> {
     recorder.only(|event| if let Event::Delivered(delivery) = event { Some(delivery) } else { None })
 }
 
-/// Which of the segments that left were held back by the application.
+/// Whether each sent segment was application-limited.
 pub fn limited(recorder: &Recorder) -> Vec<bool> {
     recorder.only(|event| if let Event::Sent(sent) = event { Some(sent.app_limited) } else { None })
 }

@@ -1,9 +1,8 @@
-//! A TCP sender without a path: what it reports to its congestion control, acknowledgement by
-//! acknowledgement.
+//! A TCP sender without a path: its reports to the congestion control, acknowledgement by acknowledgement.
 
 use multihop_core::{Flags, HeaderBytes, Segment, Span, Time};
 use multihop_transport::{
-    Acked, Allowance, Controller, Delivery, Endpoint, Lost, Recovery, Returned, TcpOptions, TcpSender,
+    Acked, Allowance, Controller, DeliverySample, Endpoint, Lost, Recovery, Returned, TcpOptions, TcpSender,
 };
 use std::sync::{Arc, Mutex};
 
@@ -15,8 +14,8 @@ fn ms(ms: u64) -> Time {
     Time::ZERO + Span::from_ms(ms)
 }
 
-/// Four segments, and a segment is overdue after 200 ms. Notes what is reported to it.
-struct Noting(Notes, u64, Arc<Mutex<Option<Delivery>>>);
+/// A window of four segments, where a segment is overdue after 200 ms. Records the reports.
+struct Noting(Notes, u64, Arc<Mutex<Option<DeliverySample>>>);
 
 impl Noting {
     fn note(&self, what: &'static str) {
@@ -38,7 +37,7 @@ impl Controller for Noting {
     fn on_idle(&mut self, _: Time) {
         self.note("idle");
     }
-    fn on_delivered(&mut self, delivery: &Delivery) {
+    fn on_delivered(&mut self, delivery: &DeliverySample) {
         *self.2.lock().unwrap() = Some(*delivery);
     }
     fn on_feedback(&mut self, _: &Returned) {
@@ -74,8 +73,8 @@ fn drain(sender: &mut TcpSender, now: Time) -> Vec<u64> {
     std::iter::from_fn(|| sender.poll_segment(now)).map(|segment| segment.seq / MSS).collect()
 }
 
-/// Brakmo and Peterson 1995: on a duplicate it is sent again if more time than the fine-grained timeout has
-/// passed. The duplicate itself says that a segment left, and lets a new one go.
+/// Brakmo and Peterson 1995: on a duplicate, the segment is retransmitted if more time than the fine-grained
+/// timeout has passed. The duplicate itself shows that a segment left the network, and releases a new one.
 #[test]
 fn a_duplicate_repeats_what_is_overdue() {
     for (at, expected) in [(150, vec![]), (200, vec![]), (201, vec![0, 4]), (300, vec![0, 4])] {
@@ -102,7 +101,7 @@ fn rfc_5681_4_1_a_silence_is_longer_than_the_timeout() {
     }
 }
 
-/// Of acknowledgements without a header nothing is reported, nor of those of what was never sent.
+/// Acknowledgements without a header, and those of data never sent, are not reported as feedback.
 #[test]
 fn feedback_is_what_a_valid_acknowledgement_brings() {
     let feedback = HeaderBytes::of(&Grant { change: 0, granted: 100 });
@@ -130,7 +129,7 @@ fn what_was_never_sent_is_not_acknowledged() {
     }
 }
 
-/// "When the congestion window is one": the half of less than two segments is less than one (RFC 3168,
+/// "When the congestion window is one": half of a window below two segments is less than one (RFC 3168,
 /// section 6.1.2).
 #[test]
 fn rfc_3168_6_1_2_an_echo_at_one_segment_waits_for_the_timer() {
@@ -149,11 +148,12 @@ fn rfc_3168_6_1_2_an_echo_at_one_segment_waits_for_the_timer() {
     }
 }
 
-/// Four segments, the first one acknowledged after 100 ms: 10 kB/s. The application began with nothing, which
-/// limits that flight (draft-cheng-iccrg-delivery-rate-estimation-00, section 3.3) and not the next one.
+/// Four segments, the first one acknowledged after 100 ms: 10 kB/s. The application started without data,
+/// which limits that flight (draft-cheng-iccrg-delivery-rate-estimation-00, section 3.3) but not the next
+/// one.
 #[test]
 fn deliveries_are_reported_with_their_rate() {
-    let reported: Arc<Mutex<Option<Delivery>>> = Arc::default();
+    let reported: Arc<Mutex<Option<DeliverySample>>> = Arc::default();
     let noting = Noting(Notes::default(), 4 * MSS, reported.clone());
     let mut sender = TcpSender::new(TcpOptions { delivery_rate: true, ..options() }, Box::new(noting));
     sender.push(ms(0), 100 * MSS);

@@ -1,13 +1,13 @@
-//! What a TCP sender reports of deliveries and of marks, whole reports against numbers worked by hand.
+//! Reports of a TCP sender on deliveries and marks: complete reports against numbers computed by hand.
 
 use crate::recorder::{
     Event, MSS, Recorder, ack, deliveries, drain, echo, limited, losses, ms, numbers, options, sacked,
     sending,
 };
 use multihop_core::Span;
-use multihop_transport::{Delivery, Endpoint, Marked, Recovery, TcpOptions, TcpSender};
+use multihop_transport::{DeliverySample, Endpoint, Marked, Recovery, TcpOptions, TcpSender};
 
-/// RFC 3168, section 6.1.2: one reduction for a window of data, which the next new segment confirms with CWR.
+/// RFC 3168, section 6.1.2: one reduction per window of data, which the next new segment confirms with CWR.
 #[test]
 fn rfc_3168_6_1_2_an_echo_is_reported_once_per_window() {
     let (mut sender, recorder) = sending(TcpOptions { ecn: true, ..options() }, 4, 40);
@@ -26,13 +26,13 @@ fn rfc_3168_6_1_2_an_echo_is_reported_once_per_window() {
         at += 10;
     }
     assert_eq!(sender.progress().ecn_reductions, 3);
-    // Without ECN an echo says nothing.
+    // Without ECN an echo has no effect.
     let (mut sender, recorder) = sending(options(), 4, 40);
     sender.on_segment(ms(100), &echo(1));
     assert!(recorder.take().iter().all(|event| !matches!(event, Event::Marked(_))));
 }
 
-/// Four segments are outstanding when the echo comes, up to the fifth: the acknowledgement of the last of
+/// Four segments, up to the fifth, are outstanding when the echo arrives: the acknowledgement of the last of
 /// them opens the window again.
 #[test]
 fn linux_does_not_open_the_window_in_the_round_trip_after_an_echo() {
@@ -56,7 +56,7 @@ fn linux_does_not_open_the_window_in_the_round_trip_after_an_echo() {
 fn deliveries_are_reported_with_what_is_in_the_network() {
     let options = TcpOptions { delivery_rate: true, recovery: Recovery::Sack, ..options() };
     let (mut sender, recorder) = sending(options, 4, 4);
-    let first = Delivery {
+    let first = DeliverySample {
         now: ms(100),
         size: 1_000,
         delivered: 1_000,
@@ -74,12 +74,13 @@ fn deliveries_are_reported_with_what_is_in_the_network() {
     sender.on_segment(ms(125), &sacked(0, 1, 3));
     let (rtt, rate) = (Some(Span::from_ms(125)), Some(16_000.0));
     let (in_flight_before, in_flight) = (3_000, 2_000);
-    let second = Delivery { now: ms(125), delivered: 2_000, rtt, rate, in_flight_before, in_flight, ..first };
+    let second =
+        DeliverySample { now: ms(125), delivered: 2_000, rtt, rate, in_flight_before, in_flight, ..first };
     assert_eq!(deliveries(&recorder), [second]);
     sender.on_segment(ms(150), &sacked(0, 1, 4));
     let (rtt, rate) = (Some(Span::from_ms(150)), Some(20_000.0));
     let (in_flight_before, in_flight, lost, recovering) = (2_000, 0, 1_000, true);
-    let third = Delivery {
+    let third = DeliverySample {
         now: ms(150),
         delivered: 3_000,
         rtt,
@@ -91,18 +92,18 @@ fn deliveries_are_reported_with_what_is_in_the_network() {
         ..first
     };
     assert_eq!(deliveries(&recorder), [third]);
-    // No acknowledgement of new data gave a sample: those of the deliveries are the timer's.
+    // No acknowledgement of new data gave a sample: the timer uses those of the deliveries.
     assert_eq!((sender.progress().rtt_samples, sender.progress().rtt_sum), (3, Span::from_ms(375)));
     assert_eq!(numbers(&mut sender, 150), [0]);
     sender.on_segment(ms(160), &sacked(0, 1, 4));
     assert_eq!(deliveries(&recorder), [], "nothing new");
     sender.on_segment(ms(250), &ack(4));
     let found = deliveries(&recorder);
-    let Delivery { size, delivered, rtt, in_flight, lost, recovering, .. } = found[0];
+    let DeliverySample { size, delivered, rtt, in_flight, lost, recovering, .. } = found[0];
     assert_eq!((size, delivered, rtt, in_flight, lost, recovering), (1_000, 4_000, None, 0, 0, false));
 }
 
-/// After a timeout all of what was outstanding is under repair.
+/// After a timeout all outstanding data is being repaired.
 #[test]
 fn deliveries_after_a_timeout_are_of_a_repair_up_to_what_was_outstanding() {
     for (number, recovering) in [(1, true), (3, true), (4, false)] {
@@ -115,9 +116,9 @@ fn deliveries_after_a_timeout_are_of_a_repair_up_to_what_was_outstanding() {
     }
 }
 
-/// draft-cheng-iccrg-delivery-rate-estimation-00, section 3.3: nothing to send, and room in the window for a
-/// segment, when the application comes back. What is outstanding then is to be delivered before the mark
-/// ends.
+/// draft-cheng-iccrg-delivery-rate-estimation-00, section 3.3: the sender is application-limited if it has
+/// nothing to send, and room in the window for a segment, when the application continues. The mark ends when
+/// the data then in flight is delivered.
 #[test]
 fn what_the_application_held_back_is_marked() {
     for (window, first, later) in [(4, vec![], vec![false; 4]), (5, vec![true], vec![true; 4])] {
@@ -136,7 +137,7 @@ fn what_the_application_held_back_is_marked() {
         sender.on_segment(ms(200), &ack(8));
         drain(&mut sender, 200);
         assert_eq!(limited(&recorder), [false; 4], "{window}");
-        // A congestion control that holds itself back says so, until what is outstanding now is delivered.
+        // A congestion control that limits itself marks samples until the data now in flight is delivered.
         recorder.set(|book| book.marks_app_limited = true);
         sender.on_segment(ms(300), &ack(9));
         drain(&mut sender, 300);
@@ -145,8 +146,7 @@ fn what_the_application_held_back_is_marked() {
 }
 
 /// RFC 3168, section 6.1.2: an echo at a window of one segment stops data until the timer expires, which is
-/// no timeout. ns-2 doubles the timer with the second such echo in a row, and keeps it doubled while it
-/// waits.
+/// not a timeout. ns-2 doubles the timer at the second such echo in a row, and keeps it doubled meanwhile.
 #[test]
 fn rfc_3168_6_1_2_an_echo_at_one_segment_holds_data_until_the_timer() {
     for (echo_backs_off, second) in [(false, 1_000), (true, 2_000)] {
@@ -163,7 +163,7 @@ fn rfc_3168_6_1_2_an_echo_at_one_segment_holds_data_until_the_timer() {
         sender.on_timeout(ms(1_200 + second));
         assert_eq!(numbers(&mut sender, 1_200 + second), [2]);
         assert_eq!(sender.progress().ecn_reductions, 2);
-        // An acknowledgement without an echo lets data go at once.
+        // An acknowledgement without an echo releases data at once.
         let last = 1_300 + second;
         sender.on_segment(ms(last), &ack(3));
         assert_eq!(numbers(&mut sender, last), [3]);
@@ -171,7 +171,7 @@ fn rfc_3168_6_1_2_an_echo_at_one_segment_holds_data_until_the_timer() {
     }
 }
 
-/// What waits for the connection to open is held back by the handshake and not by the application.
+/// Data that waits for the connection to open is limited by the handshake, not by the application.
 #[test]
 fn the_first_flight_after_a_handshake_is_not_marked() {
     let recorder = Recorder::with_window(4 * MSS);

@@ -1,13 +1,14 @@
-//! What a TCP sender reports to its congestion control, whole reports against numbers worked by hand.
+//! Reports of a TCP sender to its congestion control: complete reports against numbers computed by hand.
 
 use crate::grants::Grant;
 use crate::recorder::{Event, MSS, Recorder, ack, drain, echo, losses, ms, numbers, options, sending};
 use multihop_core::{Ecn, HeaderBytes, Segment, Span};
 use multihop_transport::{
-    AckInfo, Acked, Endpoint, ExitWindow, LossKind, Lost, Progress, Recovered, Sent, TcpOptions, TcpSender,
+    AckInfo, Acked, Endpoint, ExitWindow, LossKind, Lost, Progress, Recovered, SentSegment, TcpOptions,
+    TcpSender,
 };
 
-/// Two of four segments after 100 ms, which is the first sample; then the others.
+/// Two of four segments after 100 ms, the first sample; then the others.
 #[test]
 fn an_acknowledgement_is_reported_with_all_that_it_says() {
     let (mut sender, recorder) = sending(options(), 4, 4);
@@ -47,8 +48,8 @@ fn an_acknowledgement_is_reported_with_all_that_it_says() {
     assert_eq!(sender.backlog(), 0);
 }
 
-/// The application limits a sender that has sent all and whose window has room for a segment more, to the
-/// byte.
+/// A sender is application-limited if it has sent everything and its window has room for one more segment, to
+/// the byte.
 #[test]
 fn the_application_limits_who_has_sent_all_and_has_room() {
     for (window, pushed, expected) in
@@ -65,8 +66,8 @@ fn the_application_limits_who_has_sent_all_and_has_room() {
     }
 }
 
-/// Feedback comes with the round trip of its own acknowledgement or with none. One of old data counts, unless
-/// feedback of duplicates is ignored; one of what was never sent says nothing.
+/// Feedback is reported with the round trip of its own acknowledgement or with none. That of old data counts,
+/// unless feedback of duplicates is ignored; that of data never sent is discarded.
 #[test]
 fn feedback_has_the_round_trip_of_its_acknowledgement() {
     for of_duplicates in [true, false] {
@@ -86,7 +87,8 @@ fn feedback_has_the_round_trip_of_its_acknowledgement() {
     }
 }
 
-/// RFC 5681, section 2: a duplicate is of outstanding data, carries none and changes no window.
+/// RFC 5681, section 2: a duplicate acknowledges outstanding data, carries no data and does not change the
+/// window.
 #[test]
 fn rfc_5681_2_what_a_duplicate_acknowledgement_is() {
     let duplicates = |first: Segment, number: u64| {
@@ -107,7 +109,7 @@ fn rfc_5681_2_what_a_duplicate_acknowledgement_is() {
     assert_eq!(duplicates(ack(1), 2), [], "it is old");
 }
 
-/// The third duplicate in a row; an advance between them begins anew.
+/// The third duplicate in a row counts; an advance in between resets the count.
 #[test]
 fn rfc_5681_3_2_duplicates_count_from_the_last_advance() {
     let (mut sender, recorder) = sending(options(), 6, 20);
@@ -125,8 +127,8 @@ fn rfc_5681_3_2_duplicates_count_from_the_last_advance() {
     assert_eq!(numbers(&mut sender, 106)[0], 1);
 }
 
-/// RFC 3042, section 2: what Limited Transmit sends beyond the window is no part of `FlightSize`; what the
-/// window lets go is. An advance makes all of it part of what is outstanding.
+/// RFC 3042, section 2: data that Limited Transmit sends beyond the window is not part of `FlightSize`; data
+/// within the window is. An advance makes all of it part of the data in flight.
 #[test]
 fn rfc_3042_2_the_flight_is_without_limited_transmit() {
     for (window, advance, flight) in [(10, 0, 10_000), (12, 0, 12_000), (10, 1, 10_000)] {
@@ -138,7 +140,7 @@ fn rfc_3042_2_the_flight_is_without_limited_transmit() {
             drain(&mut sender, 100 + i);
         });
         if advance > 0 {
-            // Twelve are outstanding, and two of them were one too many: the window has room again when two were acknowledged.
+            // Twelve are outstanding, two beyond the window: there is room again when two are acknowledged.
             sender.on_segment(ms(103), &ack(2));
             drain(&mut sender, 103);
         }
@@ -156,8 +158,8 @@ fn rfc_3042_2_the_flight_is_without_limited_transmit() {
     }
 }
 
-/// Nothing is reported of a flight of no bytes: of one segment that timed out, or of what all but left the
-/// network, a segment is lost at least.
+/// A flight of zero bytes is never reported: for one segment that timed out, or when nearly all data has left
+/// the network, at least a segment is reported.
 #[test]
 fn rfc_5681_4_3_a_timeout_reports_what_is_in_the_network() {
     for (bytes, duplicates, in_flight) in [
@@ -183,8 +185,8 @@ fn rfc_5681_4_3_a_timeout_reports_what_is_in_the_network() {
     }
 }
 
-/// RFC 5681, section 3.1, equation 4: a segment that times out again, or for whose window an echo has reduced
-/// it already, does not reduce it once more; one behind it does.
+/// RFC 5681, section 3.1, equation 4: a segment that times out again, or whose window an echo has already
+/// reduced, causes no further reduction; a later segment does.
 #[test]
 fn rfc_5681_3_1_timeouts_of_the_same_segment_are_reported_as_such() {
     let timeout = |sender: &mut TcpSender, recorder: &Recorder| {
@@ -204,7 +206,7 @@ fn rfc_5681_3_1_timeouts_of_the_same_segment_are_reported_as_such() {
     assert_eq!(timeout(&mut sender, &recorder), (3_000, true));
     sender.on_segment(ms(3_100), &ack(1));
     assert_eq!(numbers(&mut sender, 3_100), [4]);
-    // 4 s: what was sent again gives no sample that would end back-off.
+    // 4 s: retransmitted data gives no sample that would end back-off.
     assert_eq!(timeout(&mut sender, &recorder), (7_100, false));
     assert_eq!(sender.progress().timeouts, 3);
 
@@ -218,9 +220,9 @@ fn rfc_5681_3_1_timeouts_of_the_same_segment_are_reported_as_such() {
     }
 }
 
-/// RFC 6298, section 3, Karn: the segment that is timed gives a sample unless it was sent again, whatever
-/// else was. Segment 0 was timed and acknowledged, and then segment 4; the MAC gives up one of those
-/// outstanding.
+/// RFC 6298, section 3, Karn: the timed segment gives a sample unless it was retransmitted, whatever happened
+/// to others. Segment 0 was timed and acknowledged, then segment 4; the MAC gives up one of the outstanding
+/// segments.
 #[test]
 fn rfc_6298_3_a_repetition_spoils_the_sample_of_its_own_segment_alone() {
     for (given_up, sampled) in [(1, true), (3, true), (4, false)] {
@@ -237,7 +239,7 @@ fn rfc_6298_3_a_repetition_spoils_the_sample_of_its_own_segment_alone() {
         assert_eq!(sender.progress().rtt_samples, 1 + u64::from(sampled), "{given_up}");
         assert_eq!(sender.progress().rtt, Some(Span::from_ms(if sampled { 130 } else { 100 })));
     }
-    // The first segment is timed, and the one after it was given up.
+    // The first segment is timed, and the next one was given up.
     for (given_up, samples) in [(0, 0), (1, 1), (2, 1)] {
         let options = TcpOptions { local_repairs: 3, ..options() };
         let recorder = Recorder::with_window(4 * MSS);
@@ -251,7 +253,7 @@ fn rfc_6298_3_a_repetition_spoils_the_sample_of_its_own_segment_alone() {
     }
 }
 
-/// The segment that was acknowledged last, if each is timed; else the one segment that is.
+/// The last acknowledged segment, if each is timed; else the one timed segment.
 #[test]
 fn the_round_trip_is_that_of_the_newest_segment_if_each_is_timed() {
     for (time_every_segment, rtts) in [(true, [90, 110]), (false, [100, 0])] {
@@ -272,8 +274,8 @@ fn the_round_trip_is_that_of_the_newest_segment_if_each_is_timed() {
     }
 }
 
-/// RFC 6298, section 5: the timer starts with the first segment, afresh with each advance, and not with what
-/// leaves in between.
+/// RFC 6298, section 5: the timer starts with the first segment, restarts with each advance, and does not
+/// restart with segments in between.
 #[test]
 fn rfc_6298_5_the_timer_is_of_the_oldest_segment() {
     let recorder = Recorder::with_window(2 * MSS);
@@ -296,8 +298,8 @@ fn rfc_6298_5_the_timer_is_of_the_oldest_segment() {
     assert_eq!((sender.progress().timeouts, sender.poll_timeout()), (1, Some(ms(3_200))));
 }
 
-/// Step 3: `max(FlightSize, SMSS) + SMSS`, and no growth besides; ns-2 leaves the window and lets the
-/// acknowledgement open it.
+/// Step 3: `max(FlightSize, SMSS) + SMSS`, and no other growth; ns-2 keeps the window, and the
+/// acknowledgement opens it.
 #[test]
 fn rfc_6582_3_2_the_end_of_recovery_is_reported_with_its_window() {
     for (exit_window, window, opens) in [(ExitWindow::Flight, 2_000, 0), (ExitWindow::Deflated, 4_000, 1)] {
@@ -317,7 +319,7 @@ fn rfc_6582_3_2_the_end_of_recovery_is_reported_with_its_window() {
     }
 }
 
-/// RFC 5681, section 4.1, is for a connection that was used, has nothing to send, and is to begin again.
+/// RFC 5681, section 4.1, applies to a connection that was used, has nothing to send, and restarts.
 #[test]
 fn rfc_5681_4_1_a_silence_is_of_a_connection_that_was_used() {
     let idle = |recorder: &Recorder| {
@@ -339,8 +341,8 @@ fn rfc_5681_4_1_a_silence_is_of_a_connection_that_was_used() {
     }
 }
 
-/// A MAC that gave up a segment says so of what is outstanding, on an open connection; not of what was
-/// acknowledged, nor of what will be sent again after a timeout anyway.
+/// A segment that the MAC gave up is repaired if it is outstanding on an open connection; not if it was
+/// acknowledged, or will be retransmitted after a timeout.
 #[test]
 fn what_the_mac_gave_up_counts_while_it_is_outstanding() {
     let options = TcpOptions { local_repairs: 9, ..options() };
@@ -360,7 +362,7 @@ fn what_the_mac_gave_up_counts_while_it_is_outstanding() {
     assert!(!closed.on_given_up(ms(0), &segment(0)));
 }
 
-/// What is not sent yet is taken back; what is outstanding stays so.
+/// Data that was not sent yet is withdrawn; outstanding data is not.
 #[test]
 fn withdrawn_data_is_not_sent() {
     let (mut sender, _) = sending(options(), 2, 9);
@@ -374,8 +376,8 @@ fn withdrawn_data_is_not_sent() {
     assert_eq!((segments.len(), segments[0].seq, segments[0].ecn), (1, 2 * MSS, Ecn::NotCapable));
 }
 
-/// New data that leaves in recovery is timed; a partial acknowledgement, which does not cover it, leaves that
-/// be. Segments 0 and 2 of four are lost, and three new ones leave at 102 ms.
+/// New data sent in recovery is timed; a partial acknowledgement that does not cover it does not end the
+/// timing. Segments 0 and 2 of four are lost, and three new ones are sent at 102 ms.
 #[test]
 fn what_is_sent_in_recovery_gives_a_sample_at_its_end() {
     let (mut sender, _) = sending(options(), 4, 20);
@@ -391,8 +393,8 @@ fn what_is_sent_in_recovery_gives_a_sample_at_its_end() {
     assert_eq!((rtt, rtt_samples), (Some(Span::from_ms(198)), 1));
 }
 
-/// Each segment is reported as it leaves, with what is outstanding then, headers of 40 bytes, and whether it
-/// left before.
+/// Each segment is reported when it is sent, with the data then in flight, headers of 40 bytes, and whether
+/// it is a retransmission.
 #[test]
 fn each_segment_that_leaves_is_reported() {
     let (mut sender, recorder) = sending(options(), 2, 2);
@@ -404,7 +406,7 @@ fn each_segment_that_leaves_is_reported() {
     let sent = recorder.only(|event| if let Event::Sent(sent) = event { Some(sent) } else { None });
     let of = |now, size, in_flight, retransmission| {
         let now = ms(now);
-        Sent { now, size, packet: size + 40, in_flight, retransmission, app_limited: false }
+        SentSegment { now, size, packet: size + 40, in_flight, retransmission, app_limited: false }
     };
     let expected = [
         of(10, 300, 2_300, false),

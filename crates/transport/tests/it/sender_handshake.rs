@@ -1,10 +1,10 @@
-//! How a TCP sender opens a connection (RFC 9293, section 3.5; RFC 3168, section 6.1.1), and every field of
-//! what it sends.
+//! Connection setup of a TCP sender (RFC 9293, section 3.5; RFC 3168, section 6.1.1), with every field of its
+//! segments.
 
 use crate::grants::Grant;
 use crate::recorder::{Event, Recorder};
 use multihop_core::{Ecn, Flags, HeaderBytes, Rate, Segment, Span, Time};
-use multihop_transport::{CongestionHeader, Endpoint, LossKind, Lost, Sent, TcpOptions, TcpSender};
+use multihop_transport::{CongestionHeader, Endpoint, LossKind, Lost, SentSegment, TcpOptions, TcpSender};
 
 const MSS: u64 = 1_000;
 const SYN: Flags = Flags { syn: true, ack: false, ece: false, cwr: false, psh: false };
@@ -19,7 +19,7 @@ fn stamped(size: u64) -> HeaderBytes {
     HeaderBytes::of(&Grant { change: size as i32, granted: 0 })
 }
 
-/// Headers of 40 bytes, and 20 for routers, 7 of them with data.
+/// Headers of 40 bytes, and a congestion header of 20, 7 with data.
 fn options() -> TcpOptions {
     TcpOptions {
         segment_size: MSS as u32,
@@ -60,7 +60,7 @@ fn rfc_3168_6_1_1_the_syn_asks_for_ecn() {
     }
 }
 
-/// ECN is agreed on if the answer has ECE and not CWR.
+/// ECN is negotiated if the SYN-ACK has ECE and not CWR.
 #[test]
 fn rfc_3168_6_1_1_only_an_ecn_setup_syn_ack_turns_ecn_on() {
     for (ece, cwr, expected) in
@@ -71,15 +71,15 @@ fn rfc_3168_6_1_1_only_an_ecn_setup_syn_ack_turns_ecn_on() {
         sender.on_segment(ms(103), &syn_ack(Flags { ece, cwr, ..SYN_ACK }));
         assert_eq!(sender.poll_segment(ms(103)).unwrap().ecn, expected, "{ece} {cwr}");
     }
-    // Not if it was not asked for.
+    // Not if it was not requested.
     let (mut sender, _) = begun(TcpOptions { ecn: false, ..options() }, 4 * MSS);
     sender.poll_segment(ms(3));
     sender.on_segment(ms(103), &syn_ack(Flags { ece: true, ..SYN_ACK }));
     assert_eq!(sender.poll_segment(ms(103)).unwrap().ecn, Ecn::NotCapable);
 }
 
-/// The answer gives the first round trip, by the timestamp or by the clock; then data flows, which
-/// acknowledges the answer. The timer that waits for it is that of 100 ms: the least timeout, 1 s.
+/// The SYN-ACK gives the first round-trip sample, by the timestamp or by the clock; then data is sent, which
+/// acknowledges it. The retransmission timer after 100 ms is the minimum timeout, 1 s.
 #[test]
 fn the_answer_opens_the_connection() {
     for timestamps in [true, false] {
@@ -103,8 +103,14 @@ fn the_answer_opens_the_connection() {
         };
         assert_eq!(sender.poll_segment(ms(104)), Some(first));
         let (size, packet) = (1_000, u64::from(1_000 + header));
-        let sent =
-            Sent { now: ms(104), size, packet, in_flight: 1_000, retransmission: false, app_limited: false };
+        let sent = SentSegment {
+            now: ms(104),
+            size,
+            packet,
+            in_flight: 1_000,
+            retransmission: false,
+            app_limited: false,
+        };
         assert_eq!(recorder.take(), [Event::Stamped(1_000), Event::Sent(sent)]);
         assert_eq!(sender.poll_timeout(), Some(ms(1_104)));
         let echo = timestamps.then_some(ms(105));
@@ -118,7 +124,7 @@ fn the_answer_opens_the_connection() {
     }
 }
 
-/// A window that lets nothing go: the answer is acknowledged all the same, once.
+/// If the window allows no data, the SYN-ACK is still acknowledged, once.
 #[test]
 fn the_answer_is_acknowledged_without_data_if_there_is_room_for_none() {
     let (mut sender, _) = begun(TcpOptions { timestamps: true, ..options() }, 0);
@@ -127,7 +133,7 @@ fn the_answer_is_acknowledged_without_data_if_there_is_room_for_none() {
     let expected = Segment { header: 40 + 20 + 12, flags: ACK, ..Segment::default() };
     assert_eq!(sender.poll_segment(ms(103)), Some(expected));
     assert_eq!(sender.poll_segment(ms(103)), None);
-    // Another answer needs none, and a SYN alone is no answer.
+    // Another SYN-ACK needs no answer, and a SYN alone is not an answer.
     sender.on_segment(ms(110), &syn_ack(SYN_ACK));
     assert_eq!(sender.poll_segment(ms(110)), None);
     let (mut sender, recorder) = begun(options(), 4 * MSS);
@@ -137,7 +143,7 @@ fn the_answer_is_acknowledged_without_data_if_there_is_room_for_none() {
     assert_eq!((sender.poll_segment(ms(103)), recorder.take()), (None, vec![]));
 }
 
-/// Nothing but the answer counts before the connection is open, and nothing without the ACK bit afterwards.
+/// Before the connection is open only a SYN-ACK counts, and afterwards nothing without the ACK bit.
 #[test]
 fn what_is_no_acknowledgement_is_ignored() {
     let (mut sender, recorder) = begun(options(), 4 * MSS);
@@ -154,8 +160,8 @@ fn what_is_no_acknowledgement_is_ignored() {
     assert_eq!(sender.progress().acked, 1_000);
 }
 
-/// RFC 6298, section 5.5: 1 s, then 2 s and 4 s. Of a SYN that was sent twice the answer gives no sample
-/// (Karn), and the window after it is notified of the loss, with nothing outstanding.
+/// RFC 6298, section 5.5: 1 s, then 2 s and 4 s. The answer to a SYN that was sent twice gives no sample
+/// (Karn), and the congestion control is notified of the loss, with nothing outstanding.
 #[test]
 fn rfc_6298_5_a_lost_syn_is_sent_again() {
     let (mut sender, recorder) = begun(options(), 4 * MSS);
@@ -182,8 +188,8 @@ fn rfc_6298_5_a_lost_syn_is_sent_again() {
     assert_eq!(sender.poll_segment(ms(3_110)).unwrap().payload, 1_000);
 }
 
-/// The answer may come when the timer has expired and the SYN has not left again: the connection is open, and
-/// no SYN follows.
+/// The SYN-ACK may arrive when the timer has expired and the SYN was not retransmitted yet: the connection is
+/// open, and no SYN follows.
 #[test]
 fn an_answer_that_comes_late_opens_the_connection() {
     let (mut sender, _) = begun(options(), 4 * MSS);
@@ -193,8 +199,8 @@ fn an_answer_that_comes_late_opens_the_connection() {
     assert_eq!(sender.poll_segment(ms(1_003)).unwrap().flags, ACK);
 }
 
-/// At 8 kb/s a packet of 1067 bytes holds the next one back for 1067 ms. Routers are asked 300 ms after they
-/// were asked last, by a segment without data, as long as that is before the next packet and there is one.
+/// At 8 kb/s a packet of 1067 bytes delays the next one by 1067 ms. A segment without data requests feedback
+/// 300 ms after the last request, if that is before the next packet and there is one.
 #[test]
 fn routers_are_asked_without_data_while_pacing_holds_it_back() {
     let recorder = Recorder::with_window(100 * MSS);

@@ -1,22 +1,22 @@
-//! A sender that lets little of its data wait in its own node.
+//! A sender that limits its data in its own node.
 
 use multihop_core::{Flags, Segment, Span, Time};
 use multihop_transport::{Endpoint, Recovery, Reno, RenoOptions, TcpOptions, TcpSender};
 
 pub const MSS: u64 = 1000;
-/// With 40 bytes of headers.
+/// Packet size with 40 bytes of headers.
 pub const PACKET: u64 = 1040;
 
 pub fn ms(ms: u64) -> Time {
     Time::ZERO + Span::from_ms(ms)
 }
 
-/// A window of 20 segments, and how much may wait below.
+/// A window of 20 segments, and a limit on data in the node.
 pub fn sender(queues: TcpOptions) -> TcpSender {
     sender_of(1000, queues)
 }
 
-/// The same with so many segments to send.
+/// The same sender with `segments` segments to send.
 pub fn sender_of(segments: u64, queues: TcpOptions) -> TcpSender {
     let options = TcpOptions {
         segment_size: MSS as u32,
@@ -43,8 +43,8 @@ pub fn acknowledge(sender: &mut TcpSender, now: Time, segments: u64, sent: Time)
     sender.on_segment(now, &Segment { ack, flags, echo, window: 100 * MSS, ..Segment::default() });
 }
 
-/// Before there is a round trip the limit alone counts: a packet goes while no more than it waits below. Each
-/// that leaves the node makes room for one; meanwhile no timer but that of retransmissions runs.
+/// Before the first round trip only the byte limit counts: a packet is sent while at most the limit is in the
+/// node. Each departure releases one; meanwhile only the retransmission timer runs.
 #[test]
 fn no_more_waits_below_than_is_allowed() {
     let mut sender = sender(TcpOptions {
@@ -67,8 +67,8 @@ fn no_more_waits_below_than_is_allowed() {
     assert_eq!(drain(&mut sender, ms(3)), []);
 }
 
-/// A round trip of 10 ms: 21 segments of 1000 bytes, of which 2 per round trip in slow start, are 4.2 MB/s,
-/// and 16,406 bytes in 1/256 s: 15 packets of 1040 and a bit, so that the 16th goes.
+/// A round trip of 10 ms: 21 segments of 1000 bytes, at twice the window per round trip in slow start, are
+/// 4.2 MB/s, and 16,406 bytes in 1/256 s: slightly more than 15 packets of 1040, so that the 16th is sent.
 #[test]
 fn what_is_allowed_is_a_time_at_the_rate() {
     let mut sender = sender(TcpOptions { pacing_shift: Some(8), ..TcpOptions::default() });
@@ -86,8 +86,8 @@ fn what_is_allowed_is_a_time_at_the_rate() {
     assert_eq!(burst + 2, allowed / PACKET + 1, "{window}");
 }
 
-/// Linux holds nothing back while no more than one segment is outstanding, whatever waits below: what left
-/// the node may have been reported late.
+/// Linux always allows data while at most one segment is outstanding, whatever is in the node: departures may
+/// be reported late.
 #[test]
 fn a_segment_may_always_go() {
     let mut sender = sender(TcpOptions { pacing_shift: Some(20), output_limit: 1, ..TcpOptions::default() });
@@ -100,8 +100,8 @@ fn a_segment_may_always_go() {
     assert_eq!(drain(&mut sender, ms(10)).len(), 2, "all that waits below has been acknowledged");
 }
 
-/// 20 segments in 10 ms, doubled in slow start: one each 238.1 us, of which headers take no more, as in Linux
-/// the rate is that of payload. Off, all of them leave at once.
+/// 20 segments in 10 ms, doubled in slow start: one per 238.1 us. Headers do not count, as in Linux the rate
+/// is that of payload. Without pacing, all are sent at once.
 #[test]
 fn a_window_can_be_paced() {
     let mut sender = sender(TcpOptions { window_pacing: true, ..TcpOptions::default() });

@@ -1,4 +1,4 @@
-//! Losses, timers and echoes of whole connections, as timelines. Names carry the clause.
+//! Losses, timers and echoes of whole connections, as timelines. Test names carry the clause.
 
 use crate::pipe::{Path, Pipe};
 use multihop_core::{Ecn, Rate, Segment, Span, Time};
@@ -16,15 +16,15 @@ fn ms(ms: u64) -> Time {
     Time::ZERO + Span::from_ms(ms)
 }
 
-/// Loses the first transmission of the segments in `lost`, counted from 1; every transmission of those in
-/// `always`; and marks those in `marked`.
+/// Loses the first transmission of the segments in `lost`, counted from 1, and every transmission of those in
+/// `always`; marks those in `marked`.
 #[derive(Default)]
 struct Script {
     lost: BTreeSet<u64>,
     always: BTreeSet<u64>,
     marked: BTreeSet<u64>,
     syns_lost: u32,
-    /// Acknowledgement numbers that came with an echo, and the first segment with CWR.
+    /// Acknowledgement numbers received with an echo, and the first segment with CWR.
     echoes: Vec<u64>,
     cwr: Option<u64>,
 }
@@ -69,7 +69,7 @@ fn options(recovery: Recovery) -> TcpOptions {
     }
 }
 
-/// A connection whose window is `window` segments, in congestion avoidance.
+/// A connection with a window of `window` segments, in congestion avoidance.
 fn connection(options: &TcpOptions, window: u32, script: Script) -> Pipe<Script> {
     let reno = RenoOptions {
         initial_window: Some(window),
@@ -102,12 +102,12 @@ fn rfc_6582_3_2_three_losses_of_a_window_take_three_round_trips() {
     pipe.run_until(ms(400));
     let progress = progress(&pipe);
     assert_eq!((progress.retransmissions, progress.recoveries, progress.timeouts), (3, 1, 0));
-    // The window is 5, and grows by a fraction with each acknowledgement that comes at the same instant.
+    // The window is 5, and grows by a fraction with each acknowledgement that arrives at the same instant.
     assert_eq!((progress.window.unwrap() / MSS, progress.slow_start_threshold), (5, Some(5 * MSS)));
 }
 
-/// The first new acknowledgement ends recovery, and what is lost besides is within the window that was cut
-/// already.
+/// The first new acknowledgement ends recovery; the second loss is within the window that was already
+/// reduced.
 #[test]
 fn rfc_5681_3_2_renos_second_loss_of_a_window_waits_for_the_timer() {
     let mut pipe = connection(&options(Recovery::Reno), 10, losing(&[3, 5]));
@@ -118,7 +118,7 @@ fn rfc_5681_3_2_renos_second_loss_of_a_window_waits_for_the_timer() {
     assert_eq!((progress.recoveries, progress.timeouts), (1, 1));
 }
 
-/// One loss alone is repaired as by `NewReno`; then the window is the threshold.
+/// A single loss is repaired as by `NewReno`; then the window is the threshold.
 #[test]
 fn rfc_5681_3_2_renos_one_loss_takes_one_round_trip() {
     let mut pipe = connection(&options(Recovery::Reno), 10, losing(&[3]));
@@ -126,7 +126,7 @@ fn rfc_5681_3_2_renos_one_loss_takes_one_round_trip() {
     pipe.run_until(ms(200));
     assert_eq!(retransmitted(&pipe), [(ms(100), 3)]);
     let progress = progress(&pipe);
-    // The window is 5, and grows by a fraction with each acknowledgement that comes at the same instant.
+    // The window is 5, and grows by a fraction with each acknowledgement that arrives at the same instant.
     assert_eq!((progress.window.unwrap() / MSS, progress.slow_start_threshold), (5, Some(5 * MSS)));
     assert_eq!((progress.recoveries, progress.timeouts), (1, 0));
 }
@@ -143,8 +143,8 @@ fn rfc_6675_5_three_losses_of_a_window_take_one_round_trip() {
     assert!(progress.acked >= 10 * MSS);
 }
 
-/// All is known lost at once, but the pipe lets only as much out as the halved window: 10 of 20 were lost, so
-/// that 10 are left.
+/// All losses are known at once, but the pipe is limited to half the window: 10 of 20 segments were lost, so
+/// that 10 remain.
 #[test]
 fn rfc_6675_5_step_c_the_pipe_paces_retransmissions() {
     let lost: Vec<u64> = (1..=10).collect();
@@ -174,8 +174,8 @@ fn rfc_3042_2_the_first_two_duplicates_release_new_data() {
     }
 }
 
-/// A hole per round trip: 15 losses take 1.5 s. The timer of 1 s, restarted at 200 ms and not again, expires
-/// before that.
+/// One hole is repaired per round trip: 15 losses take 1.5 s. The timer of 1 s, restarted only at 200 ms,
+/// expires before.
 #[test]
 fn rfc_6582_4_only_the_first_partial_ack_restarts_the_timer() {
     let lost: Vec<u64> = (1..=15).collect();
@@ -190,8 +190,8 @@ fn rfc_6582_4_only_the_first_partial_ack_restarts_the_timer() {
 }
 
 /// A retransmission is lost: "cwnd (and ssthresh) MUST be lowered twice" (RFC 5681, section 4.3). New data
-/// went on for every segment that was reported to have arrived, so that by the time of the timeout far more
-/// was sent than the window, and is not acknowledged.
+/// was sent for every segment that was reported to have arrived, so that at the timeout far more than the
+/// window is unacknowledged.
 #[test]
 fn rfc_5681_4_3_a_timeout_in_fast_recovery_lowers_the_threshold_again() {
     for recovery in [Recovery::NewReno, Recovery::Sack] {
@@ -208,8 +208,8 @@ fn rfc_5681_4_3_a_timeout_in_fast_recovery_lowers_the_threshold_again() {
     }
 }
 
-/// After a timeout everything below `recover` is sent again, and its duplicate acknowledgements start
-/// nothing.
+/// After a timeout all data below `recover` is retransmitted, and its duplicate acknowledgements start no
+/// recovery.
 #[test]
 fn rfc_6582_3_2_duplicates_of_data_sent_before_a_timeout_start_no_recovery() {
     let mut pipe = connection(&options(Recovery::NewReno), 8, losing(&[1, 2, 3, 4, 5, 6]));
@@ -220,7 +220,7 @@ fn rfc_6582_3_2_duplicates_of_data_sent_before_a_timeout_start_no_recovery() {
     let progress = progress(&pipe);
     assert_eq!((pipe.delivered, progress.timeouts, progress.recoveries), (30 * MSS, 1, 0));
     assert_eq!(progress.slow_start_threshold, Some(4 * MSS));
-    // RTO 1 s (no sample yet); 1 again, then 2 and 3, then 4, 5, 6 and whatever the window allows.
+    // RTO 1 s (no sample yet); 1 again, then 2 and 3, then 4, 5, 6 and further data within the window.
     let first: Vec<(Time, u64)> = retransmitted(&pipe).into_iter().take(3).collect();
     assert_eq!(first, [(ms(1_000), 1), (ms(1_100), 2), (ms(1_100), 3)]);
 }
@@ -229,7 +229,8 @@ fn rfc_6582_3_2_duplicates_of_data_sent_before_a_timeout_start_no_recovery() {
 fn rfc_6675_5_1_after_a_timeout_what_is_sacked_is_not_sent_again() {
     for (rule, expected) in [(SackedAtTimeout::Forgotten, 6), (SackedAtTimeout::SentAgain, 8)] {
         let options = TcpOptions { keep_sacked: rule, ..options(Recovery::Sack) };
-        // 3 and 5 arrived; two duplicates are not enough, so the timer decides, and the next ACK reports them again.
+        // 3 and 5 arrived; two duplicates do not suffice, so that the timer expires, and the next ACK reports
+        // them again.
         let mut pipe = connection(&options, 8, losing(&[1, 2, 4, 6, 7, 8]));
         pipe.push(8 * MSS);
         pipe.run_until(ms(20_000));
@@ -238,8 +239,8 @@ fn rfc_6675_5_1_after_a_timeout_what_is_sacked_is_not_sent_again() {
     }
 }
 
-/// Every second one of 16 segments is lost, and the timer decides. An acknowledgement has room for three
-/// blocks: what it does not report again is sent again, unless it is remembered from before.
+/// Every second one of 16 segments is lost, and the timer expires. An acknowledgement has room for three
+/// blocks: data that it does not report again is retransmitted, unless the scoreboard was kept.
 #[test]
 fn rfc_6675_5_1_what_is_sacked_may_be_kept_across_a_timeout() {
     let sent_again = |rule| {
@@ -295,7 +296,7 @@ fn rfc_9293_3_5_the_connection_opens_with_a_syn_that_is_repeated() {
     let syns: Vec<Time> =
         pipe.log.iter().filter(|(_, s)| s.flags.syn && s.payload == 0).map(|(at, _)| *at).collect();
     assert_eq!(syns, [ms(0), ms(1_000), ms(3_000)]);
-    // RFC 5681, section 3.1: after a lost SYN the first window is one segment.
+    // RFC 5681, section 3.1: after a lost SYN the initial window is one segment.
     pipe.run_until(ms(3_100));
     assert_eq!(progress(&pipe).sent, MSS);
     pipe.run_until(ms(10_000));
@@ -350,7 +351,7 @@ fn rfc_3168_6_1_5_retransmissions_are_not_ecn_capable() {
     }
 }
 
-/// A mark and a loss in one window: the loss is repaired, the window is cut once.
+/// A mark and a loss in one window: the loss is repaired, and the window is reduced once.
 #[test]
 fn rfc_3168_6_1_2_a_loss_after_an_echo_cuts_no_second_time() {
     for recovery in [Recovery::NewReno, Recovery::Sack] {
@@ -366,7 +367,7 @@ fn rfc_3168_6_1_2_a_loss_after_an_echo_cuts_no_second_time() {
 }
 
 /// With a window of one segment and an echo, the next segment waits for the timer: 1 s after the
-/// acknowledgement at 100 ms. A second echo in a row doubles that in ns-2.
+/// acknowledgement at 100 ms. A second echo in a row doubles the timer in ns-2.
 #[test]
 fn rfc_3168_6_1_2_an_echo_at_one_segment_waits_for_the_timer() {
     for (echo_backs_off, third) in [(false, ms(2_200)), (true, ms(3_200))] {
@@ -411,7 +412,7 @@ fn the_receivers_window_bounds_what_is_outstanding() {
     assert_eq!(pipe.log.len(), 30);
 }
 
-/// ns-2: 3 s, 0.2 s floor, ticks of 10 ms, window 2 after the SYN; the deflated window stays.
+/// ns-2: 3 s, minimum 0.2 s, ticks of 10 ms, window 2 after the SYN; the deflated window is kept.
 #[test]
 fn ns2_options_follow_its_timeline() {
     let options = TcpOptions::ns2(Recovery::NewReno, MSS as u32, 32);
@@ -431,7 +432,7 @@ fn ns2_options_follow_its_timeline() {
     assert_eq!((progress(&pipe).window, progress(&pipe).slow_start_threshold), (Some(MSS), Some(2 * MSS)));
 }
 
-/// 1040 bytes at 832 kb/s: one segment every 10 ms, and the endpoint asks to be called for each.
+/// 1040 bytes at 832 kb/s: one segment every 10 ms, with a deadline for each.
 #[test]
 fn a_paced_sender_spaces_its_segments() {
     struct Paced;
@@ -452,7 +453,7 @@ fn a_paced_sender_spaces_its_segments() {
     assert_eq!(times, [ms(0), ms(10), ms(20), ms(30), ms(40)]);
 }
 
-/// What Limited Transmit sent "MUST NOT" count as outstanding when the threshold is set (RFC 5681, section
+/// Data sent by Limited Transmit "MUST NOT" count as outstanding when the threshold is set (RFC 5681, section
 /// 3.2, step 2): half of ten, not of twelve.
 #[test]
 fn rfc_5681_3_2_limited_transmit_does_not_raise_the_threshold() {

@@ -1,23 +1,24 @@
-//! The receiving end of TFRC, packet by packet: when it reports, and what.
+//! TFRC receiver, packet by packet: times and contents of its reports.
 
 use multihop_core::{Ecn, HeaderBytes, Segment, Time};
 use multihop_transport::{
-    Endpoint, Equation, FirstInterval, Path, TfrcDataHeader, TfrcOptions, TfrcReceiver, TfrcReportHeader,
+    Endpoint, Equation, EquationPath, FirstInterval, TfrcDataHeader, TfrcOptions, TfrcReceiver,
+    TfrcReportHeader,
 };
 
 const SIZE: u32 = 1_000;
-/// In milliseconds.
+/// Time in milliseconds.
 const RTT: u64 = 100;
 
 fn ms(at: u64) -> Time {
     Time::from_ns(at * 1_000_000)
 }
 
-/// A receiver, and what it reported.
+/// A receiver with its reports.
 struct Script {
     receiver: TfrcReceiver,
     reports: Vec<(u64, TfrcReportHeader)>,
-    /// What data says of the sender.
+    /// Fields of data packets that describe the sender.
     header: TfrcDataHeader,
     ecn: Ecn,
 }
@@ -28,7 +29,7 @@ impl Script {
         Script { receiver: TfrcReceiver::new(options), reports: Vec::new(), header, ecn: Ecn::Ect0 }
     }
 
-    /// Data comes at this millisecond, 30 ms after it was sent. Timers before it expire first.
+    /// Receives data at this millisecond, 30 ms after it was sent. Earlier timers expire first.
     fn data(&mut self, at: u64, number: u64) {
         self.wait(at);
         let timestamp = TfrcDataHeader::clock(ms(at)).wrapping_sub(30_000);
@@ -72,7 +73,7 @@ impl Script {
         self.reports.last().unwrap().1
     }
 
-    /// A packet each 10 ms, without these numbers. The clock goes on.
+    /// Receives a packet every 10 ms, without these numbers, whose time passes.
     fn stream(&mut self, numbers: std::ops::Range<u64>, lost: &[u64]) {
         numbers.filter(|number| !lost.contains(number)).for_each(|number| self.data(10 * number, number));
     }
@@ -118,7 +119,8 @@ fn losses_within_a_round_trip_time_are_one_event() {
         script.stream(0..70, &lost);
         script.last().rate()
     });
-    // Half a round trip apart they are one event, 1.1 apart two, and the second ends an interval of 11 packets.
+    // Half a round trip apart they are one event, 1.1 apart two, and the second ends an interval of 11
+    // packets.
     let mut one = Script::new(TfrcOptions::rfc(SIZE));
     one.stream(0..70, &[50]);
     assert_eq!(rates[0], one.last().rate());
@@ -130,7 +132,7 @@ fn losses_within_a_round_trip_time_are_one_event() {
 fn a_new_loss_event_is_reported_at_once() {
     let mut script = Script::new(TfrcOptions::rfc(SIZE));
     script.stream(0..35, &[24]);
-    // Packet 27 is the third after the one that is missing; the timer starts anew.
+    // Packet 27 is the third after the missing one; the timer restarts.
     assert_eq!(script.times(), [0, 100, 200, 270]);
     assert!(script.last().rate() > 0.0);
     script.wait(370);
@@ -149,8 +151,8 @@ fn a_mark_is_a_loss() {
 
 #[test]
 fn the_interval_before_the_first_loss_is_that_of_the_receive_rate() {
-    let path = Path::new(f64::from(SIZE), 0.1);
-    // Packets come each 10 ms up to 1 s, and then each 20 ms.
+    let path = EquationPath::new(f64::from(SIZE), 0.1);
+    // Packets arrive every 10 ms up to 1 s, and then every 20 ms.
     let rate_after = |first_rate| {
         let mut script = Script::new(TfrcOptions { first_rate, ..TfrcOptions::rfc(SIZE) });
         script.stream(0..100, &[]);
@@ -159,7 +161,7 @@ fn the_interval_before_the_first_loss_is_that_of_the_receive_rate() {
     };
     let expected = [
         (FirstInterval::Highest, 100_000.0),
-        // In its round-trip time one of five is missing.
+        // One of five packets in the round-trip time is missing.
         (FirstInterval::Latest, 40_000.0),
     ];
     for (rule, rate) in expected {
@@ -202,7 +204,7 @@ fn ns2_needs_a_new_round_for_a_new_event() {
         script.stream(60..80, &[70]);
         1.0 / script.last().rate()
     };
-    // The first interval after the first loss counts from packet 40, the newest of the report before.
+    // The first interval after the first loss counts from packet 40, the newest at the previous report.
     let first = run(7);
     assert!((run(8) - 0.5 * (first + 30.0)).abs() < 0.01, "{first} {}", run(8));
 }

@@ -1,9 +1,9 @@
-//! Every field of what the two ends of TFRC send, and what a rate ceiling is asked and receives.
+//! Every field of the segments of both TFRC ends, and the calls of a rate ceiling.
 
 use multihop_core::{Ecn, HeaderBytes, LinkEvent, Segment, Span, Time};
 use multihop_transport::{
-    Delivered, Endpoint, Equation, EquationTimeout, Path, Progress, RateCeiling, Report, ReportTimer,
-    TfrcDataHeader, TfrcOptions, TfrcReceiver, TfrcReportHeader, TfrcSender, Unlimited,
+    Delivered, Endpoint, Equation, EquationPath, EquationTimeout, Progress, RateCeiling, ReportTimer,
+    TfrcDataHeader, TfrcOptions, TfrcReceiver, TfrcReport, TfrcReportHeader, TfrcSender, Unlimited,
 };
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ fn ms(at: u64) -> Time {
     Time::from_ns(at * 1_000_000)
 }
 
-/// A report of the packet that left `rtt_us` ago, by the clock of its sender.
+/// A report of the packet that was sent `rtt_us` ago, by the sender's clock.
 fn report(at: Time, rtt_us: u32, receive_rate: u32, p: f64) -> Segment {
     let header = TfrcReportHeader {
         echo: TfrcDataHeader::clock(at).wrapping_sub(rtt_us),
@@ -29,7 +29,7 @@ fn data_header(segment: Option<Segment>) -> TfrcDataHeader {
 }
 
 /// RFC 5348, section 3.2.1: number, timestamp and round-trip time; `t_RTO` of 4 R, once R is known; and for
-/// ns-2 its round.
+/// ns-2 the round.
 #[test]
 fn rfc_5348_3_2_1_data() {
     for ecn in [false, true] {
@@ -80,8 +80,8 @@ fn rfc_5348_3_2_1_data() {
     }
 }
 
-/// `t_RTO` in microseconds after one round trip: 4 R and no less than some; or as a TCP has it, R + 4 R / 2,
-/// with R in whole ticks if its clock is so coarse.
+/// `t_RTO` in microseconds after one round trip: 4 R with a minimum; or that of a TCP, R + 4 R / 2, with R in
+/// whole ticks if its clock is coarse.
 #[test]
 fn what_the_equation_takes_as_timeout() {
     let rfc = TfrcOptions::rfc(SIZE);
@@ -105,11 +105,11 @@ fn what_the_equation_takes_as_timeout() {
     }
 }
 
-/// A ceiling that keeps what it receives.
-struct Keeping(Arc<Mutex<(Vec<Report>, Vec<LinkEvent>)>>);
+/// A ceiling that records its reports.
+struct Keeping(Arc<Mutex<(Vec<TfrcReport>, Vec<LinkEvent>)>>);
 
 impl RateCeiling for Keeping {
-    fn on_report(&mut self, report: &Report) -> f64 {
+    fn on_report(&mut self, report: &TfrcReport) -> f64 {
         self.0.lock().unwrap().0.push(*report);
         f64::INFINITY
     }
@@ -123,7 +123,7 @@ impl RateCeiling for Keeping {
 
 #[test]
 fn a_ceiling_observes_reports_and_the_link() {
-    let kept: Arc<Mutex<(Vec<Report>, Vec<LinkEvent>)>> = Arc::default();
+    let kept: Arc<Mutex<(Vec<TfrcReport>, Vec<LinkEvent>)>> = Arc::default();
     let mut sender = TfrcSender::new(TfrcOptions::rfc(SIZE), Box::new(Keeping(kept.clone())));
     assert!(sender.observes_link());
     sender.on_link(&LinkEvent::BusyFrom(ms(7)));
@@ -134,7 +134,7 @@ fn a_ceiling_observes_reports_and_the_link() {
     sender.on_segment(ms(300), &report(ms(300), 200_000, 90_000, 0.25));
     let found_sample = kept.lock().unwrap().0[1].sample;
     assert!((found_sample - 0.2).abs() < 1e-12);
-    let reported = Report {
+    let reported = TfrcReport {
         now: ms(300),
         rtt: 0.1 + 0.1 * (0.2 - 0.1),
         sample: found_sample,
@@ -143,13 +143,13 @@ fn a_ceiling_observes_reports_and_the_link() {
         hops: 3,
         packet_size: SIZE,
         rate: 40_000.0,
-        equation: Equation::default().rate(&Path::new(1_000.0, 0.1 + 0.1 * (0.2 - 0.1)), 0.25),
+        equation: Equation::default().rate(&EquationPath::new(1_000.0, 0.1 + 0.1 * (0.2 - 0.1)), 0.25),
     };
     let found = kept.lock().unwrap().0[1];
     assert!(
         (found.rtt - reported.rtt).abs() < 1e-12 && (found.equation / reported.equation - 1.0).abs() < 1e-9
     );
-    assert_eq!(Report { rtt: reported.rtt, equation: reported.equation, ..found }, reported);
+    assert_eq!(TfrcReport { rtt: reported.rtt, equation: reported.equation, ..found }, reported);
 
     let mut unlimited = Unlimited;
     assert_eq!((unlimited.at_start(), unlimited.at_any_time()), (f64::INFINITY, f64::INFINITY));
@@ -158,8 +158,8 @@ fn a_ceiling_observes_reports_and_the_link() {
     assert!(!TfrcSender::new(TfrcOptions::rfc(SIZE), Box::new(Unlimited)).observes_link());
 }
 
-/// ns-2's slow start does not fall below the initial rate while the application had nothing to send in the
-/// last one and a half round trips, 150 ms; else it falls to what arrived. It had nothing up to 210 ms.
+/// ns-2's slow start stays at the initial rate if the application had nothing to send in the last one and a
+/// half round trips, 150 ms; else the rate falls to the receive rate. There was nothing to send up to 210 ms.
 #[test]
 fn a_silence_of_the_application_counts_for_one_and_a_half_round_trips() {
     for (at, rate) in [(359, 40_000.0), (360, 10_000.0), (361, 10_000.0)] {
@@ -176,13 +176,13 @@ fn a_silence_of_the_application_counts_for_one_and_a_half_round_trips() {
     }
 }
 
-/// RFC 5348, section 4.3: if the sender was limited by its data, a loss event rate that rises makes 0.85 of
-/// what arrived the limit, without the factor of two; one that stays or falls does not.
+/// RFC 5348, section 4.3: for a data-limited sender, a rising loss event rate limits the rate to 0.85 of the
+/// receive rate, without the factor of two; a constant or falling one does not.
 #[test]
 fn rfc_5348_4_3_a_loss_event_rate_that_rises() {
     let options = TfrcOptions { oscillation_reduction: false, ..TfrcOptions::rfc(SIZE) };
     let mut sender = TfrcSender::new(options, Box::new(Unlimited));
-    let equation = |p| Equation::default().rate(&Path::new(1_000.0, 0.1), p);
+    let equation = |p| Equation::default().rate(&EquationPath::new(1_000.0, 0.1), p);
     let mut after = |at: u64, receive_rate, p| {
         sender.push(ms(at - 100), 1_000);
         assert!(sender.poll_segment(ms(at - 100)).is_some() && sender.backlog() == 0);
@@ -214,8 +214,8 @@ fn data(number: u64, at: u64) -> Segment {
     Segment { seq: number, offset: 1_000 * number, payload: SIZE, feedback, ..Segment::default() }
 }
 
-/// RFC 5348, section 3.2.2: the timestamp of the newest packet, how long ago it came, what arrived, and how
-/// often it was lost. A packet is delivered once; what is no data of TFRC is none.
+/// RFC 5348, section 3.2.2: timestamp of the newest packet, time since its arrival, receive rate, and loss
+/// event rate. A packet is delivered once; other data is ignored.
 #[test]
 fn rfc_5348_3_2_2_a_report() {
     let mut receiver = TfrcReceiver::new(TfrcOptions::rfc(SIZE));
@@ -261,7 +261,7 @@ fn rfc_5348_6_1_an_event_with_which_the_rate_falls_can_wait() {
             receiver.on_segment(ms(at), &data(number, at));
             times.extend(receiver.poll_segment(ms(at)).map(|_| at));
         }
-        // Number 500 is the third after the one that is missing.
+        // Number 500 is the third after the missing one.
         assert_eq!(times.contains(&5_000), at_once, "{times:?}");
         assert!(times.contains(&2_030), "the event before: {times:?}");
     }

@@ -1,13 +1,13 @@
-//! The sending end of TFRC, report by report: what rate it allows itself, and when packets leave.
+//! TFRC sender, report by report: allowed rates, and send times of packets.
 
 use multihop_core::{HeaderBytes, Segment, Span, Time};
 use multihop_transport::{
-    Endpoint, Equation, Path, Progress, RateCeiling, Report, TfrcDataHeader, TfrcOptions, TfrcReportHeader,
-    TfrcSender, Unlimited,
+    Endpoint, Equation, EquationPath, Progress, RateCeiling, TfrcDataHeader, TfrcOptions, TfrcReport,
+    TfrcReportHeader, TfrcSender, Unlimited,
 };
 
 const SIZE: u32 = 1_000;
-/// A round trip of 100 ms: four packets in it.
+/// A round trip of 100 ms with four packets.
 const INITIAL: f64 = 40_000.0;
 
 fn ms(at: u64) -> Time {
@@ -16,12 +16,12 @@ fn ms(at: u64) -> Time {
 
 struct Script {
     sender: TfrcSender,
-    /// Milliseconds at which packets left, and what they said.
+    /// Send times of packets in milliseconds, with their headers.
     left: Vec<(f64, TfrcDataHeader)>,
 }
 
 impl Script {
-    /// Something to send for ever, from the beginning on.
+    /// A sender with unlimited data from the beginning.
     fn new(options: TfrcOptions) -> Script {
         Script::under(options, Box::new(Unlimited))
     }
@@ -51,7 +51,7 @@ impl Script {
         }
     }
 
-    /// A report comes of a packet that was sent a round-trip time ago.
+    /// Receives a report of a packet that was sent a round-trip time ago.
     fn report(&mut self, at: u64, rtt: u64, receive_rate: u32, loss_event_rate: f64) {
         self.wait(at);
         let header = TfrcReportHeader {
@@ -69,7 +69,7 @@ impl Script {
         self.sender.progress().allowed_rate.unwrap()
     }
 
-    /// Milliseconds between packets that left since then.
+    /// Intervals between packets since that time, in milliseconds.
     fn gaps(&self, since: f64) -> Vec<f64> {
         let times: Vec<f64> = self.left.iter().map(|(at, _)| *at).filter(|at| *at >= since).collect();
         times.windows(2).map(|pair| pair[1] - pair[0]).collect()
@@ -80,7 +80,7 @@ fn close(found: f64, expected: f64) {
     assert!((found / expected - 1.0).abs() < 1e-4, "{found} instead of {expected}");
 }
 
-/// Without what makes the pace differ from the rate.
+/// Options under which the pace equals the rate.
 fn plain() -> TfrcOptions {
     TfrcOptions { oscillation_reduction: false, ..TfrcOptions::rfc(SIZE) }
 }
@@ -124,7 +124,7 @@ fn after_a_loss_the_rate_is_that_of_the_equation_within_twice_what_arrives() {
     let mut script = Script::new(plain());
     script.report(100, 100, 0, 0.0);
     script.report(400, 100, 90_000, 0.02);
-    let equation = |rtt| Equation::default().rate(&Path::new(f64::from(SIZE), rtt), 0.02);
+    let equation = |rtt| Equation::default().rate(&EquationPath::new(f64::from(SIZE), rtt), 0.02);
     close(script.rate(), equation(0.1));
     script.report(500, 200, 90_000, 0.02);
     close(script.rate(), equation(0.11));
@@ -132,7 +132,7 @@ fn after_a_loss_the_rate_is_that_of_the_equation_within_twice_what_arrives() {
     close(script.rate(), 40_000.0);
     let progress = script.sender.progress();
     assert!((progress.loss_event_rate.unwrap() - 0.02).abs() < 1e-9);
-    // One that was overtaken and knows of no loss yet.
+    // A report that was overtaken, without losses.
     script.report(810, 110, 20_000, 0.0);
     close(script.rate(), 40_000.0);
 }
@@ -142,7 +142,8 @@ fn a_packet_leaves_when_it_is_due_at_the_present_rate() {
     let mut script = Script::new(plain());
     script.report(100, 100, 0, 0.0);
     script.wait(112);
-    // The last one left at 0 ms, so that one was due at 25 ms; the next is due 25 ms after 100 ms, and at the doubled rate 12.5 ms.
+    // The last packet was sent at 0 ms, so that one was due at 25 ms; the next is due 25 ms after 100 ms, and
+    // at the doubled rate 12.5 ms.
     script.report(220, 100, 40_000, 0.0);
     let times: Vec<f64> = script.left.iter().map(|(at, _)| *at).collect();
     assert_eq!(times[..6], [0.0, 100.0, 125.0, 150.0, 175.0, 200.0]);
@@ -155,7 +156,7 @@ fn a_coarse_timer_lets_packets_leave_early_but_no_faster() {
     let mut script = Script::new(TfrcOptions { granularity: Span::from_ms(10), ..plain() });
     script.report(100, 100, 0, 0.0);
     script.wait(480);
-    // Five milliseconds before each is due, always.
+    // Each is sent five milliseconds before it is due.
     let gaps = script.gaps(99.0);
     assert!((gaps[0] - 20.0).abs() < 1e-6 && gaps.len() > 5, "{gaps:?}");
     assert!(gaps[1..].iter().all(|gap| (gap - 25.0).abs() < 1e-6), "{gaps:?}");
@@ -168,7 +169,7 @@ fn packets_wait_while_the_round_trip_is_above_its_mean() {
     script.report(300, 400, 90_000, 0.02);
     let rate = script.rate();
     script.wait(460);
-    // The mean of the root is 0.9 + 0.1 * 2 of that of 100 ms; now it is 2.
+    // The mean root is 0.9 + 0.1 * 2 of that of 100 ms; the present root is 2.
     let expected = 1e3 * f64::from(SIZE) / (rate * 1.1 / 2.0);
     let gaps = script.gaps(301.0);
     assert!(gaps.len() > 2 && gaps.iter().all(|gap| (gap - expected).abs() < 0.01), "{expected} {gaps:?}");
@@ -181,7 +182,7 @@ fn without_reports_the_rate_falls_and_falls() {
     close(script.rate(), 1_000.0);
     script.wait(2_001);
     close(script.rate(), 500.0);
-    // From now on after twice the interval between packets.
+    // From now on the timer is twice the interval between packets.
     script.wait(6_001);
     close(script.rate(), 250.0);
     script.report(6_100, 100, 0, 0.0);
@@ -207,12 +208,12 @@ fn an_idle_sender_keeps_an_initial_window() {
     sender.wait(60_000);
     close(sender.rate(), before);
     assert_eq!(sender.left.len(), 1);
-    // What was not sent in all that time is not made up for.
+    // The sender does not catch up for that time.
     sender.push(60_000, 10 * u64::from(SIZE));
     assert_eq!(sender.left.len(), 2);
 }
 
-/// Forty packets a second, which is a tenth of what it may send.
+/// Forty packets a second, a tenth of the allowed rate.
 #[test]
 fn reports_of_a_sender_with_little_to_send_do_not_lower_its_limit() {
     let rate_after = |kept: bool| {
@@ -250,14 +251,14 @@ fn a_message_is_sent_as_its_own_packets() {
     assert_eq!(script.sender.backlog(), 0);
 }
 
-/// The most is constant; what reports say is kept.
-struct Ceiling(f64, std::sync::Arc<std::sync::Mutex<Vec<Report>>>);
+/// A constant cap that records its reports.
+struct Ceiling(f64, std::sync::Arc<std::sync::Mutex<Vec<TfrcReport>>>);
 
 impl RateCeiling for Ceiling {
     fn at_start(&self) -> f64 {
         self.0
     }
-    fn on_report(&mut self, report: &Report) -> f64 {
+    fn on_report(&mut self, report: &TfrcReport) -> f64 {
         self.1.lock().unwrap().push(*report);
         self.0
     }
@@ -276,7 +277,7 @@ fn a_ceiling_holds_the_rate_at_all_times() {
         close(script.rate(), 250.0);
         let reported = reported.lock().unwrap();
         assert_eq!(reported[3].equation, f64::INFINITY);
-        let Report { rtt, sample, receive_rate, packet_size, rate, .. } = reported[7];
+        let TfrcReport { rtt, sample, receive_rate, packet_size, rate, .. } = reported[7];
         close(rtt, 0.1);
         close(sample, 0.1);
         assert_eq!((receive_rate, packet_size, rate), (90_000.0, SIZE, 250.0));
@@ -288,7 +289,7 @@ fn ns2_falls_at_once_and_rises_by_a_packet_per_round_trip() {
     let mut script = Script::new(TfrcOptions::ns2(SIZE));
     script.report(100, 100, 0, 0.0);
     script.report(200, 100, 90_000, 0.02);
-    let path = Path { packet_size: f64::from(SIZE), rtt: 0.1, timeout: 0.3 };
+    let path = EquationPath { packet_size: f64::from(SIZE), rtt: 0.1, timeout: 0.3 };
     let left_slow_start = script.rate();
     assert!(left_slow_start <= Equation::ns2().rate(&path, 0.02), "{left_slow_start}");
     script.report(300, 100, 90_000, 0.05);
@@ -339,7 +340,7 @@ fn ns2_halves_without_a_report_and_asks_for_one() {
     assert!(last.0 == 300.0 && last.1.urgent && last.1.round == 2, "{last:?}");
 }
 
-/// Packets are numbered from 0, whatever they carry, and say where in the data they are.
+/// Packets are numbered from 0, whatever their payload, and carry their offset in the data.
 #[test]
 fn packets_are_numbered_one_by_one() {
     let mut sender = TfrcSender::new(plain(), Box::new(Unlimited));
@@ -363,14 +364,14 @@ fn round_trips_are_counted_and_added_up() {
     assert_eq!(progress.rtt, Some(Span::from_ms(300)));
 }
 
-/// Never faster than 20 kB/s.
+/// A cap of 20 kB/s at any time.
 struct AtAnyTime;
 
 impl RateCeiling for AtAnyTime {
     fn at_start(&self) -> f64 {
         f64::INFINITY
     }
-    fn on_report(&mut self, _: &Report) -> f64 {
+    fn on_report(&mut self, _: &TfrcReport) -> f64 {
         f64::INFINITY
     }
     fn at_any_time(&self) -> f64 {
@@ -378,8 +379,8 @@ impl RateCeiling for AtAnyTime {
     }
 }
 
-/// ns-2 lets a packet go at once when a report of slow start comes; but 50 ms after the last one if no more
-/// is allowed at any time.
+/// ns-2 sends a packet at once after a report during slow start, but 50 ms after the last one if that is the
+/// cap at any time.
 #[test]
 fn a_report_lets_a_packet_go_no_sooner_than_is_allowed_at_any_time() {
     for (ceiling, expected) in

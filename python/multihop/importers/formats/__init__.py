@@ -1,1 +1,1 @@
-"""One module per format of meshes: what its numbers mean, and how they are read. `catalogue` lists them."""
+"""Importers of mesh formats, one module each, which defines what its numbers mean. `catalogue` lists them."""

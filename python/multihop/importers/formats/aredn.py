@@ -5,12 +5,12 @@ The quality of a link of type RF is the first of these that the file has:
 - `linkQuality` and `neighborLinkQuality` (firmware with OLSR): delivery from the neighbour and towards it;
 - `lq` and `rev_lq` of the Link Quality Manager (firmware with Babel): per cent of HELLOs that arrive here and
   at the neighbour;
-- `signal` over `noise` in dB, or `snr` and `rev_snr`: power, over the noise of the engine; the reverse
-  direction as strong where nothing is known of it.
+- `signal` over `noise` in dB, or `snr` and `rev_snr`: power, relative to the noise of the engine; the reverse
+  direction has the same power if it is unknown.
 
-Links of type DTD, TUN and others are over wires or tunnels. `tx_rate` and `rx_rate` are in Mb/s. Places are
-those of the node, and of neighbours where the Link Quality Manager has them. `nodes` and `hosts` only list
-names, and are passed over.
+Links of type DTD, TUN and others are wires or tunnels. `tx_rate` and `rx_rate` are in Mb/s. Positions are
+those of the node, and of neighbours if the Link Quality Manager has them. `nodes` and `hosts` only list
+names, and are ignored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from multihop.importers.parsing.geography import Coordinates, coordinates
 from multihop.importers.parsing.records import BrokenRecordError, json_records, number, objects, shown, text_id
 from multihop.importers.reports import Report, Reports, power_over_noise, unicast_rate
 
-#: What names of hosts have before the node's own, and after.
+#: Prefixes and suffixes of host names around the node's name.
 _PREFIX = re.compile(r"^(?:mid\d+|dtdlink|xlink\d*)\.", re.IGNORECASE)
 _SUFFIX = re.compile(r"\.local\.mesh\.?$|\.mesh\.?$", re.IGNORECASE)
 
@@ -34,25 +34,25 @@ _READINGS = {
     "snr": f"signal over noise in dB, over noise of {NOISE_DBM:g} dBm; the reverse direction as strong where unknown",
 }
 
-#: Type of a link by radio.
+#: Type of a radio link.
 _RADIO = "RF"
 
-#: Width of a channel of the scenario, in MHz.
+#: Channel width of the scenario in MHz.
 _WIDTH_MHZ = 20.0
 
 
 def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
-    """Does this look like sysinfo.json, or a list of several?"""
+    """Whether the value is a sysinfo.json, or a list of several."""
     if isinstance(data, list):
         return any(map(matches, data[:10])) if not any(isinstance(item, list) for item in data[:10]) else False
     return isinstance(data, dict) and "node" in data and bool({"meshrf", "link_info", "api_version"} & data.keys())
 
 
 def read(data: Any, origin: str) -> Mesh:  # noqa: ANN401 - any JSON value
-    """Reads the links by radio of each node.
+    """Reads the radio links of each node.
 
     Raises:
-        UserError: if no node says which links it has.
+        UserError: if no node has a list of links.
     """
     mesh = Mesh("aredn", "")
     items = [(origin, data)] if isinstance(data, dict) else list(json_records(mesh.tally, data, origin, "nodes"))
@@ -99,7 +99,7 @@ def read(data: Any, origin: str) -> Mesh:  # noqa: ANN401 - any JSON value
 
 
 def _by_radio(mesh: Mesh, links: list[tuple[str, str, dict[str, Any]]]) -> list[tuple[str, str, str, dict[str, Any]]]:
-    """Place, node, neighbour and what is known of each link by radio; the others are left out."""
+    """Returns place, node, neighbour and data of each radio link; other links are left out."""
     found = []
     for where, own, link in links:
         kind = str(link.get("linkType", link.get("type", ""))).upper()
@@ -120,7 +120,7 @@ def _by_radio(mesh: Mesh, links: list[tuple[str, str, dict[str, Any]]]) -> list[
 
 
 def _links(item: dict[str, Any], where: str) -> list[tuple[str, dict[str, Any]]]:
-    """Links of a node: those of `link_info`, with what the Link Quality Manager knows of the neighbour."""
+    """Returns the links of a node: those of `link_info`, with data of the Link Quality Manager."""
     trackers = [tracker for tracker in objects(item, "lqm", "info", "trackers").values() if isinstance(tracker, dict)]
     if not isinstance(item.get("link_info"), dict):
         return [(f"{where}: lqm.info.trackers[{at}]", tracker) for at, tracker in enumerate(trackers)]
@@ -149,7 +149,7 @@ def _kind(links: list[dict[str, Any]]) -> str:
 def _report(
     reports: Reports, kind: str, own: str, other: str, link: dict[str, Any], where: str, channels: dict[str, str]
 ) -> None:
-    """Adds what a node knows of both directions of a link."""
+    """Adds a node's data on both directions of a link."""
     snr, back_snr = number(link.get("snr")), number(link.get("rev_snr"))
     power = power_over_noise(number(link.get("signal")), number(link.get("noise")))
     power = NOISE_DBM + snr if power is None and snr is not None else power
@@ -175,7 +175,7 @@ def _report(
 
 
 def _radios(item: dict[str, Any]) -> list[dict[str, Any]]:
-    """Radios of the mesh that are on: `meshrf`, `meshrf1`, and so on, or a list of them."""
+    """Returns the active radios of the mesh: `meshrf`, `meshrf1`, and so on, or a list of them."""
     found: list[dict[str, Any]] = []
     for key, value in item.items():
         if key.startswith("meshrf"):
@@ -185,7 +185,7 @@ def _radios(item: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _channels(item: dict[str, Any]) -> dict[str, str]:
-    """Interface of each radio -> its channel."""
+    """Returns the channel of each radio by its interface."""
     found = {}
     for radio in _radios(item):
         interface, channel = text_id(radio.get("iface")), text_id(radio.get("channel"))
@@ -195,11 +195,11 @@ def _channels(item: dict[str, Any]) -> dict[str, str]:
 
 
 def _name(value: Any) -> str | None:  # noqa: ANN401 - any JSON value
-    """The name of a node, as it calls itself."""
+    """Returns a node's own name."""
     text = text_id(value)
     return None if text is None else _PREFIX.sub("", _SUFFIX.sub("", text)) or None
 
 
 def _id(name: str) -> str:
-    """Names of hosts are the same in any case."""
+    """Returns the id of a host name, which ignores case."""
     return name.upper()

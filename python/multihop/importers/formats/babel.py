@@ -1,13 +1,13 @@
 """babeld's local interface (`dump`), and FRR's `show babel neighbor`: the neighbours of a node.
 
-A cost of Babel is 256 / p on a link whose quality is estimated, with p the share of HELLOs that arrive (RFC
-8966, appendix A.2.2): `rxcost` is of what arrives from the neighbour, `txcost` of what arrives there, as the
-neighbour reports it. 65535 is infinity: nothing arrives. A cost below 256 is that of an interface without an
-estimate, such as a wire (96), and left out. A cost above may be one that the configuration raised; it cannot
-be told apart.
+On a link with estimated quality, a cost of Babel is 256 / p with p the share of HELLOs that arrive (RFC 8966,
+appendix A.2.2). `rxcost` is of reception from the neighbour, `txcost` of reception there, as the neighbour
+reports it. 65535 is infinity: nothing arrives. A cost below 256 is that of an interface without an estimate,
+such as a wire (96), and left out. A higher cost may have been raised by configuration, which the file does
+not tell.
 
-Dumps of several nodes may follow each other in one file: a neighbour is known by the address that its own
-dump has for an interface. Routes are passed over.
+Dumps of several nodes may follow each other in one file: a neighbour is identified by the address that its
+own dump has for an interface. Routes are ignored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from multihop.importers.reports import Report, Reports
 
 READING = "Babel's costs of reception: a direction delivers 256/cost"
 
-#: A cost of one transmission, and one without end.
+#: Cost of one transmission, and infinite cost.
 _ONE = 256.0
 _INFINITY = 65535.0
 
@@ -33,7 +33,7 @@ _FRR_LINE = re.compile(r"Neighbour (\S+) dev (\S+) (reach .*)")
 
 @dataclass
 class _Dump:
-    """What one node says: its name, the addresses of its interfaces, and its neighbours by their handle."""
+    """Dump of one node: its name, addresses by interface, and neighbours by their handle."""
 
     name: str
     addresses: dict[str, str] = field(default_factory=dict)
@@ -41,12 +41,12 @@ class _Dump:
 
 
 def matches_text(text: str) -> bool:
-    """Does this look like a dump of babeld, or of FRR's?"""
+    """Whether the text is a dump of babeld or FRR."""
     return _HEADER.search(text) is not None or _FRR.search(text) is not None
 
 
 def read_text(text: str, origin: str) -> Mesh:
-    """Reads the neighbours in one dump, or in several."""
+    """Reads the neighbours in one or several dumps."""
     mesh = Mesh("babel", READING)
     dumps = _dumps(mesh, text, origin)
     owner = {address: dump.name for dump in dumps for address in dump.addresses.values()}
@@ -116,7 +116,7 @@ def _pairs(text: str) -> dict[str, str]:
 
 
 def _bare(address: str) -> str:
-    """An address without its zone, which only its own node knows."""
+    """Returns an address without its zone, which is local to its node."""
     return address.partition("%")[0].lower()
 
 

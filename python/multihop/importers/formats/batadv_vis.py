@@ -1,9 +1,9 @@
 """batadv-vis: neighbours of batman-adv IV nodes, by alfred (`-f jsondoc`, `-f json` and `-f dot`).
 
-All three hold the same: the addresses of each node, of which one is primary; for each neighbour of each
-interface the metric 255 / TQ, with the transmit quality TQ (0 to 255) towards that neighbour; and clients. So
-1 / metric is what meshviewer files have as `source_tq`. `jsondoc` is one document, `json` has an object on
-each line, and `dot` is for graphviz.
+All three forms have the addresses of each node, one of them primary; for each neighbour of each interface the
+metric 255 / TQ, with the transmit quality TQ (0 to 255) towards that neighbour; and clients. 1 / metric
+equals `source_tq` of meshviewer files. `jsondoc` is one document, `json` has an object on each line, and
+`dot` is for graphviz.
 """
 
 import json
@@ -24,23 +24,23 @@ _ARROW = re.compile(r'"([^"]*)"\s*->\s*"([^"]*)"\s*\[label="([^"]*)"\];?$')
 
 _MAC = re.compile(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}")
 
-#: Characters at the beginning of a file that say whether it is of batadv-vis.
+#: Length of the beginning of a file that identifies batadv-vis.
 _HEAD = 10_000
 
-#: Where a record is, and what it says.
+#: Place and content of a record.
 _Found = tuple[str, dict[str, Any]]
 
-#: The label of what is no neighbour but a client, which the translation table has.
+#: Label of a client in the translation table, which is no neighbour.
 _CLIENT = "TT"
 
 
 def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
-    """Does this look like jsondoc?"""
+    """Whether the value is jsondoc."""
     return isinstance(data, dict) and "vis" in data
 
 
 def matches_text(text: str) -> bool:
-    """Does this look like one of the forms that are no JSON document?"""
+    """Whether the text is one of the other forms."""
     start = text.lstrip()
     if _DIGRAPH.match(start):
         return any(_CLUSTER.match(line.strip()) for line in start[:_HEAD].splitlines())
@@ -51,7 +51,7 @@ def read(data: dict[str, Any], origin: str) -> Mesh:
     """Reads jsondoc.
 
     Raises:
-        UserError: if the shape is another one.
+        UserError: if the value has another shape.
     """
     mesh = Mesh("batadv-vis", READING)
     found: list[_Found] = []
@@ -70,7 +70,7 @@ def read(data: dict[str, Any], origin: str) -> Mesh:
 
 
 def read_text(text: str, origin: str) -> Mesh:
-    """Reads `json`, an object on each line, or `dot`. Lines that are something else are broken records."""
+    """Reads `json`, an object on each line, or `dot`. Other lines are broken records."""
     mesh = Mesh("batadv-vis", READING)
     lines = [(f"{origin}:{at}", line.strip()) for at, line in enumerate(text.splitlines(), 1) if line.strip()]
     is_dot = _DIGRAPH.match(lines[0][1]) is not None
@@ -87,7 +87,7 @@ def _of_lines(mesh: Mesh, lines: list[tuple[str, str]]) -> Iterator[_Found]:
         if isinstance(record, dict):
             yield where, record
         else:
-            mesh.tally.add_broken(where, "found something else than an object on this line")
+            mesh.tally.add_broken(where, f"found {json_type(record)}; needs an object on each line")
 
 
 def _of_dot(mesh: Mesh, lines: list[tuple[str, str]]) -> Iterator[_Found]:

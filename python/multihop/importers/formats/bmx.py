@@ -1,8 +1,8 @@
 """BMX6 and BMX7: `-c jshow topology`, `-c jshow links`, and the nodes with links of bmx6's b6m.
 
-A node counts the share of a neighbour's HELLOs that it receives, `rxRate` (BMX7: `rq`), in per cent; the
-neighbour reports how many of the node's own arrive there, `txRate` (BMX7: `tq`). Of a direction that both
-ends mention, the count of the end that receives is taken, not the report at the other end. `rxRate` and
+A node counts the share of a neighbour's HELLOs that it receives, `rxRate` (BMX7: `rq`), in per cent. The
+neighbour reports the share of the node's own HELLOs that it receives, `txRate` (BMX7: `tq`). If both ends
+have a direction, the count of the receiving end is used, not the report of the other end. `rxRate` and
 `txRate` of BMX7 are bits per second, which say nothing about delivery.
 """
 
@@ -15,18 +15,18 @@ from multihop.importers.reports import Report, Reports
 
 READING = "BMX's share of HELLOs that arrive, as counted by the receiving end of each direction"
 
-#: The node that has the links, where the file does not say which.
+#: Node with the links, if the file does not name it.
 _SELF = {"name": "this node"}
 
-#: What nodes are known by, best first: names need not be distinct.
+#: Keys of ids, the best first, since names may repeat.
 _IDS = ("globalId", "nodeId", "id", "name")
 
-#: Name of a node without one.
+#: Name that stands for no name.
 _NAMELESS = "---"
 
 
 def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
-    """Does this look like links of BMX?"""
+    """Whether the value is a list of BMX links."""
     if isinstance(data, list):
         return any(isinstance(node, dict) and {"name", "links"} <= node.keys() for node in data)
     return isinstance(data, dict) and any(_has_shares(data.get(key)) for key in ("topology", "links"))
@@ -46,7 +46,7 @@ def read(data: Any, origin: str) -> Mesh:  # noqa: ANN401 - any JSON value
 
 
 def _links(mesh: Mesh, data: Any, origin: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]]:  # noqa: ANN401
-    """Where it is, the node, its neighbour, and their link."""
+    """Yields place, node, neighbour and link."""
     if isinstance(data, list):
         for where, node in json_records(mesh.tally, data, origin, "nodes"):
             links = node.get("links")
@@ -91,6 +91,6 @@ def _has_shares(links: Any) -> bool:  # noqa: ANN401 - any JSON value
 
 
 def _share(link: dict[str, Any], *keys: str) -> float | None:
-    """The first of these that is there, which is in per cent, as a share."""
+    """Returns the first of these percentages as a share."""
     percent = number(next((link[key] for key in keys if key in link), None))
     return None if percent is None else percent / 100

@@ -1,6 +1,6 @@
-"""Formats of meshes: what writes each, how it is recognised, what is read of it, and the module for it.
+"""Catalogue of mesh formats: writers, recognition, quality, positions and reader of each.
 
-The table of formats on the page about imports is this list; a test holds them together.
+The table of formats on the page about imports is generated from this list; a test compares them.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from multihop.importers.parsing import tables, xml_tree
 
 @dataclass(frozen=True)
 class Options:
-    """What importers need to know besides the file.
+    """Options of importers.
 
     Attributes:
         format: one of `FORMATS`, or `auto` to detect it from the content.
-        nodes: a second file with the nodes, for formats that have one.
-        assume_delivery: delivery probability of every link, where the file has no quality.
-        noise_level: which noise level of an ORBIT file, in dBm.
-        range_m: how far nodes hear each other, in metres, where the file has positions but no links.
+        nodes: second file with the nodes, for formats that have one.
+        assume_delivery: delivery ratio of every link, if the file has no quality.
+        noise_level: noise level of an ORBIT file, in dBm.
+        range_m: reception range in metres, if the file has positions without links.
     """
 
     format: str = "auto"
@@ -55,14 +55,14 @@ class Options:
 
 @dataclass(frozen=True)
 class Format:
-    """A format, as the page about imports has it.
+    """Format, as the page about imports describes it.
 
     Attributes:
-        writers: what writes it.
-        recognised: by what it is recognised.
-        quality: how a link's quality is read.
-        places: where positions are.
-        radios: what says which radio a link is of, and its rate.
+        writers: programs that write it.
+        recognised: content by which it is recognised.
+        quality: interpretation of a link's quality.
+        places: source of positions.
+        radios: source of the radio and rate of a link.
     """
 
     writers: str
@@ -189,36 +189,38 @@ Kind = Literal["json", "xml", "text", "columns"]
 
 
 class Source:
-    """A file, in the forms that importers take: text, JSON, XML, or a table with columns."""
+    """File in the forms that importers need: text, JSON, XML, or a table with columns."""
 
     def __init__(self, text: str, origin: str, data: Any = None, nodes: Any = None) -> None:  # noqa: ANN401 - JSON
         self.text = text
         self.origin = origin
-        #: What a JSON file holds.
+        #: Value of a JSON file.
         self.data = data
-        #: The second file: what a JSON file holds, or a `tables.Table`.
+        #: Second file: the value of a JSON file, or a `tables.Table`.
         self.nodes = nodes
 
     @cached_property
     def table(self) -> tables.Table:
-        """The file as CSV."""
+        """The file as a CSV table."""
         return tables.parse(self.text, self.origin)
 
     @cached_property
     def root(self) -> xml_tree.Element:
-        """The file as XML."""
+        """Root element of the file as XML."""
         return xml_tree.parse(self.text, self.origin)
 
 
 @dataclass(frozen=True)
 class Reader:
-    """How one kind of file is recognised and read.
+    """Recognition and reading of one kind of file.
 
     Attributes:
         format: name of its format.
-        kind: what `matches` takes: the value of JSON, the name of an XML root element, text, or columns.
-        takes: the options that it takes. Others would be ignored, and so are refused.
-        called: name in messages, where the format has several kinds of files.
+        kind: argument of `matches`: the value of JSON, the name of an XML root element, text, or columns.
+        matches: whether a file is of this kind.
+        read: function that reads a file of this kind.
+        takes: options that apply. Others are refused, since they would be ignored.
+        label: name in messages, if the format has several kinds of files.
     """
 
     format: str
@@ -226,15 +228,15 @@ class Reader:
     matches: Callable[[Any], bool]
     read: Callable[[Source, Options], Mesh]
     takes: tuple[str, ...] = ()
-    called: str = ""
+    label: str = ""
 
     @property
     def name(self) -> str:
-        """What messages call it."""
-        return self.called or self.format
+        """Name of the kind of file in messages."""
+        return self.label or self.format
 
 
-#: In the order in which they are tried.
+#: Readers, in the order in which they are tried.
 READERS = (
     Reader("meshviewer", "json", meshviewer.matches, lambda s, _: meshviewer.read(s.data, s.origin)),
     Reader("batadv-vis", "json", batadv_vis.matches, lambda s, _: batadv_vis.read(s.data, s.origin)),
@@ -247,7 +249,7 @@ READERS = (
         ("assume_delivery",),
     ),
     Reader("aredn", "json", aredn.matches, lambda s, _: aredn.read(s.data, s.origin)),
-    Reader("olsr", "json", olsr.matches, lambda s, _: olsr.read(s.data, s.origin), called="olsr jsoninfo"),
+    Reader("olsr", "json", olsr.matches, lambda s, _: olsr.read(s.data, s.origin), label="olsr jsoninfo"),
     Reader("ffmap", "json", ffmap.matches, lambda s, _: ffmap.read(s.data, s.nodes, s.origin), ("nodes",)),
     Reader(
         "nycmesh",
@@ -280,7 +282,7 @@ READERS = (
     ),
     Reader("babel", "text", babel.matches_text, lambda s, _: babel.read_text(s.text, s.origin)),
     Reader("iw", "text", iw.matches_text, lambda s, _: iw.read_text(s.text, s.origin)),
-    Reader("olsr", "text", olsr.matches_text, lambda s, _: olsr.read_text(s.text, s.origin), called="olsr txtinfo"),
+    Reader("olsr", "text", olsr.matches_text, lambda s, _: olsr.read_text(s.text, s.origin), label="olsr txtinfo"),
     Reader("wmediumd", "text", wmediumd.matches_text, lambda s, _: wmediumd.read_text(s.text, s.origin)),
     Reader("orbit", "columns", orbit.matches, lambda s, o: orbit.read(s.table, o.noise_level), ("noise_level",)),
     Reader(
@@ -303,7 +305,7 @@ READERS = (
 
 
 def table() -> str:
-    """The formats as the table of the page about imports."""
+    """Returns the table of formats of the page about imports."""
     rows = [
         ("format", "written by", "recognised by", "a link's quality", "positions", "radios and rates"),
         ("---",) * 6,

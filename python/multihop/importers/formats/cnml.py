@@ -1,10 +1,10 @@
 """CNML, the community network markup language of guifi.net: nodes, their devices, radios and links.
 
-The file knows which links exist, not how good they are. Nodes and links of status `Working` are read; those
-that are planned, built, tested or inactive are left out, and so are cables. A link is in the file twice, once
-at each end. Where every link has the channel of one of its radios, in MHz or by number, links of different
-channels are of different radios. Places are latitude and longitude; `antenna_elevation`, in metres, is not
-used, as positions of a scenario have no height.
+The file lists links without their quality. Nodes and links of status `Working` are read. Planned, built,
+tested or inactive ones are left out, and so are cables. A link is in the file twice, once at each end. If
+every link has the channel of one of its radios, in MHz or by number, links of different channels are of
+different radios. Positions are latitude and longitude; `antenna_elevation` in metres is not used, since
+positions of a scenario have no height.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from multihop.importers.parsing.xml_tree import Element
 
 _WORKING = "working"
 
-#: Types of links that are by radio.
+#: Types of radio links.
 _WIRELESS = {"ap/client", "wds", "wds/p2p", "mesh", "wlan", "wireless"}
 
-#: Amendments that a radio may name, the newest first, and the PHY of the scenario.
+#: Amendments of radios, the newest first.
 _STANDARDS = ("802.11ax", "802.11ac", "802.11n", "802.11a", "802.11g", "802.11b")
 
 Link = dict[str, str]
 
 
 def matches(root: str) -> bool:
-    """Is the root element CNML's?"""
+    """Whether the root element is that of CNML."""
     return root == "cnml"
 
 
 def read(root: Element, origin: str, assume_delivery: float | None) -> Mesh:
-    """Reads working nodes and links, with the same delivery for all.
+    """Reads working nodes and links, with the same delivery ratio for all.
 
     Raises:
-        UserError: if no delivery is assumed.
+        UserError: if no delivery ratio is assumed.
     """
     if assume_delivery is None:
         raise UserError(f"{origin}: links have no quality in CNML; use --assume-delivery 0.9 to give all the same")
@@ -59,13 +59,13 @@ def read(root: Element, origin: str, assume_delivery: float | None) -> Mesh:
             protocols |= {e.attributes.get("protocol", "").strip() for e in element.all() if e.name == "radio"}
     _add(mesh, _joined(mesh, links, out_of_work), assume_delivery)
     known = next((standard for standard in _STANDARDS if standard in protocols), None)
-    # One amendment of all radios is that of the scenario.
+    # If all radios have one amendment, it is that of the scenario.
     mesh.standard = known if len(protocols - {""}) == 1 else None
     return mesh
 
 
 def _links_of(node: Element, id: str) -> list[tuple[str, Link]]:
-    """The links of a node, each with its place, its node, and the channel of its radio."""
+    """Returns the links of a node, each with its place, its node, and the channel of its radio."""
     found = []
     stack = [(node, "")]
     while stack:
@@ -79,7 +79,7 @@ def _links_of(node: Element, id: str) -> list[tuple[str, Link]]:
 
 
 def _joined(mesh: Mesh, links: list[tuple[str, Link]], out_of_work: set[str]) -> list[tuple[str, str, str]]:
-    """Both nodes and the channel of each working link by radio; a link has the same id at both ends."""
+    """Returns both nodes and the channel of each working radio link; a link has the same id at both ends."""
     found: dict[str, tuple[str, str, str]] = {}
     left: dict[str, str] = {}
     for where, link in links:
@@ -117,7 +117,7 @@ def _add(mesh: Mesh, links: list[tuple[str, str, str]], delivery: float) -> None
 
 
 def _channel(text: str) -> str:
-    """The number of a channel, which may be given as its centre frequency in MHz; nothing if it is neither.
+    """Returns a channel number, given as such or as a centre frequency in MHz; empty for other text.
 
     Centre frequencies are those of IEEE 802.11-2020, 15.4.4.3 and 17.3.8.4.2.
     """

@@ -1,11 +1,11 @@
-"""Graphs in Graphviz's DOT language, and the topology that olsrd's plugin dot_draw writes.
+"""Graphs in Graphviz's DOT language, and topologies of olsrd's plugin dot_draw.
 
-The label of an edge, or an attribute with the name of a quality, is the quality (`graphs`). olsrd calls its
-graph `topology`, and its labels are ETX; INFINITE is a link that does not work, and the label HNA is of a
-network that is attached to a node.
+The label of an edge, or an attribute with the name of a quality, is the quality (`graphs`). olsrd names its
+graph `topology`, and its labels are ETX; INFINITE is a broken link, and the label HNA is of a network
+attached to a node.
 
-A node's `pos` is `x,y` in metres, unless Graphviz itself laid the graph out (which then has a box, `bb`):
-those are points of a drawing. `lat` and `lon` are degrees.
+A node's `pos` is `x,y` in metres, unless Graphviz laid the graph out (which then has a bounding box, `bb`):
+then it is a point of a drawing. `lat` and `lon` are degrees.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ _TOKEN = re.compile(
 )
 _START = re.compile(r"(?:\s+|//[^\n]*\n|/\*.*?\*/|#[^\n]*\n)*(?:strict\s+)?(?:di)?graph\b", re.IGNORECASE | re.DOTALL)
 
-#: Quotation marks that begin or end a text.
+#: Quotation mark at the begin or end of a text.
 _MARK = re.compile(r'(?<!\\)"')
 
-#: How deep subgraphs may lie in each other.
+#: Most levels of nested subgraphs.
 _DEEPEST = 50
 
-#: An edge between subgraphs stands for one between each two of their nodes.
+#: Most edges. An edge between subgraphs expands to one for each pair of their nodes.
 _MOST_EDGES = 1_000_000
 
-#: So many lines that are no DOT make a file that is none.
+#: Most lines with syntax errors of a readable file.
 _MOST_FAULTS = 50
 
 #: olsrd's label of a network that a node announces.
 _ATTACHED = "HNA"
 
 
-class _SyntaxFault(Exception):  # noqa: N818 - it never leaves this module
-    """A line that is no DOT, and why."""
+class _SyntaxFault(Exception):  # noqa: N818 - internal to this module
+    """Line that is no DOT, and the reason."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(reason)
@@ -65,7 +65,7 @@ class _Token:
 
 @dataclass
 class _Graph:
-    """What was read: attributes of the graph, of its nodes, and its edges."""
+    """Content of a file: attributes of the graph and of its nodes, and its edges."""
 
     name: str = ""
     directed: bool = False
@@ -75,7 +75,7 @@ class _Graph:
 
 
 def matches_text(text: str) -> bool:
-    """Does this begin as a graph?"""
+    """Whether the text begins as a graph."""
     return _START.match(text) is not None
 
 
@@ -83,7 +83,7 @@ def read_text(text: str, origin: str, assume_delivery: float | None) -> Mesh:
     """Reads a graph.
 
     Raises:
-        UserError: if it is no DOT, or edges have no quality and none is assumed.
+        UserError: if the text is no DOT, or edges have no quality and none is assumed.
     """
     mesh = Mesh("dot", "")
     graph = _graph(text, origin, mesh)
@@ -109,7 +109,7 @@ def read_text(text: str, origin: str, assume_delivery: float | None) -> Mesh:
 
 
 def _graph(text: str, origin: str, mesh: Mesh) -> _Graph:
-    """The graph without the lines that are no DOT, which are broken records."""
+    """Returns the graph without lines that are no DOT, which are counted as broken records."""
     lines = text.split("\n")
     first: _SyntaxFault | None = None
     for _ in range(_MOST_FAULTS):
@@ -117,9 +117,9 @@ def _graph(text: str, origin: str, mesh: Mesh) -> _Graph:
             return _Reader(_tokens("\n".join(lines))).graph()
         except _SyntaxFault as fault:
             first = first or fault
-            # A quotation mark too few takes the rest of the file for names.
+            # A missing quotation mark turns the rest of the file into names.
             at = next((at for at, line in enumerate(lines) if len(_MARK.findall(line)) % 2), fault.line - 1)
-            # A line on which there is nothing left, or which begins the graph, cannot be done without.
+            # An empty line, or the one that begins the graph, cannot be removed.
             if not lines[at].strip() or not matches_text("\n".join(lines[:at])):
                 break
             mesh.tally.add_broken(f"{origin}:{at + 1}", f"found {lines[at].strip()[:40]!r}; needs a statement of DOT")
@@ -129,7 +129,7 @@ def _graph(text: str, origin: str, mesh: Mesh) -> _Graph:
 
 
 def _placed(attributes: dict[str, str]) -> dict[str, str]:
-    """Attributes with `pos`, which may end in an exclamation mark, as `x` and `y`."""
+    """Returns attributes with `pos`, which may end in an exclamation mark, as `x` and `y`."""
     place = attributes.get("pos", "").rstrip("!").split(",")
     return {**attributes, "x": place[0], "y": place[1]} if len(place) >= 2 else attributes
 
@@ -149,7 +149,7 @@ def _tokens(text: str) -> list[_Token]:
 
 
 class _Reader:
-    """A recursive descent over the grammar of DOT."""
+    """Recursive-descent parser of the DOT grammar."""
 
     def __init__(self, tokens: list[_Token]) -> None:
         self._tokens = tokens
@@ -194,23 +194,23 @@ class _Reader:
             self._at += 1
             text += _unquoted(self._take().text)
         if "\n" in text:
-            # A quotation mark is missing, or one too many: names do not go on in the next line.
+            # A quotation mark is missing or superfluous, since names do not span lines.
             raise _SyntaxFault(token.line, f"found {text[:40]!r}; needs a closing quotation mark on the line")
         return text
 
     def _value(self) -> str:
-        """Value of an attribute, which may go on in the next line."""
+        """Reads the value of an attribute, which may span lines."""
         return _unquoted(self._take().text) if self._is_quoted_alone() else self._id()
 
     def _is_quoted_alone(self) -> bool:
         return self._next().kind == "quoted" and self._next(1).text != "+"
 
     def _block(self, of_nodes: dict[str, str], of_edges: dict[str, str], depth: int) -> list[str]:
-        """Statements between braces; the nodes that they name. Defaults hold to the end of the block."""
+        """Reads statements between braces, whose defaults apply until the end. Returns the nodes named."""
         begin = self._next().line
         self._expect("{")
         if depth > _DEEPEST:
-            raise _SyntaxFault(begin, f"subgraphs are nested too deeply; at most {_DEEPEST} are read")
+            raise _SyntaxFault(begin, f"subgraphs are nested too deeply; needs at most {_DEEPEST} levels")
         of_nodes, of_edges = dict(of_nodes), dict(of_edges)
         named: list[str] = []
         while self._next().text != "}":
@@ -255,7 +255,7 @@ class _Reader:
         return [id for end in ends for id in end]
 
     def _end_of_edge(self, of_nodes: dict[str, str], of_edges: dict[str, str], depth: int) -> list[str]:
-        """A node, or the nodes of a subgraph."""
+        """Reads a node, or the nodes of a subgraph."""
         if self._next().kind == "word" and self._next().text.lower() == "subgraph":
             self._at += 1
             if self._next().text != "{":
@@ -271,7 +271,7 @@ class _Reader:
         return [id]
 
     def _attributes(self) -> dict[str, str]:
-        """Lists in brackets, one after the other. Names are in lower case."""
+        """Reads consecutive lists in brackets. Names are in lower case."""
         found: dict[str, str] = {}
         while self._next().text == "[":
             begin = self._take().line

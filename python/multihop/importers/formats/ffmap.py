@@ -1,12 +1,12 @@
 """graph.json of ffmap-backend, yanic and HopGlass, with nodes.json as `--nodes`; nodes.json of ffmap-d3.
 
-`tq` of a link is batman-adv's metric 255 / TQ: 1 / tq is what meshviewer files have as `source_tq`. It counts
-for both directions if `bidirect` is set, of which ffmap-backend keeps the worse metric and yanic the better
+`tq` of a link is batman-adv's metric 255 / TQ: 1 / tq equals `source_tq` of meshviewer files. With
+`bidirect`, it applies to both directions: ffmap-backend keeps the worse metric of both, and yanic the better
 one. Otherwise only one end reported the link, and only source to target has it. ffmap-d3's older file has
-both directions, as `quality`: the metric of source to target, then that of the reverse direction; one number
-is of both. `source` and `target` are positions in the list of nodes.
+both directions as `quality`: the metric of source to target, then that of the reverse direction; a single
+number is of both. `source` and `target` are positions in the list of nodes.
 
-nodes.json has names, places and whether nodes are online: a list (version 2) or an object by node id
+nodes.json has names, positions and whether nodes are online: a list (version 2) or an object by node id
 (version 1).
 """
 
@@ -29,12 +29,12 @@ from multihop.importers.parsing.records import (
 
 READING = "batman-adv transmit quality, as one metric 255/TQ of both directions: each delivers 1/metric"
 
-#: What links are called whose ends are radios.
+#: Types of radio links.
 _WIRELESS = {"", "none", "wireless", "wifi", "unknown", "batadv"}
 
 
 def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
-    """Does this look like graph.json, or ffmap-d3's nodes.json?"""
+    """Whether the value is graph.json, or ffmap-d3's nodes.json."""
     if not isinstance(data, dict):
         return False
     if isinstance(data.get("batadv"), dict):
@@ -44,7 +44,7 @@ def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
 
 
 def read(data: dict[str, Any], nodes: Any, origin: str) -> Mesh:  # noqa: ANN401 - any JSON value
-    """Reads the graph; `nodes` is what nodes.json holds, if it is given.
+    """Reads the graph; `nodes` is the value of nodes.json, if it is given.
 
     Raises:
         UserError: if nodes or links are missing or of another shape.
@@ -59,7 +59,7 @@ def read(data: dict[str, Any], nodes: Any, origin: str) -> Mesh:  # noqa: ANN401
     if not isinstance(known, list):
         raise UserError(f"{where}: nodes: found {json_type(known)}; needs a list of objects")
     for at, record in enumerate(known):
-        # The position counts, also of what is broken.
+        # Broken nodes keep their position in the list, since links refer to positions.
         ids.append(None)
         with mesh.tally.record():
             if not isinstance(record, dict):
@@ -88,7 +88,7 @@ def read(data: dict[str, Any], nodes: Any, origin: str) -> Mesh:  # noqa: ANN401
             if a in offline or b in offline:
                 mesh.left_out["links to nodes that are offline"] += 1
             else:
-                # Of a directed graph, an edge back has its own metric.
+                # In a directed graph, a reverse edge has its own metric.
                 _link(mesh, link, a, b, has_back=(b, a) in pairs)
     return mesh
 
@@ -105,7 +105,7 @@ def _link(mesh: Mesh, link: dict[str, Any], a: str, b: str, *, has_back: bool) -
 
 
 def _end(value: Any, ids: list[str | None], named: set[str | None]) -> str | None:  # noqa: ANN401 - any JSON value
-    """The id of an end: a position in the list, or an id of its own."""
+    """Returns the id of an end, given as a position in the list or as an id."""
     if isinstance(value, int) and not isinstance(value, bool):
         return ids[value] if 0 <= value < len(ids) else None
     id = text_id(value)
@@ -122,15 +122,15 @@ def _metrics(link: dict[str, Any]) -> tuple[float | None, float | None]:
 
 
 def _delivery(metric: float | None) -> float | None:
-    """Yanic writes 0 for a TQ of 0, at which nothing is delivered."""
+    """Returns the delivery ratio of a metric. Yanic writes 0 for a TQ of 0, at which nothing is delivered."""
     return None if metric is None else 0.0 if metric == 0.0 else 1.0 / metric
 
 
 def _node(id: str, record: dict[str, Any], listed: dict[str, Any]) -> tuple[Node, bool]:
-    """The node, and whether it is online, as far as the files say."""
+    """Returns the node, and whether it is online as far as the files tell."""
     info, flags = objects(listed, "nodeinfo"), {**objects(record, "flags"), **objects(listed, "flags")}
     geo = record.get("geo")
-    # ffmap-d3 has latitude first.
+    # ffmap-d3 puts latitude first.
     place = {"lat": geo[0], "lon": geo[1]} if isinstance(geo, list) and len(geo) >= 2 else None
     latitude, longitude = coordinates(objects(info, "location"), objects(listed, "location"), place)
     names = (info.get("hostname"), listed.get("hostname"), listed.get("name"), record.get("name"))
@@ -139,7 +139,7 @@ def _node(id: str, record: dict[str, Any], listed: dict[str, Any]) -> tuple[Node
 
 
 def _listed(tally: RecordTally, nodes: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401 - any JSON value
-    """Node id -> what nodes.json says of it."""
+    """Returns the records of nodes.json by node id."""
     if nodes is None:
         return {}
     listed = nodes.get("nodes") if isinstance(nodes, dict) else nodes

@@ -1,9 +1,8 @@
 """GraphML (graphml.graphdrawing.org), as NetworkX, Gephi, igraph, Cytoscape and yEd write it.
 
-Attributes of nodes and edges have a name by `<key>`; which of them is a link's quality is in `graphs`. A key
-that the file does not declare is its own name. The namespace may be missing. yEd's geometry and what Gephi
-writes beside colours are drawings, not places. Edges to ports are edges to their nodes; hyperedges are left
-out.
+Attributes of nodes and edges are named by `<key>`; `graphs` selects the one that is a link's quality. An
+undeclared key is its own name. The namespace may be missing. yEd's geometry and Gephi's coordinates with
+colours are drawings, not positions. Edges to ports are edges to their nodes; hyperedges are left out.
 """
 
 from multihop.base.errors import UserError
@@ -13,15 +12,15 @@ from multihop.importers.mesh import Mesh
 from multihop.importers.parsing.records import BrokenRecordError
 from multihop.importers.parsing.xml_tree import Element
 
-#: Attributes of nodes that only drawings have.
+#: Node attributes that only drawings have.
 _DRAWN = {"r", "g", "b", "size"}
 
-#: Attributes of nodes that hold a name.
+#: Node attributes with a name.
 _LABELS = ("label", "name", "hostname")
 
 
 def matches(root: str) -> bool:
-    """Is the root element GraphML's?"""
+    """Whether the root element is that of GraphML."""
     return root == "graphml"
 
 
@@ -65,7 +64,7 @@ def read(root: Element, origin: str, assume_delivery: float | None) -> Mesh:
 
 
 def _attributes(element: Element, keys: dict[str, str], defaults: dict[str, str]) -> dict[str, str]:
-    """What `<data>` and, as in igraph's older files, XML attributes say of a node or an edge."""
+    """Returns the attributes of a node or an edge from `<data>` and its defaults."""
     found = dict(defaults)
     for data in element.named("data"):
         key = data.attributes.get("key", "")

@@ -1,12 +1,12 @@
-"""`iw dev IF station dump`: the stations that a node hears, with the power of each.
+"""`iw dev IF station dump`: the stations that a node receives, with the power of each.
 
-`signal avg` (else `signal`) is the received power in dBm of what the station sends. The node itself is not
-named: it is `this node`, unless `iw dev` or `iw dev IF info` comes before, which has the address. Dumps of
-several nodes may follow each other in one file: an interface that comes again is another node's. Where the
-dump of the station is not in the file, the reverse direction is taken to be as strong, as the path is the
-same and powers of transmission are alike. `iw dev IF link` is read as well.
+`signal avg` (else `signal`) is the received power in dBm. The node itself is not named: it is `this node`,
+unless `iw dev` or `iw dev IF info` with its address precedes. Dumps of several nodes may follow each other in
+one file: a repeated interface is that of another node. If the file lacks the dump of the station, the reverse
+direction is taken to have the same power, since path and transmission powers are alike. `iw dev IF link` is
+read as well.
 
-`tx bitrate` and `rx bitrate` are rates of the latest frames; their MCS says which amendment they are of.
+`tx bitrate` and `rx bitrate` are rates of the latest frames; the name of their MCS shows the amendment.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _CHANNEL = re.compile(r"channel\s+(\d+)\s+\(")
 _DBM = re.compile(r"(-?\d+(?:\.\d+)?)\s*(?:\[[^\]]*\])?\s*(?:dBm)?$")
 _RATE = re.compile(r"(\d+(?:\.\d+)?)\s*MBit/s(.*)")
 
-#: What a rate's MCS is called, and the PHY that has it; the newest first.
+#: Names of MCS in rates, with the PHY of each, the newest first.
 _STANDARDS = (("EHT-MCS", "802.11ax"), ("HE-MCS", "802.11ax"), ("VHT-MCS", "802.11ac"), ("MCS", "802.11n"))
 _RANK = ("802.11n", "802.11ac", "802.11ax")
 
 
 @dataclass
 class _Owner:
-    """A node whose stations are listed: its addresses and channels by interface."""
+    """Node whose stations are listed: its addresses and channels by interface."""
 
     id: str = _SELF
     addresses: dict[str, str] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class _Station:
 
 
 def matches_text(text: str) -> bool:
-    """Does this list stations as iw does?"""
+    """Whether the text lists stations as iw does."""
     return _FIRST.search(text) is not None
 
 
@@ -67,7 +67,7 @@ def read_text(text: str, origin: str) -> Mesh:
     for owner in owners:
         if owner.id not in mesh.nodes:
             mesh.add_node(Node(owner.id, label=owner.id))
-    # Interfaces of different nodes have nothing in common but their channels.
+    # Interfaces of different nodes are related only by their channels.
     known = all(station.interface in station.owner.channels for station in stations)
     several = len({(station.owner.id, station.interface) for station in stations}) > len(owners)
     several = several and (known or len(owners) == 1)
@@ -130,7 +130,7 @@ def _stations(text: str, origin: str) -> tuple[list[_Station], list[_Owner]]:
 
 
 def _rate(mesh: Mesh, text: str) -> float | None:
-    """The rate in b/s; notes the amendment of 802.11 that its MCS is of."""
+    """Returns the rate in b/s, and records the 802.11 amendment of its MCS."""
     found = _RATE.match(text)
     if found is None:
         return None

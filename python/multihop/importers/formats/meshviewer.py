@@ -1,14 +1,14 @@
 """meshviewer.json of Freifunk communities: nodes by `node_id`, links with `source_tq` and `target_tq`.
 
 batman-adv IV measures a link by the share of its own broadcasts that a neighbour repeats back, divided by the
-share of the neighbour's that it receives: the *transmit quality* towards that neighbour, lowered further
-where the reverse link is poor. So `source_tq` is read as the delivery probability from source to target, and
-`target_tq` as that of the reverse link. The broadcasts are short and sent at a low basic rate, without
-repetitions: a long frame at a high rate does worse.
+share of the neighbour's broadcasts that it receives. The result is the *transmit quality* towards that
+neighbour, which a poor reverse link lowers further. So `source_tq` is read as the delivery ratio from source
+to target, and `target_tq` as that of the reverse link. The broadcasts are short and sent at a low basic rate,
+without retransmissions: a long frame at a high rate has a lower ratio.
 
-meshnet-lab keeps the place of such a node as `x` and `y`: latitude and longitude where it converted a
-community's file, and units of its own, taken for metres, where it made the network. They are degrees where
-all could be.
+meshnet-lab writes positions as `x` and `y`: latitude and longitude in converted files of communities, and
+units of its own, taken for metres, in generated networks. They are read as degrees if all values are valid
+degrees.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ READING = "batman-adv transmit quality, read as delivery probability of each dir
 
 
 def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
-    """Does this look like meshviewer.json?"""
+    """Whether the value is a meshviewer.json."""
     if not isinstance(data, dict) or data.get("type") == "NetworkGraph":
         return False
     links = data.get("links")
@@ -33,7 +33,7 @@ def read(data: dict[str, Any], origin: str) -> Mesh:
     """Reads nodes that are online and links of type `wifi`.
 
     Raises:
-        UserError: if nodes or links are missing or of another shape.
+        UserError: if nodes or links are missing or have another shape.
     """
     mesh = Mesh("meshviewer", READING)
     degrees = _in_degrees(data.get("nodes"))
@@ -56,7 +56,7 @@ def read(data: dict[str, Any], origin: str) -> Mesh:
 
 
 def _in_degrees(nodes: Any) -> bool:  # noqa: ANN401 - any JSON value
-    """Could all `x` and `y` be latitudes and longitudes?"""
+    """Whether all `x` and `y` could be latitudes and longitudes."""
     found = [r for r in nodes if isinstance(r, dict)] if isinstance(nodes, list) else []
     return all(abs(number(r.get("x")) or 0.0) <= 90 and abs(number(r.get("y")) or 0.0) <= 180 for r in found)
 
@@ -79,9 +79,9 @@ def _node(id: str, record: dict[str, Any], *, degrees: bool) -> Node:
 
 
 def _link(mesh: Mesh, record: dict[str, Any], offline: set[str], times: Counter[frozenset[str]], where: str) -> None:
-    """Adds both directions.
+    """Adds both directions of a link.
 
-    A record is of two interfaces: the next one of the same nodes is of other radios.
+    A record is of two interfaces: a further record of the same nodes is of other radios.
     """
     source, target = text_id(record.get("source")), text_id(record.get("target"))
     if source is None or target is None:

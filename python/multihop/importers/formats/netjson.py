@@ -1,16 +1,16 @@
-"""NetJSON NetworkGraph and NetworkCollection (netjson.org), whose links carry one cost.
+"""NetJSON NetworkGraph and NetworkCollection (netjson.org), whose links have one cost.
 
 With the metric ETX, a cost is the product of both directions (`etx`). olsrd before 0.9.6 writes ETX in units
-of 1/1024: costs of which half or more are 1000 or above are read like that (a wire may cost less than 1). A
-cost of 2^22, or the text INFINITE, is a link that does not work. olsrd leaves the metric empty where its
-default is in use, which is ETX (`etx_ff`). Other metrics say nothing about delivery.
+of 1/1024: costs are read in these units if half or more are 1000 or above (a wire may cost less than 1). A
+cost of 2^22, or the text INFINITE, is a broken link. olsrd leaves the metric empty for its default, which is
+ETX (`etx_ff`). Other metrics say nothing about delivery.
 
-NetJSON has no geography. Writers keep a place in a node as `location` (netjsongraph.js, OpenWISP:
-`{lat, lng}`), there or within `properties`, or as `lat` and `lon` within `properties`. Links may name a node
-by one of its `local_addresses`.
+NetJSON defines no geography. Writers store a position in a node as `location` (netjsongraph.js, OpenWISP:
+`{lat, lng}`), directly or within `properties`, or as `lat` and `lon` within `properties`. Links may name a
+node by one of its `local_addresses`.
 
-Of a NetworkCollection, or a list of graphs, all graphs with a metric that can be read are one mesh: nodes of
-the same id are one node, and of links that several graphs have the best one stays.
+All graphs with a readable metric of a NetworkCollection, or of a list of graphs, form one mesh: nodes with
+the same id are one node, and of a link in several graphs the best one is kept.
 """
 
 from statistics import median
@@ -33,23 +33,23 @@ from multihop.importers.parsing.records import (
 _OLSRD_ONE = 1024.0
 _ATTACHED = {"lan", "attached"}
 
-#: olsrd's names of its link-quality algorithms, all of them ETX, and what others write.
+#: Names of ETX: those of olsrd's link-quality algorithms, and those of other writers.
 _ETX = {"etx", "etx_ff", "etx_ffeth", "etx_ffeth_nl80211", "etx_fpm", "etx_float"}
 _OLSRD = {"olsr", "olsrv1"}
 
 
 def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
-    """Does this look like a NetworkGraph, or several?"""
+    """Whether the value is a NetworkGraph, or several."""
     if isinstance(data, list):
         return any(_is(item, "NetworkGraph") for item in data)
     return _is(data, "NetworkGraph", "NetworkCollection")
 
 
 def read(data: Any, origin: str, assume_delivery: float | None) -> Mesh:  # noqa: ANN401 - any JSON value
-    """Reads nodes and links; networks that are merely attached to a node are left out.
+    """Reads nodes and links; networks attached to a node are left out.
 
     Raises:
-        UserError: if the shape is another one, or no metric says anything about delivery and none is assumed.
+        UserError: if the shape is another one, or no metric is readable and no delivery ratio is assumed.
     """
     mesh = Mesh("netjson", "")
     graphs = _graphs(data, origin, mesh)
@@ -60,7 +60,7 @@ def read(data: Any, origin: str, assume_delivery: float | None) -> Mesh:  # noqa
         metric = str(graphs[0][1].get("metric") or "none") if graphs else "none"
         raise UserError(
             f"{graphs[0][0] if graphs else origin}: metric: found {metric[:40]!r}, which says nothing about delivery; "
-            "what can be read is ETX, or use --assume-delivery 0.9 to give every link the same"
+            "needs ETX, or use --assume-delivery 0.9 to give every link the same"
         )
     if len(useful) < len(graphs):
         mesh.left_out["graphs whose metric says nothing about delivery"] += len(graphs) - len(useful)
@@ -81,7 +81,7 @@ def _is(data: Any, *types: str) -> bool:  # noqa: ANN401 - any JSON value
 
 
 def _graphs(data: Any, origin: str, mesh: Mesh) -> list[tuple[str, dict[str, Any]]]:  # noqa: ANN401 - any JSON value
-    """Each NetworkGraph with its place. Other objects of a collection are left out."""
+    """Returns each NetworkGraph with its place. Other objects of a collection are left out."""
     if _is(data, "NetworkGraph"):
         return [(origin, data)]
     items = data.get("collection") if isinstance(data, dict) else data
@@ -146,7 +146,7 @@ def _link(
 
 
 def _etx_unit(graph: dict[str, Any], links: list[dict[str, Any]]) -> float | None:
-    """What a cost of one transmission is written as; `None` if costs are not ETX."""
+    """Returns the cost of one transmission; `None` if costs are not ETX."""
     metric, protocol = (str(graph.get(key) or "").strip().lower() for key in ("metric", "protocol"))
     if metric not in _ETX and not (metric == "" and protocol in _OLSRD):
         return None

@@ -1,6 +1,6 @@
 """NYC Mesh's network map: a JSON list of links `{from, to, status}`, and one of nodes `{id, coordinates}`.
 
-The files know which links exist, not how good they are.
+The files list links without their quality.
 """
 
 from typing import Any
@@ -12,15 +12,15 @@ from multihop.importers.parsing.records import BrokenRecordError, json_records, 
 
 
 def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
-    """Does this look like a list of such links?"""
+    """Whether the value is a list of such links."""
     return isinstance(data, list) and any(isinstance(link, dict) and {"from", "to"} <= link.keys() for link in data)
 
 
 def read(data: list[Any], nodes: Any, origin: str, assume_delivery: float | None) -> Mesh:  # noqa: ANN401 - JSON
-    """Reads links whose status is `active`, with the same delivery for all.
+    """Reads links of status `active`, with the same delivery ratio for all.
 
     Raises:
-        UserError: if no delivery is assumed, or a record is of another shape.
+        UserError: if no delivery ratio is assumed, or a record has another shape.
     """
     if assume_delivery is None:
         raise UserError(

@@ -2,7 +2,7 @@
 
 OLSR counts HELLO messages: a node's *link quality* (LQ) is the share of the neighbour's HELLOs that it
 received, and the *neighbour link quality* (NLQ) the share of its own that the neighbour received. So NLQ is
-the delivery probability from the node to the neighbour, and LQ that of the reverse link. HELLOs are short
+the delivery ratio from the node to the neighbour, and LQ that of the reverse link. HELLOs are short
 broadcasts at a low basic rate.
 """
 
@@ -18,11 +18,11 @@ from multihop.importers.reports import power_over_noise, unicast_rate
 
 READING = "OLSR link quality: NLQ is delivery towards the neighbour, LQ of the reverse link"
 
-#: What interfaces without a band in their name count as.
+#: Band of interfaces whose name has none.
 _LOWER_BAND = "2.4 GHz"
 _BAND = re.compile(r"(?:-|mesh|adhoc|radio)(2(?:[.]?4)?|5)(?:g(?:hz)?)?$", re.IGNORECASE)
 
-#: The first line of a table of txtinfo, and the columns that are read. Some names hold a blank.
+#: First line of a table of txtinfo, and names of columns, some of which contain a space.
 _TABLE = re.compile(r"^[ \t]*Table: *(\S[^\t\r\n]*?)[ \t\r]*$", re.MULTILINE)
 _COLUMN = re.compile(r"Dest\. IP|Last hop IP|Local IP|Remote IP|IP address|\S+")
 _VALIDITY = re.compile(r":\d+\.\d{3}$")
@@ -34,7 +34,7 @@ _WIRELESS = re.compile(r"^(wlan|wl|ath|wifi|mesh|radio|adhoc|ra)\d*", re.IGNOREC
 
 
 def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
-    """Does this look like the output of the jsoninfo plugin?"""
+    """Whether the value is output of the jsoninfo plugin."""
     if not isinstance(data, dict):
         return False
     return any(
@@ -44,10 +44,10 @@ def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
 
 
 def read(data: dict[str, Any], origin: str) -> Mesh:
-    """Reads the topology table; if there is none, the node's own links.
+    """Reads the topology table, or the node's own links without one.
 
-    Addresses that the `mid` table lists as aliases count as the node that they belong to. jsoninfo does not
-    say which interfaces are wireless: all are taken.
+    Addresses in the `mid` table are aliases of their node. jsoninfo does not tell which interfaces are
+    wireless: all are read.
 
     Raises:
         UserError: if the table is no list.
@@ -67,15 +67,15 @@ def read(data: dict[str, Any], origin: str) -> Mesh:
 
 
 def matches_text(text: str) -> bool:
-    """Does this look like the output of the txtinfo plugin?"""
+    """Whether the text is output of the txtinfo plugin."""
     return _TABLE.search(text) is not None
 
 
 def read_text(text: str, origin: str) -> Mesh:
-    """Reads the tables of txtinfo: Topology, or the node's own Links where there is none.
+    """Reads the tables of txtinfo: Topology, or the node's own Links without one.
 
-    Aliases in the table MID count as the node that they belong to. Own links over an interface of which the
-    table Interfaces says that it is not WLAN are left out. The other tables are passed over.
+    Addresses in the table MID are aliases of their node. Own links over interfaces that are not WLAN, by the
+    table Interfaces, are left out. Other tables are ignored.
 
     Raises:
         UserError: if no table has links with LQ and NLQ.
@@ -112,7 +112,7 @@ def read_text(text: str, origin: str) -> Mesh:
 
 
 def _filled(mesh: Mesh, rows: Iterable[_Row], main: dict[str, str]) -> Mesh:
-    """The mesh with links of rows of address, address of the neighbour, LQ and NLQ."""
+    """Fills a mesh with the links of rows of address, address of the neighbour, LQ and NLQ."""
     pairs = [(main.get(a, a), main.get(b, b), lq, nlq) for a, b, lq, nlq in rows]
     for id in dict.fromkeys(id for a, b, *_ in pairs for id in (a, b)):
         mesh.add_node(Node(id, label=id))
@@ -124,7 +124,7 @@ def _filled(mesh: Mesh, rows: Iterable[_Row], main: dict[str, str]) -> Mesh:
 
 
 def _text_tables(text: str, origin: str) -> dict[str, tuple[tuple[str, ...], list[tuple[str, list[str]]]]]:
-    """Name of each table -> its columns, and its rows, each with its place. A blank line ends a table."""
+    """Returns the columns and rows of each table, each row with its place. A blank line ends a table."""
     found: dict[str, tuple[tuple[str, ...], list[tuple[str, list[str]]]]] = {}
     name, columns = None, False
     for at, line in enumerate(text.splitlines(), 1):
@@ -132,7 +132,7 @@ def _text_tables(text: str, origin: str) -> dict[str, tuple[tuple[str, ...], lis
         if begin:
             name, columns = begin[1], False
         elif not line.strip():
-            # Before the header of columns, a blank line ends nothing.
+            # A blank line before the column names does not end a table.
             name = None if columns else name
         elif name is not None and not columns:
             found.setdefault(name, (tuple(_COLUMN.findall(line)), []))
@@ -143,24 +143,23 @@ def _text_tables(text: str, origin: str) -> dict[str, tuple[tuple[str, ...], lis
 
 
 def _bare(address: str) -> str:
-    """An address of the table MID without the validity time that may follow."""
+    """Returns an address of the table MID without its validity time."""
     return _VALIDITY.sub("", address)
 
 
 def matches_csv(columns: tuple[str, ...]) -> bool:
-    """Is this a list of OLSR links?"""
+    """Whether the columns are those of OLSR links."""
     return {"src", "dst", "lq", "nlq"} <= set(columns)
 
 
 def read_csv(table: Table, nodes: Table | None) -> Mesh:
-    """Reads links with `src, dst, lq, nlq`; `nodes` may give `node, lat, lon`.
+    """Reads links with `src, dst, lq, nlq`; `nodes` may have `node, lat, lon`.
 
-    If there is an `ifname`, links over an interface that is not wireless, or not named, are left out; where
-    names end in a band, as `wlan1-mesh-5` does, links of 2.4 and 5 GHz are those of different radios. Of a
-    row's `signal_dbm` and `noise_dbm`, which `src` measures of what `dst` sends, the ratio is taken;
-    `tx_rate_kbps` and `rx_rate_kbps` are the rates of the latest frames, which of 1 Mb/s or less is that of a
-    broadcast, not of the link. MCS say the same as the rates: that there are any says that these are links of
-    802.11n.
+    With a column `ifname`, links over an interface that is not wireless, or not named, are left out. If names
+    end in a band, such as `wlan1-mesh-5`, links of 2.4 and 5 GHz are of different radios. The ratio of
+    `signal_dbm` to `noise_dbm`, measured by `src` for reception from `dst`, is the power. `tx_rate_kbps` and
+    `rx_rate_kbps` are rates of the latest frames; 1 Mb/s or less is a broadcast rate, which is ignored. A
+    column with MCS shows that the links are 802.11n.
     """
     mesh = Mesh("olsr", READING)
     for row in nodes.rows if nodes else []:
@@ -202,7 +201,7 @@ def _csv_link(mesh: Mesh, row: Row, *, listed: bool) -> None:
 
 
 def _band(interface: str | None) -> str | None:
-    """The band that an interface is named after, as `wlan0-adhoc-2`, `wlan1-mesh-5` and `mesh5` are."""
+    """Returns the band in the name of an interface, such as `wlan0-adhoc-2`, `wlan1-mesh-5` or `mesh5`."""
     found = _BAND.search(interface or "")
     return None if found is None else _LOWER_BAND if found[1].startswith("2") else "5 GHz"
 
@@ -213,7 +212,7 @@ def _rate(row: Row, column: str) -> float | None:
 
 
 def _main_addresses(data: dict[str, Any]) -> dict[str, str]:
-    """Alias -> main address. jsoninfo nests addresses in newer versions."""
+    """Returns main addresses by alias. Newer versions of jsoninfo nest addresses."""
     found: dict[str, str] = {}
     mid = data.get("mid")
     for entry in mid if isinstance(mid, list) else []:

@@ -1,8 +1,8 @@
 """Link measurements on the ORBIT grid: CSV with `noise_dbm,tx_x,tx_y,rx_x,rx_y,received,sent`.
 
-Each row counts the probes that one node received of those that another sent, while noise of the given power
-was injected. Nodes stand on a grid with one metre between neighbours. The RSSI of that card is in dB above
-its own noise floor, not in dBm; it is not used.
+Each row counts the probes received by one node of those sent by another, with injected noise of the given
+power. Nodes are on a grid with one metre between neighbours. The RSSI of that card is in dB above its own
+noise floor, not in dBm, and is not used.
 """
 
 from multihop.base.errors import UserError
@@ -14,7 +14,7 @@ _COLUMNS = {"noise_dbm", "tx_x", "tx_y", "rx_x", "rx_y", "received", "sent"}
 
 
 def matches(columns: tuple[str, ...]) -> bool:
-    """Is this a list of ORBIT measurements?"""
+    """Whether the columns are those of ORBIT measurements."""
     return set(columns) >= _COLUMNS
 
 
@@ -34,11 +34,11 @@ def read(table: Table, noise_level: float | None) -> Mesh:
     tally.require_most_sound()
     levels = sorted({noise for noise, _ in found})
     if not levels:
-        raise UserError(f"{table.origin}: no row has a noise_dbm; there is nothing to read")
+        raise UserError(f"{table.origin}: no row has a noise_dbm; needs rows with noise_dbm")
     level = levels[0] if noise_level is None else noise_level
     if level not in levels:
         known = ", ".join(f"{v:g}" for v in levels)
-        raise UserError(f"{table.origin}: --noise-level: found {level:g}; the file has {known}")
+        raise UserError(f"{table.origin}: --noise-level: found {level:g}; needs one of {known}")
     mesh = Mesh("orbit", f"probes received of those sent, with {level:g} dBm of injected noise", tally=tally)
     for noise, row in found:
         if noise != level:

@@ -1,7 +1,6 @@
 """Positions without links: CSV with a node's `name` and `lat, lon` (degrees) or `x, y` (metres).
 
-Distances say which nodes hear each other: those within a range of each other have a link, as in the medium
-`ranges`.
+Nodes within a range of each other have a link, as in the medium `ranges`.
 """
 
 import math
@@ -15,21 +14,21 @@ from multihop.importers.mesh import Mesh
 from multihop.importers.parsing.tables import Table
 from multihop.importers.positions import drop_null_island, positions
 
-#: ns-2's range of reception, which is also the default of the medium `ranges`.
+#: Reception range of ns-2, also the default of the medium `ranges`.
 DEFAULT_RANGE_M = 250.0
 
 _PAIRS_MAX = 5_000_000
 
 
 def matches(columns: tuple[str, ...]) -> bool:
-    """Is this a list of nodes with positions?"""
+    """Whether the columns are those of nodes with positions."""
     found = set(columns)
     named = bool({"name", "node", "id"} & found)
     return named and ({"lat", "lon"} <= found or {"x", "y"} <= found) and not {"source", "target"} <= found
 
 
 def read(table: Table, range_m: float | None) -> Mesh:
-    """Reads nodes, and links those within a range of each other.
+    """Reads nodes, and adds links within a range.
 
     Raises:
         UserError: if there are too many links.
@@ -56,7 +55,7 @@ def read(table: Table, range_m: float | None) -> Mesh:
 
 
 def _apart(mesh: Mesh, placed: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
-    """Moves nodes that stand where another does, such as two on a mast: path loss needs a distance."""
+    """Moves nodes at the position of another, such as two on a mast, since path loss needs a distance."""
     taken: set[tuple[float, float]] = set()
     for id, (x, y) in placed.items():
         east = x
@@ -71,7 +70,7 @@ def _apart(mesh: Mesh, placed: dict[str, tuple[float, float]]) -> dict[str, tupl
 
 
 def _near(placed: dict[str, tuple[float, float]], reach: float) -> Iterator[tuple[str, str, float]]:
-    """Pairs within reach, found by squares of that size."""
+    """Yields pairs within reach, found in a grid of that size."""
     squares: dict[tuple[int, int], list[str]] = defaultdict(list)
     for id, (x, y) in placed.items():
         column, line = math.floor(x / reach), math.floor(y / reach)

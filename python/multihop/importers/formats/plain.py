@@ -1,9 +1,8 @@
-"""Plain CSV of links, with an optional CSV of nodes: the format for what no other importer reads.
+"""Plain CSV of links, with an optional CSV of nodes: the format for data that no other importer reads.
 
 Links: `source,target` and either `delivery` (0 to 1, source to target) with an optional `reverse_delivery`,
-or `rssi_dbm` with an optional `reverse_rssi_dbm`; both may be there, and `rate_mbps`, the rate of the link,
-and `channel`,
-the number of its channel. Nodes: `name` with `lat,lon` (degrees) or `x,y` (metres), and
+or `rssi_dbm` with an optional `reverse_rssi_dbm`, or both. Optional are `rate_mbps`, the rate of the link,
+and `channel`, the number of its channel. Nodes: `name` with `lat,lon` (degrees) or `x,y` (metres), and
 optionally `gateway` (yes/no).
 """
 
@@ -16,7 +15,7 @@ _YES = {"1", "true", "y", "yes"}
 
 
 def matches(columns: tuple[str, ...]) -> bool:
-    """Is this a list of links?"""
+    """Whether the columns are those of links."""
     return {"source", "target"} <= set(columns)
 
 
@@ -53,7 +52,7 @@ def read(table: Table, nodes: Table | None, assume_delivery: float | None) -> Me
 def _link(
     mesh: Mesh, row: Row, columns: tuple[str, str] | None, assume_delivery: float | None, *, listed: bool
 ) -> None:
-    """Adds the directions of a row. `columns` hold the quality of both, if there is any."""
+    """Adds the directions of a row. `columns` are those of the qualities, or `None`."""
     a, b = row.text("source"), row.text("target")
     if a is None or b is None:
         raise BrokenRecordError(row.where, "source or target is empty; needs the names of both ends")
@@ -71,12 +70,12 @@ def _link(
 
 
 def _power(row: Row, column: str, columns: tuple[str, str] | None) -> float | None:
-    """A power beside the quality that is read."""
+    """Returns a power, unless it is itself the quality."""
     return row.number(column) if columns is None or columns[0] != "rssi_dbm" else None
 
 
 def _channel(row: Row) -> str:
-    """The number of a link's channel, in a file that has them."""
+    """Returns the channel number of a link, in a file with channels."""
     found = row.text("channel")
     if found is None or not found.isdecimal():
         raise BrokenRecordError(
@@ -86,10 +85,10 @@ def _channel(row: Row) -> str:
 
 
 def node(row: Row) -> Node:
-    """The node of a row.
+    """Returns the node of a row.
 
     Raises:
-        BrokenRecordError: if it has no name.
+        BrokenRecordError: if the row has no name.
     """
     id = row.text("name") or row.text("node") or row.text("id")
     if id is None:

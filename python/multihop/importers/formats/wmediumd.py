@@ -1,18 +1,18 @@
 """wmediumd.cfg of wmediumd, which emulates a medium for mac80211_hwsim (github.com/bcopeland/wmediumd).
 
-`ifaces.ids` are the nodes. Their links are, as wmediumd reads them (its `config.c`):
+`ifaces.ids` are the nodes. Links are read as wmediumd does (its `config.c`):
 
-- `ifaces.links`, or `model.links` with `model.type = "snr"`: signal-to-noise ratios in dB, taken to the noise
-  of the engine. At 0 dB and below nothing is delivered, and the pair at most interferes. Pairs that are not
-  listed have 30 dB.
-- `model.links` with `model.type = "prob"`: probabilities of an error of a frame; delivery is the rest. Pairs
-  that are not listed have `model.default_prob`, or no errors.
+- `ifaces.links`, or `model.links` with `model.type = "snr"`: signal-to-noise ratios in dB, relative to the
+  noise of the engine. At 0 dB and below nothing is delivered, and the pair at most interferes. Unlisted pairs
+  have 30 dB.
+- `model.links` with `model.type = "prob"`: frame error probabilities; the delivery ratio is the complement.
+  Unlisted pairs have `model.default_prob`, or no errors.
 - `model.type = "path_loss"`: the ratio follows from `positions` in metres, `tx_powers` in dBm and a law
-  (`log_distance`, `free_space`, `itu`) at 2412 MHz, over noise of -91 dBm.
+  (`log_distance`, `free_space`, `itu`) at 2412 MHz, with noise of -91 dBm.
 - `prob.matrix_list` of cozybit's older wmediumd: the matrix of the lowest rate, by sender and receiver.
 
-A direction that is not listed has the value of the reverse direction, if that is listed. What moves or fades
-stays as it is at the beginning.
+An unlisted direction has the value of the reverse direction, if that is listed. Motion and fading are
+ignored.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from multihop.importers.parsing.records import BrokenRecordError, json_type, num
 
 _GROUP = re.compile(r"^[ \t]*ifaces[ \t\r\n]*[:=][ \t\r\n]*\{", re.MULTILINE)
 
-#: wmediumd's own figures: `SNR_DEFAULT`, `NOISE_LEVEL` and `FREQ_1CH`.
+#: Constants of wmediumd: `SNR_DEFAULT`, `NOISE_LEVEL` and `FREQ_1CH`.
 _DEFAULT_SNR_DB = 30
 _NOISE_DBM = -91
 _FREQUENCY_HZ = 2.412e9
 _LIGHT_M_S = 2.99792458e8
 
-#: Pairs of nodes that are read: each has a value, listed or not.
+#: Most nodes, since each pair has a value, listed or not.
 _NODES_MAX = 2000
 
 _NOT_TAKEN = ("directions", "fading_coefficient")
@@ -44,7 +44,7 @@ _Values = dict[tuple[int, int], float | None]
 
 
 def matches_text(text: str) -> bool:
-    """Does this have a group of interfaces as wmediumd does?"""
+    """Whether the text has wmediumd's group of interfaces."""
     return _GROUP.search(text) is not None
 
 
@@ -52,14 +52,14 @@ def read_text(text: str, origin: str) -> Mesh:
     """Reads interfaces and the links of any model.
 
     Raises:
-        UserError: if this is no such file, or the model is none that wmediumd has.
+        UserError: if the file is none of wmediumd, or has an unknown model.
     """
     settings = libconfig.parse(text, origin)
     interfaces, model = objects(settings, "ifaces"), objects(settings, "model")
     mesh = Mesh("wmediumd", "")
     ids = _list(interfaces.get("ids"), f"{origin}: ifaces.ids")
     if len(ids) > _NODES_MAX:
-        raise UserError(f"{origin}: ifaces.ids: found {len(ids)}; at most {_NODES_MAX} are read, as all pairs count")
+        raise UserError(f"{origin}: ifaces.ids: found {len(ids)}; needs at most {_NODES_MAX}, since all pairs count")
     names = [text_id(id) or f"interface {at}" for at, id in enumerate(ids)]
     places = _list(model["positions"], f"{origin}: model.positions") if "positions" in model else []
     for at, name in enumerate(names):
@@ -81,7 +81,7 @@ def read_text(text: str, origin: str) -> Mesh:
 
 
 def _values(mesh: Mesh, settings: dict[str, Any], origin: str, nodes: int) -> _Values:
-    """Ratio in dB, or delivery, of each direction; says in the mesh which it is."""
+    """Returns the ratio in dB or the delivery ratio of each direction, and sets the mesh's quantity."""
     interfaces, model = objects(settings, "ifaces"), objects(settings, "model")
     kind = str(model.get("type", "snr"))
     ratio = f"signal-to-noise ratio in dB, over noise of {NOISE_DBM:g} dBm"
@@ -102,18 +102,18 @@ def _values(mesh: Mesh, settings: dict[str, Any], origin: str, nodes: int) -> _V
     if kind.startswith("path_loss"):
         mesh.quantity, mesh.reading = "rssi", f"{ratio}, from positions by the law of the model"
         return _of_path_loss(model, origin, nodes)
-    raise UserError(f"{origin}: model.type: found {kind[:40]!r}; what can be read: snr, prob, path_loss")
+    raise UserError(f"{origin}: model.type: found {kind[:40]!r}; needs snr, prob or path_loss")
 
 
 def _listed(
     mesh: Mesh,
-    links: Any,  # noqa: ANN401 - whatever a file holds
+    links: Any,  # noqa: ANN401 - any value in a file
     where: str,
     nodes: int,
     default: float,
     reading: Callable[[float], float],
 ) -> _Values:
-    """Values of links `(from, to, value)`; a direction without one has that of the reverse direction."""
+    """Returns values of links `(from, to, value)`; an unlisted direction has the reverse one's value."""
     needed = f"needs indexes from 0 to {nodes - 1}"
     found: dict[tuple[int, int], float | None] = {}
     for at, link in enumerate(_list(links, where)):
@@ -133,7 +133,7 @@ def _listed(
     return {(a, b): found.get((a, b), found.get((b, a), default)) for a in range(nodes) for b in range(nodes) if a != b}
 
 
-def _of_matrix(matrices: Any, origin: str, nodes: int) -> _Values:  # noqa: ANN401 - whatever a file holds
+def _of_matrix(matrices: Any, origin: str, nodes: int) -> _Values:  # noqa: ANN401 - any value in a file
     first = next(iter(_list(matrices, f"{origin}: prob.matrix_list")), None)
     if not isinstance(first, list) or len(first) != nodes * nodes:
         raise UserError(
@@ -165,14 +165,14 @@ def _of_path_loss(model: dict[str, Any], origin: str, nodes: int) -> _Values:
             if power is None or ax is None or ay is None or bx is None or by is None or (ax, ay) == (bx, by):
                 values[a, b] = None
                 continue
-            # wmediumd cuts both off to whole decibels.
+            # wmediumd truncates both to whole decibels.
             ratio = power - math.trunc(loss(math.dist((ax, ay), (bx, by)))) - _NOISE_DBM
             values[a, b] = float(math.trunc(ratio)) if math.isfinite(ratio) else None
     return values
 
 
 def _law(model: dict[str, Any], origin: str) -> Callable[[float], float]:
-    """Path loss in dB by distance in metres."""
+    """Returns path loss in dB by distance in metres."""
 
     def parameter(key: str) -> float:
         value = number(model.get(key))
@@ -193,12 +193,12 @@ def _law(model: dict[str, Any], origin: str) -> Callable[[float], float]:
     raise UserError(f"{origin}: model.model_name: found {name[:40]!r}; needs log_distance, free_space or itu")
 
 
-def _pair(place: Any) -> tuple[float | None, float | None]:  # noqa: ANN401 - whatever a file holds
-    """The first two coordinates of a place; a third is the height."""
+def _pair(place: Any) -> tuple[float | None, float | None]:  # noqa: ANN401 - any value in a file
+    """Returns the first two coordinates of a position; a third is the height."""
     return (number(place[0]), number(place[1])) if isinstance(place, list) and len(place) >= 2 else (None, None)
 
 
-def _list(value: Any, where: str) -> list[Any]:  # noqa: ANN401 - whatever a file holds
+def _list(value: Any, where: str) -> list[Any]:  # noqa: ANN401 - any value in a file
     if not isinstance(value, list):
         raise UserError(f"{where}: found {json_type(value)}; needs a list")
     return value

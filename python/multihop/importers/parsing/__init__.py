@@ -1,1 +1,1 @@
-"""From bytes to records: what a file was saved in, notations, values of fields, and broken records."""
+"""From bytes to records: encodings and compression, notations, field values, and broken records."""

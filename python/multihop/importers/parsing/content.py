@@ -1,7 +1,7 @@
-"""The text of a file, out of what it was saved in.
+"""Text of a file, decoded and unpacked.
 
-A file may be compressed (gzip), be an HTTP answer with its headers, hold what `telnet` prints around an
-answer, begin with a byte order mark, or be UTF-16.
+A file may be compressed (gzip), be an HTTP response with its headers, contain the messages of `telnet` around
+a response, begin with a byte order mark, or be UTF-16.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _HTTP = re.compile(rb"HTTP/[0-9.]+ +([0-9]{3})([^\r\n]*)\r?\n")
 _HEADER = re.compile(rb"([^\s:]+)[ \t]*:([^\r\n]*)\r?\n")
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
 
-#: What `telnet` prints before an answer, and after.
+#: Messages of `telnet` before and after a response.
 _TELNET_BEFORE = re.compile(r"\s*(?:Trying [^\n]*\n\s*)?Connected to [^\n]*\n(?:\s*Escape character is [^\n]*\n)?")
 _TELNET_AFTER = re.compile(r"\n\s*Connection closed by foreign host\.?\s*$")
 
@@ -29,7 +29,7 @@ _DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._-]
 
 
 def read(path: Path, what: str, max_bytes: int) -> str:
-    """The text in a file.
+    """Returns the text of a file.
 
     Raises:
         UserError: if the file cannot be read, is longer than `max_bytes` when unpacked, is an HTTP error, or
@@ -42,7 +42,7 @@ def read(path: Path, what: str, max_bytes: int) -> str:
 
 
 def _unpacked(content: bytes, path: Path, max_bytes: int) -> bytes:
-    """What gzip holds; anything else as it is."""
+    """Unpacks gzip data; other data is returned unchanged."""
     if not content.startswith(_GZIP):
         return content
     unpacked = io.BytesIO()
@@ -61,7 +61,7 @@ def _unpacked(content: bytes, path: Path, max_bytes: int) -> bytes:
 
 
 def _http_body(content: bytes, path: Path) -> bytes:
-    """The body of an HTTP answer: of the last one, where redirections come before."""
+    """Returns the body of an HTTP response, of the last one after redirections."""
     while status := _HTTP.match(content):
         headers: dict[bytes, bytes] = {}
         at = status.end()
@@ -75,13 +75,13 @@ def _http_body(content: bytes, path: Path) -> bytes:
             continue
         if not status[1].startswith(b"2"):
             reason = (status[1] + status[2]).decode("ascii", "replace")[:60].strip()
-            raise UserError(f"{path}: this is an HTTP answer of status {reason!r}, not a mesh; fetch it again")
+            raise UserError(f"{path}: this is an HTTP response of status {reason!r}, not a mesh; fetch it again")
         return _joined(body) if b"chunked" in headers.get(b"transfer-encoding", b"") else body
     return content
 
 
 def _joined(body: bytes) -> bytes:
-    """The chunks of a body as one; the body as it is, if a program has joined them already."""
+    """Joins the chunks of a body; a body that is already joined is returned unchanged."""
     joined, at = bytearray(), 0
     while chunk := _CHUNK.match(body, at):
         size = int(chunk[1], 16)
@@ -90,7 +90,7 @@ def _joined(body: bytes) -> bytes:
         joined += body[chunk.end() : chunk.end() + size]
         end = re.compile(rb"\r?\n").match(body, chunk.end() + size)
         at = end.end() if end else chunk.end() + size
-    # Without the last chunk the answer is cut short; the parser of the format says where.
+    # Without the last chunk the response is cut short; the parser of the format reports the place.
     return bytes(joined) if joined and at >= len(body) else body
 
 
@@ -104,7 +104,7 @@ def _decoded(content: bytes, path: Path, what: str) -> str:
         if content[2 if content[0] == 0 else 3] == 0:
             return _as(encoding, content, path, what)
     declared = _DECLARED.match(content.lstrip())
-    # What reads as ASCII is not UTF-16, whatever it declares.
+    # Text that reads as ASCII is not UTF-16, whatever it declares.
     if declared and not declared[1].lower().startswith((b"utf-16", b"utf16", b"utf-32", b"ucs")):
         return _as(declared[1].decode("ascii").lower(), content, path, what)
     return _as("utf-8-sig", content, path, what)
@@ -115,6 +115,6 @@ def _as(encoding: str, content: bytes, path: Path, what: str) -> str:
     try:
         return content.decode("utf-8-sig" if name == "UTF-8" else encoding)
     except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not {name} text (byte {error.start}); expected {what}") from error
+        raise UserError(f"{path}: not {name} text (byte {error.start}); needs {what}") from error
     except (LookupError, ValueError) as error:
         raise UserError(f"{path}: text of encoding {name!r} cannot be read; save it as UTF-8") from error

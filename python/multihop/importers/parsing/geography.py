@@ -1,4 +1,4 @@
-"""Latitude and longitude in the forms that files of meshes have them."""
+"""Latitude and longitude in the forms of mesh files."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Coordinates = tuple[float | None, float | None]
 
 
 def coordinates(*places: Any) -> Coordinates:  # noqa: ANN401 - any JSON values
-    """Latitude and longitude of the first of these values that has both.
+    """Returns latitude and longitude of the first of these values with both.
 
     A value may be an object with `lat` (`latitude`) and `lng` (`lon`, `long`, `longitude`), an object that
     holds such a place as `location` or `geometry`, a GeoJSON Point, or its list `[longitude, latitude]`.
-    `(None, None)` if none of the values has a place.
+    Returns `(None, None)` if none of the values has a position.
     """
     found = [pair for place in places if (pair := _of_one(place)) != (None, None)]
-    # Half a place is one that is no good, and is counted as such.
+    # An incomplete position is returned, so that it is counted as such.
     return next((pair for pair in found if None not in pair), found[0] if found else (None, None))
 
 
@@ -37,7 +37,7 @@ def _of_one(place: Any) -> Coordinates:  # noqa: ANN401 - any JSON value
         return found
     for key in ("location", "geometry", "coordinates"):
         inner = place.get(key)
-        # A second level is enough: a location that holds a geometry, which holds coordinates.
+        # Two levels suffice: a location with a geometry, which has coordinates.
         if isinstance(inner, list):
             return _of_one(inner)
         if isinstance(inner, dict):
@@ -53,7 +53,7 @@ def _first_number(place: dict[str, Any], keys: tuple[str, ...]) -> float | None:
 
 
 def distance_m(a: tuple[float, float], b: tuple[float, float]) -> float:
-    """Great-circle distance of two places, each latitude and longitude in degrees (haversine formula)."""
+    """Great-circle distance of two positions, each latitude and longitude in degrees (haversine formula)."""
     (lat_a, lon_a), (lat_b, lon_b) = ((math.radians(x), math.radians(y)) for x, y in (a, b))
     half = math.sin((lat_b - lat_a) / 2) ** 2 + math.cos(lat_a) * math.cos(lat_b) * math.sin((lon_b - lon_a) / 2) ** 2
     return 2.0 * EARTH_RADIUS_M * math.asin(min(1.0, math.sqrt(half)))

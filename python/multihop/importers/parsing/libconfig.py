@@ -1,4 +1,4 @@
-"""The configuration format of libconfig (hyperrealm.github.io/libconfig), as Python values."""
+"""Parser of libconfig's configuration format (hyperrealm.github.io/libconfig)."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ Token = tuple[str, str, int]
 
 
 def parse(text: str, origin: str) -> dict[str, Any]:
-    """The settings: groups are dictionaries, lists and arrays are lists.
+    """Returns the settings: groups as dictionaries, lists and arrays as lists.
 
     Raises:
-        UserError: if it is something else, or includes another file.
+        UserError: if the text is no libconfig, or includes another file.
     """
     return _Reader(_tokens(text, origin), origin).settings()
 
@@ -43,9 +43,9 @@ def _tokens(text: str, origin: str) -> list[Token]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise UserError(f"{origin}:{line}: found {text[at : at + 20]!r}, which libconfig does not know")
+            raise UserError(f"{origin}:{line}: found {text[at : at + 20]!r}; needs libconfig syntax")
         if match.lastgroup == "include":
-            raise UserError(f"{origin}:{line}: another file is included; give one file with its content")
+            raise UserError(f"{origin}:{line}: includes another file; needs one file with all content")
         if match.lastgroup and match.lastgroup != "blank":
             tokens.append((match.lastgroup, match[0], line))
         line += match[0].count("\n")
@@ -61,7 +61,7 @@ class _Reader:
         self._end: Token = ("end", "the end of the file", tokens[-1][2] if tokens else 1)
 
     def settings(self, end: str | None = None, depth: int = 0) -> dict[str, Any]:
-        """Settings up to a closing brace, or the end of the file."""
+        """Reads settings up to a closing brace, or the end of the file."""
         found: dict[str, Any] = {}
         while self._next()[1 if end else 0] != (end or "end"):
             kind, name, _ = token = self._take()
@@ -75,7 +75,7 @@ class _Reader:
                 self._at += 1
         return found
 
-    def _value(self, depth: int) -> Any:  # noqa: ANN401 - whatever a file holds
+    def _value(self, depth: int) -> Any:  # noqa: ANN401 - any value in a file
         kind, text, _ = token = self._take()
         if depth > _DEEPEST:
             raise self._error(token, f"at most {_DEEPEST} levels of groups and lists")
@@ -89,7 +89,7 @@ class _Reader:
             is_whole = plain.lstrip("+-").isdecimal() and len(plain) < 20
             return int(plain, 16) if "x" in plain.lower() else int(plain) if is_whole else float(plain)
         if kind == "name":
-            # A bare word is no value of libconfig: text, so that only the record with it is broken.
+            # A bare word is no value of libconfig. As text, it breaks only its own record.
             return {"true": True, "false": False}.get(text.lower(), text)
         if text == "{":
             group = self.settings("}", depth + 1)

@@ -1,8 +1,8 @@
-"""Records of a file: values of their fields, and a tally of those that are broken.
+"""Records of a file: values of their fields, and counts of broken records.
 
-One broken record does not make a file of hundreds useless. An importer reads each record within
-`RecordTally.record`; a `BrokenRecordError` raised there is counted, and reading goes on. A file is refused if
-half of its records or more are broken.
+One broken record must not make a file of hundreds useless. An importer reads each record within
+`RecordTally.record`. A `BrokenRecordError` raised there is counted, and reading continues. A file is refused
+if half of its records or more are broken.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from multihop.base.errors import UserError
-from multihop.base.visible import visible
+from multihop.base.escaping import visible
 
 _FOUND = re.compile(r"found .*?(; |$)", re.DOTALL)
 
 
 class BrokenRecordError(UserError):
-    """A record that cannot be read: where it is, and what was found and would do."""
+    """Record that cannot be read; the message has its place, the value found and what is needed."""
 
     def __init__(self, where: str, reason: str) -> None:
         super().__init__(f"{where}: {reason}")
-        #: The reason without the value that was found, so that equal faults count as one kind.
+        #: Reason without the value found, so that equal faults count as one kind.
         self.kind = _FOUND.sub("", reason)
 
 
@@ -34,9 +34,9 @@ class RecordTally:
     """Counts of the records of a file.
 
     Attributes:
-        records: records that were read, broken or not.
-        kinds: kind of fault -> broken records of that kind.
-        messages: kind of fault -> message of the first such record.
+        records: number of records read, broken or not.
+        kinds: number of broken records by kind of fault.
+        messages: message about the first record of each kind of fault.
     """
 
     records: int = 0
@@ -45,7 +45,7 @@ class RecordTally:
 
     @contextmanager
     def record(self) -> Iterator[None]:
-        """Counts a record, and swallows that it is broken."""
+        """Counts a record, and suppresses its `BrokenRecordError`."""
         self.records += 1
         try:
             yield
@@ -54,7 +54,7 @@ class RecordTally:
             self.messages.setdefault(error.kind, str(error))
 
     def add_broken(self, where: str, reason: str) -> None:
-        """Counts a record that is broken."""
+        """Counts a broken record."""
         with self.record():
             raise BrokenRecordError(where, reason)
 
@@ -65,14 +65,14 @@ class RecordTally:
 
     @property
     def first(self) -> str | None:
-        """Message of the first broken record, with its place; `None` if there is none."""
+        """Message about the first broken record, with its place, or `None`."""
         return next(iter(self.messages.values()), None)
 
     def require_most_sound(self) -> None:
         """Refuses a file of which half the records or more are broken.
 
         Raises:
-            UserError: with the commonest fault and the place of the first such record.
+            UserError: with the most frequent fault and the place of the first such record.
         """
         if self.broken and 2 * self.broken >= self.records:
             kind, count = self.kinds.most_common(1)[0]
@@ -82,7 +82,7 @@ class RecordTally:
 
 
 def json_records(tally: RecordTally, value: Any, origin: str, key: str) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401
-    """The objects of a list, each with its place. Other items are broken records.
+    """Yields the objects of a list, each with its place. Other items are broken records.
 
     Raises:
         UserError: if the value is no list.
@@ -97,8 +97,8 @@ def json_records(tally: RecordTally, value: Any, origin: str, key: str) -> Itera
             tally.add_broken(where, f"found {json_type(item)}; needs an object")
 
 
-def number(value: Any) -> float | None:  # noqa: ANN401 - whatever a file holds
-    """A number from a JSON or CSV value; `None` if it is not one. `True` is not a number."""
+def number(value: Any) -> float | None:  # noqa: ANN401 - any value in a file
+    """Returns a number from a JSON or CSV value; `None` if it is none. `True` is not a number."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, str):
@@ -109,8 +109,8 @@ def number(value: Any) -> float | None:  # noqa: ANN401 - whatever a file holds
         return None
 
 
-def text_id(value: Any) -> str | None:  # noqa: ANN401 - whatever a file holds
-    """An id from a JSON value: text that is not empty, or an integer; `None` otherwise."""
+def text_id(value: Any) -> str | None:  # noqa: ANN401 - any value in a file
+    """Returns an id from a JSON value: text that is not empty, or an integer; `None` otherwise."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -122,18 +122,18 @@ def text_id(value: Any) -> str | None:  # noqa: ANN401 - whatever a file holds
 
 
 def objects(value: Any, *keys: str) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
-    """The object at these keys, one within the other; an empty one where there is none."""
+    """Returns the object at nested keys; an empty one if it is missing."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
 
 
 def shown(text: object, most: int = 40) -> str:
-    """Text of a file for a message: one line without control characters, cut off if it is long."""
+    """Returns text for a message: one line without control characters, cut if it is long."""
     return visible(" ".join(str(text).split()))[:most]
 
 
-def json_type(value: Any) -> str:  # noqa: ANN401 - whatever a file holds
-    """The name that JSON gives to the type of a value."""
+def json_type(value: Any) -> str:  # noqa: ANN401 - any value in a file
+    """Returns JSON's name of the type of a value."""
     names = {dict: "an object", list: "a list", str: "text", bool: "true/false", int: "a number", float: "a number"}
     return names.get(type(value), "nothing")

@@ -1,4 +1,4 @@
-"""CSV with a header, by column name, with line numbers for messages."""
+"""CSV tables with a header, by column name, with line numbers for messages."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from multihop.base.errors import UserError
 from multihop.importers.parsing.records import BrokenRecordError, number
 
-#: How tables say that a number is missing.
+#: Texts for a missing number.
 _MISSING = {"-", "na", "n/a", "nan", "none", "null"}
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row; `where` is `file:line`."""
+    """Row of a table; `where` is `file:line`."""
 
     where: str
     cells: dict[str, str]
@@ -23,7 +23,7 @@ class Row:
     length: int
 
     def text(self, column: str) -> str | None:
-        """The cell, or `None` if it is empty or there is no such column.
+        """Returns a cell, or `None` if it is empty or the column is missing.
 
         Raises:
             BrokenRecordError: if the row has more cells than the header.
@@ -34,10 +34,10 @@ class Row:
         return self.cells.get(column, "").strip() or None
 
     def number(self, column: str) -> float | None:
-        """The cell as a number, or `None` if there is none.
+        """Returns a cell as a number, or `None` if it is empty.
 
         Raises:
-            BrokenRecordError: if the cell holds something else.
+            BrokenRecordError: if the cell has other content.
         """
         text = self.text(column)
         if text is None or text.lower() in _MISSING:
@@ -50,7 +50,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A CSV file. Column names are in lower case, without surrounding blanks."""
+    """CSV table. Column names are in lower case, without surrounding blanks."""
 
     origin: str
     columns: tuple[str, ...]
@@ -58,7 +58,7 @@ class Table:
 
 
 def header(text: str) -> tuple[tuple[str, ...], str]:
-    """Column names of the first line that is not blank, and the delimiter: comma, semicolon or tab."""
+    """Returns column names in the first line with text, and the delimiter: comma, semicolon or tab."""
     line = next((line for line in text.splitlines() if line.strip()), "")
     delimiter = max(",;\t", key=line.count)
     return tuple(cell.strip().lower() for cell in line.split(delimiter)), delimiter
@@ -68,7 +68,7 @@ def parse(text: str, origin: str) -> Table:
     """Reads CSV with a header line.
 
     Raises:
-        UserError: if it is empty, or a column name is repeated.
+        UserError: if the text is empty, or a column name is repeated.
     """
     _, delimiter = header(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
@@ -83,7 +83,7 @@ def parse(text: str, origin: str) -> Table:
                 _require_distinct(columns, f"{origin}:{reader.line_num}")
                 continue
             where = f"{origin}:{reader.line_num}"
-            # Blank cells behind the last column are what spreadsheets leave.
+            # Spreadsheets may write blank cells after the last column.
             length = max((at for at, cell in enumerate(cells, 1) if cell.strip()), default=0)
             rows.append(Row(where, dict(zip(columns, cells, strict=False)), columns, length))
     except csv.Error as error:
@@ -96,4 +96,4 @@ def parse(text: str, origin: str) -> Table:
 def _require_distinct(columns: tuple[str, ...], where: str) -> None:
     repeated = sorted({name for name in columns if name and columns.count(name) > 1})
     if repeated:
-        raise UserError(f"{where}: column {repeated[0]!r} is there more than once")
+        raise UserError(f"{where}: column {repeated[0]!r} is given more than once; needs distinct columns")

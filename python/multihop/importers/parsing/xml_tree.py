@@ -1,4 +1,4 @@
-"""XML as a tree whose elements know their line."""
+"""XML as a tree of elements with line numbers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from multihop.base.errors import UserError
 
 @dataclass
 class Element:
-    """An element. Its name, and those of its attributes, are without namespace.
+    """XML element, without namespaces in its name and attributes.
 
     Attributes:
+        name: name of the element.
         where: `file:line`.
+        attributes: attributes of the element.
+        children: child elements.
         text: text directly in the element, up to its first child and between its children.
     """
 
@@ -26,11 +29,11 @@ class Element:
     text: str = ""
 
     def named(self, *names: str) -> Iterator[Element]:
-        """Children of one of these names."""
+        """Yields children with one of these names."""
         return (child for child in self.children if child.name in names)
 
     def all(self) -> Iterator[Element]:
-        """The element and everything within, in the order of the file."""
+        """Yields the element and all its descendants, in the order of the file."""
         stack = [self]
         while stack:
             element = stack.pop()
@@ -39,10 +42,10 @@ class Element:
 
 
 def parse(text: str, origin: str) -> Element:
-    """The root of a document.
+    """Returns the root element of a document.
 
     Raises:
-        UserError: if it is not well-formed, or declares entities of its own.
+        UserError: if the document is not well-formed, or declares entities.
     """
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
@@ -62,7 +65,7 @@ def parse(text: str, origin: str) -> Element:
         path[-1].text += data
 
     def entity(*_: object) -> None:
-        raise UserError(f"{origin}:{parser.CurrentLineNumber}: an entity is declared; write out what it stands for")
+        raise UserError(f"{origin}:{parser.CurrentLineNumber}: declares an entity; needs its text in its place")
 
     parser.StartElementHandler = begin
     parser.EndElementHandler = end
@@ -80,7 +83,7 @@ def parse(text: str, origin: str) -> Element:
 
 
 def root_name(text: str) -> str | None:
-    """Name of the root element, without namespace, of what looks like XML; `None` for other text."""
+    """Returns the name of the root element, without namespace; `None` for text that is no XML."""
     start = text.lstrip()
     if not start.startswith("<"):
         return None

@@ -1,7 +1,7 @@
-"""The figures of a comparison. Colours are schemes; everything else is told apart by other marks.
+"""Figures of a comparison. Colours are schemes; other properties have other marks.
 
-- figure: what a figure is: facets, and a legend
-- bars, delays, times: what facets show
+- figure: facets and legend of a figure
+- bars, delays, times: content of facets
 - paper: figures as files and on axes
 - html: figures in a page
 """
@@ -18,7 +18,7 @@ from multihop.results.columns import METRICS, OPTIMUM_METRICS, VIDEO_METRICS
 
 
 def every(runs: Runs) -> list[Figure]:
-    """All figures of which there is something to see, in the order of the report."""
+    """Returns all figures with content, in the order of the report."""
     made = [delays.against_goodput(runs), bars.flow_goodput(runs), delays.cdf(runs), bars.metrics(runs)]
     made += [bars.losses(runs), *(times.over_time(runs, quantity) for quantity in times.QUANTITIES.values())]
     made.append(bars.airtime(runs))
@@ -26,7 +26,7 @@ def every(runs: Runs) -> list[Figure]:
 
 
 def measures() -> list[str]:
-    """Names by which figures are chosen: words, then metrics."""
+    """Returns the names by which figures are chosen: words, then metrics."""
     metrics = (*METRICS, *VIDEO_METRICS, *OPTIMUM_METRICS)
     names = {metric.name for metric in metrics}
     words = {word for metric in metrics for word in bars.measures_of(metric)} - names
@@ -37,14 +37,14 @@ def require_measures(names: Sequence[str]) -> None:
     """Checks that figures can be chosen by these names.
 
     Raises:
-        UserError: naming the first one that is none.
+        UserError: naming the first unknown one.
     """
     unknown = next((name for name in names if name not in measures()), None)
     if unknown is not None or not names:
         found = "none" if unknown is None else repr(unknown)
-        raise UserError(f"metrics: found {found}; figures show: {', '.join(measures())}")
+        raise UserError(f"metrics: found {found}; needs one of {', '.join(measures())}")
 
 
 def chosen(figures: Sequence[Figure], names: Collection[str]) -> list[Figure]:
-    """What of these figures shows one of the metrics."""
+    """Returns these figures with only the facets that show one of the metrics."""
     return [part for figure in figures if (part := figure.chosen(names)).facets]

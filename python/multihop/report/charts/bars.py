@@ -32,12 +32,12 @@ from multihop.results.columns import DROP_CAUSES, TABLES, Metric
 from multihop.results.statistics import Estimate, estimate_or_none
 from multihop.results.words import three_digits
 
-#: More flows than these are lines, sorted by goodput.
+#: Flows above which goodput is drawn as sorted lines.
 _MOST_FLOWS = 20
 _MOST_NODES = 100
 _MOST_NAMES = 40
 
-#: Share of a node's time -> colour (none is ink) and hatching. Colours are of schemes.
+#: Colour (`None` is ink) and hatching of each share of a node's time. Colours belong to schemes.
 _SHARES: dict[str, tuple[str | None, str]] = {
     "transmitting": (None, ""),
     "receiving": ("#8d959c", "////"),
@@ -47,7 +47,7 @@ _SHARES: dict[str, tuple[str | None, str]] = {
 
 
 def metrics(runs: Runs, names: Sequence[str] | None = None) -> Figure:
-    """A facet for each metric, or for those of these names: bars with 95 % intervals and one dot per seed."""
+    """Returns a facet per metric, or per named metric: bars with 95 % intervals and one dot per seed."""
     facets = [
         Facet(metric.heading, measures_of(metric), partial(draw_metric, runs=runs, metric=metric))
         for metric in runs.metrics
@@ -58,19 +58,19 @@ def metrics(runs: Runs, names: Sequence[str] | None = None) -> Figure:
 
 
 def measures_of(metric: Metric) -> set[str]:
-    """Names by which a metric is chosen: its own, and the first word of it."""
+    """Returns the names by which a metric is chosen: its own, and its first word."""
     word = metric.name.split("_")[0]
     return {metric.name, word, *({"fairness"} if word == "jain" else set())}
 
 
 def has_bars(runs: Runs, metric: Metric) -> bool:
-    """Whether there is something to compare: two schemes, and a value that is not zero."""
+    """Whether something can be compared: two schemes, and a value that is not zero."""
     values = np.concatenate([runs.values(variant, metric.name) for variant in runs.variants])
     return len(runs.variants) > 1 and bool(np.any(np.isfinite(values) & (values != 0)))
 
 
 def draw_metric(notes: Notes, axis: Any, *, runs: Runs, metric: Metric) -> None:  # noqa: ANN401 - an Axes
-    """A bar for each scheme. The legend names schemes."""
+    """Draws a bar for each scheme, named by the legend."""
     panel = notes.panel(axis, "scheme", metric.heading)
     for index, (variant, look) in enumerate(looks(runs.variants).items()):
         of = tokens(runs, variant)
@@ -87,7 +87,7 @@ def draw_metric(notes: Notes, axis: Any, *, runs: Runs, metric: Metric) -> None:
 
 @dataclass(frozen=True)
 class _Bar:
-    """Where a bar stands, how wide it is, what its tooltip says, what it is of, and its look."""
+    """Position, width, tooltip, subjects and look of a bar."""
 
     at: float
     width: float
@@ -108,7 +108,7 @@ def _draw_bar(
     place: str,
     ends: tuple[float, float] = (0.0, np.inf),
 ) -> None:
-    """A bar at the mean, its 95 % interval within the range, a dot per seed, and a tooltip."""
+    """Draws a bar at the mean, its 95 % interval within the range, a dot per seed, and a tooltip."""
     found = estimate_or_none(values)
     if found is None:
         return
@@ -127,8 +127,8 @@ def _dots(notes: Notes, axis: Any, bar: _Bar, values: np.ndarray) -> None:  # no
     finite = values[np.isfinite(values)]
     if len(finite) < 2:
         return
-    beside = bar.at + bar.width * np.linspace(-0.25, 0.25, len(finite))
-    places = (finite, beside) if bar.is_lying else (beside, finite)
+    spread = bar.at + bar.width * np.linspace(-0.25, 0.25, len(finite))
+    places = (finite, spread) if bar.is_lying else (spread, finite)
     (dots,) = axis.plot(*places, linestyle="none", **seed_mark())
     notes.part(dots, of=bar.of)
 
@@ -147,7 +147,7 @@ def _whisker(notes: Notes, axis: Any, bar: _Bar, found: Estimate) -> None:  # no
 
 
 def flow_goodput(runs: Runs) -> Figure:
-    """Goodput of each flow; with many flows, sorted from the least to the most."""
+    """Returns the goodput of each flow; many flows are sorted from the least to the most."""
     flows = len(flow_names(runs))
     measures = {"goodput"}
     optimum = [Key("fair optimum", "line")] if runs.not_comparable is None else []
@@ -165,7 +165,7 @@ def flow_goodput(runs: Runs) -> Figure:
 
 
 def draw_flow_goodput(notes: Notes, axis: Any, *, runs: Runs) -> None:  # noqa: ANN401 - an Axes
-    """A group of bars for each flow, and a line across each bar at the flow's optimum."""
+    """Draws a group of bars for each flow, with a line across each bar at the flow's optimum."""
     names = flow_names(runs)
     rates = {variant: runs.rates(variant) / 1e6 for variant in runs.variants}
 
@@ -183,16 +183,16 @@ def draw_flow_goodput(notes: Notes, axis: Any, *, runs: Runs) -> None:  # noqa: 
 
 @dataclass(frozen=True)
 class _Groups:
-    """Groups of lying bars, one bar for each scheme.
+    """Groups of horizontal bars, one bar per scheme.
 
     Attributes:
-        what: a group is of.
-        names: of groups, as tooltips and files have them.
-        said: of each group in tooltips.
-        label: of the axis.
-        unit: of the values.
-        values: of a scheme and group, one per seed.
-        of: what a bar is of.
+        what: kind of the groups.
+        names: names of groups, for tooltips and files.
+        said: text of each group in tooltips.
+        label: label of the axis.
+        unit: unit of the values.
+        values: values of a scheme and group, one per seed.
+        of: subjects of a bar.
     """
 
     what: str
@@ -223,13 +223,13 @@ def _grouped(notes: Notes, axis: Any, runs: Runs, groups: _Groups) -> None:  # n
 
 
 def _offset(runs: Runs, variant: str) -> tuple[float, float]:
-    """Where in its group a scheme's bar is, and how wide."""
+    """Returns the position of a scheme's bar within its group, and its width."""
     width = 0.8 / len(runs.variants)
     return (runs.variants.index(variant) - (len(runs.variants) - 1) / 2) * width, width
 
 
 def _mark_optimum(notes: Notes, axis: Any, runs: Runs, variant: str) -> None:  # noqa: ANN401 - an Axes
-    """A line across the bar of each flow, where the proportionally fair optimum is."""
+    """Draws a line across the bar of each flow at the proportionally fair optimum."""
     offset, width = _offset(runs, variant)
     for place, row in enumerate(runs.optima[variant].flows.to_dict("records")):
         best, at = row["optimum_bps"] / 1e6, place + offset
@@ -239,7 +239,7 @@ def _mark_optimum(notes: Notes, axis: Any, runs: Runs, variant: str) -> None:  #
 
 
 def draw_sorted_goodput(notes: Notes, axis: Any, *, runs: Runs) -> None:  # noqa: ANN401 - an Axes
-    """A line for each scheme through the goodput of its flows, and a dashed one through their optimum."""
+    """Draws a line per scheme through the goodput of its flows, and a dashed one through their optimum."""
     label = "flows, from the least to the most goodput"
     panel = notes.panel(axis, label, "goodput [Mb/s]", cursor=True)
     for variant, look in looks(runs.variants).items():
@@ -260,7 +260,7 @@ def draw_sorted_goodput(notes: Notes, axis: Any, *, runs: Runs) -> None:  # noqa
 
 
 def losses(runs: Runs) -> Figure:
-    """Data packets lost by named cause, as a share of those that were lost or arrived."""
+    """Returns data packets lost by cause, as a share of those lost or delivered."""
     causes = lost_causes(runs)
     draw = partial(draw_losses, runs=runs, causes=causes)
     facets = [Facet("", {"loss", *(f"dropped_{cause}" for cause in causes)}, draw)] if causes else []
@@ -270,13 +270,13 @@ def losses(runs: Runs) -> Figure:
 
 
 def lost_causes(runs: Runs) -> list[str]:
-    """Causes by which a data packet was lost under any scheme."""
+    """Returns the causes of lost data packets under any scheme."""
     lost = runs.flows[[f"dropped_{cause}" for cause in DROP_CAUSES]].sum()
     return [cause for cause in DROP_CAUSES if lost[f"dropped_{cause}"] > 0]
 
 
 def loss_shares(runs: Runs, variant: str, cause: str) -> np.ndarray:
-    """Data packets of all flows that were lost by a cause, in % of those lost or arrived, by seed."""
+    """Returns data packets of all flows lost by a cause, in % of those lost or delivered, by seed."""
     made = []
     for result in runs.results[variant]:
         flows = result.flows
@@ -286,7 +286,7 @@ def loss_shares(runs: Runs, variant: str, cause: str) -> np.ndarray:
 
 
 def draw_losses(notes: Notes, axis: Any, *, runs: Runs, causes: Sequence[str]) -> None:  # noqa: ANN401 - an Axes
-    """A group of bars for each cause."""
+    """Draws a group of bars for each cause."""
 
     def values(variant: str, place: int) -> np.ndarray:
         return loss_shares(runs, variant, causes[place])
@@ -300,7 +300,7 @@ def draw_losses(notes: Notes, axis: Any, *, runs: Runs, causes: Sequence[str]) -
 
 
 def airtime(runs: Runs) -> Figure:
-    """Stacked shares of each node's time, a facet for each scheme; the busiest nodes where there are many."""
+    """Returns stacked shares of each node's time, a facet per scheme; of many nodes the busiest."""
     nodes = runs.nodes
     busy = 1 - nodes.groupby("node")["idle"].mean()
     shown = sorted(busy.nlargest(_MOST_NODES).index)
@@ -318,7 +318,7 @@ def airtime(runs: Runs) -> Figure:
 
 
 def draw_airtime(notes: Notes, axis: Any, *, runs: Runs, variant: str, shown: Sequence[int]) -> None:  # noqa: ANN401
-    """A bar for each node, stacked of its shares of time."""
+    """Draws a bar for each node, stacked by its shares of time."""
     nodes = runs.nodes
     names = nodes.drop_duplicates("node").set_index("node")["name"]
     panel = notes.panel(axis, "node", "% of time", variant if len(runs.variants) > 1 else "")

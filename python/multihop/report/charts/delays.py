@@ -1,4 +1,4 @@
-"""Delay: its distribution by scheme, and goodput against it by flow and scheme."""
+"""Delay: its distribution by scheme, and goodput against delay by flow and scheme."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from multihop.results.statistics import Estimate, estimate_or_none
 from multihop.results.words import three_digits
 
 _MARKERS = "os^vDPX*<>"
-#: More seeds than these have no line of their own.
+#: Most seeds with lines of their own.
 _MOST_SEEDS = 20
 
-#: Points that have intervals at most.
+#: Most points with intervals.
 _MOST_WHISKERS = 12
 
-#: Delay of a flow that goodput is drawn against.
+#: Delay against which goodput is drawn.
 _DELAY = "delay_p95_s"
 
 
 def cdf(runs: Runs, flows: Collection[int] | None = None) -> Figure:
-    """Distribution of one-way delay: a facet of all packets and one for each of some flows.
+    """Returns the distribution of one-way delay: a facet of all packets, and one for each of some flows.
 
-    With `flows`, a facet for each of these alone.
+    With `flows`, only a facet for each of these.
     """
     delays = runs.delays
     there = delays.groupby("flow")["packets"].sum()
@@ -62,10 +62,10 @@ def cdf(runs: Runs, flows: Collection[int] | None = None) -> Figure:
 
 
 def cumulative(delays: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Delays in seconds in rising order, and the share of packets that took no longer.
+    """Returns delays in seconds in rising order, and the share of packets up to each.
 
     Args:
-        delays: columns `delay_s`, the longest delay of a bin, and `packets`, how many are in it.
+        delays: columns `delay_s`, the longest delay of a bin, and `packets`, the number of packets in it.
     """
     counted = delays.groupby("delay_s")["packets"].sum()
     counted = counted[counted > 0].sort_index()
@@ -82,7 +82,7 @@ def draw_cdf(
     delays: pd.DataFrame,
     flow: int | None = None,
 ) -> None:
-    """A line for each scheme through the shares of packets of all seeds, and a thin one for each seed.
+    """Draws a line per scheme through the shares of packets of all seeds, and a thin one per seed.
 
     `delays` has the columns `variant`, `seed`, `flow`, `delay_s` and `packets`; of all flows, or of `flow`.
     """
@@ -114,12 +114,12 @@ def draw_cdf(
 
 
 def _risen(at: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The line through a distribution, from zero on."""
+    """Returns the line through a distribution, starting at zero."""
     return np.concatenate([at[:1], at]), np.concatenate([np.zeros(min(1, len(shares))), shares])
 
 
 def against_goodput(runs: Runs) -> Figure:
-    """One point for each flow and scheme: its goodput over its delay, means over seeds with intervals."""
+    """Returns a point for each flow and scheme: goodput over delay, means over seeds with intervals."""
     names = flow_names(runs)
     arrived = runs.flows[_DELAY].notna().any()
     several = len(names) * len(runs.variants) > 1
@@ -138,12 +138,12 @@ def against_goodput(runs: Runs) -> Figure:
 
 
 def _has_whiskers(runs: Runs) -> bool:
-    """Whether intervals are drawn: those of many points would hide the points."""
+    """Whether intervals are drawn, which would hide many points."""
     return len(flow_names(runs)) * len(runs.variants) <= _MOST_WHISKERS
 
 
 def draw_goodput_delay(notes: Notes, axis: Any, *, runs: Runs) -> None:  # noqa: ANN401 - an Axes
-    """Points of flows, marked by their shape, in the colour of the scheme."""
+    """Draws points of flows, with a shape per flow and a colour per scheme."""
     names = flow_names(runs)
     label, up = "95th percentile of one-way delay [ms]", "goodput [Mb/s]"
     panel = notes.panel(axis, label, up)
@@ -200,7 +200,7 @@ def _point(
 
 
 def _scale(axis: Any, direction: str, values: list[float]) -> None:  # noqa: ANN401 - an Axes
-    """From zero; logarithmic where values differ so much that the small ones would lie on the axis."""
+    """Sets an axis to begin at zero, or to be logarithmic if values differ by much."""
     positive = [value for value in values if value > 0]
     if not positive:
         return

@@ -1,7 +1,7 @@
-"""A figure before it is drawn: facets side by side, and a legend for all of them.
+"""Figure before it is drawn: facets side by side, and a common legend.
 
-Pages, files and scripts draw the same facets: a page each into a picture of its own, so that they wrap where
-the page is narrow; a file all of them into one; a script one of them into axes of its own.
+Pages, files and scripts draw the same facets. A page draws each as a separate picture, so that pictures wrap
+on narrow pages. A file contains all of them, and a script draws one on its own axes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _HATCHES = ("", "////", "....")
 
 @dataclass(frozen=True)
 class Look:
-    """What distinguishes a scheme: its colour; of many schemes also dashes and hatching."""
+    """Look of a scheme: its colour; with many schemes also dashes and hatching."""
 
     colour: str
     dash: str
@@ -29,7 +29,7 @@ class Look:
 
 
 def looks(variants: Sequence[str]) -> dict[str, Look]:
-    """The look of each variant, the same in every figure."""
+    """Returns the look of each variant, equal in every figure."""
     made = {}
     for number, name in enumerate(variants):
         turn = number // len(PALETTE) % len(_DASHES)
@@ -38,14 +38,14 @@ def looks(variants: Sequence[str]) -> dict[str, Look]:
 
 
 def ink() -> str:
-    """Colour of text and of whatever is of no scheme."""
+    """Returns the colour of text and of marks without a scheme."""
     import matplotlib as mpl
 
     return str(mpl.rcParams["text.color"])
 
 
 def faint() -> str:
-    """Colour of grids and shades."""
+    """Returns the colour of grids and shades."""
     import matplotlib as mpl
 
     return str(mpl.rcParams["grid.color"])
@@ -53,15 +53,15 @@ def faint() -> str:
 
 @dataclass(frozen=True)
 class Key:
-    """An entry of a legend.
+    """Entry of a legend.
 
     Attributes:
-        name: what the mark stands for.
+        name: meaning of the mark.
         mark: `bar`, `line`, `thin`, `band`, `shade`, `interval`, `SEED`, or a marker of Matplotlib.
-        colour: none for ink.
-        dash: of a line.
-        hatch: of a bar.
-        of: what it picks in a page, as in `v0`.
+        colour: colour; `None` for ink.
+        dash: dash of a line.
+        hatch: hatching of a bar.
+        of: subject that it selects in a page, such as `v0`.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Key:
     of: str = ""
 
     def handle(self) -> Any:  # noqa: ANN401 - an artist
-        """The mark as Matplotlib draws it in a legend."""
+        """Returns the mark for a legend of Matplotlib."""
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
@@ -96,24 +96,24 @@ class Key:
         return Line2D([], [], color=colour, linestyle="none", marker=self.mark, markersize=5)
 
 
-#: The mark of a single seed: a small ring that is seen on a bar and beside it.
+#: Mark of a single seed: a small ring that is visible on a bar and next to it.
 SEED = "seed"
 
 
 def seed_mark() -> dict[str, Any]:
-    """How Matplotlib draws it."""
+    """Returns Matplotlib's properties of the mark of a seed."""
     ring = {"markerfacecolor": "#ffffff", "markeredgecolor": ink(), "markeredgewidth": 0.5}
     return {"marker": "o", "markersize": 2.6, **ring}
 
 
 @dataclass(frozen=True)
 class Facet:
-    """One pair of axes of a figure.
+    """Pair of axes of a figure.
 
     Attributes:
-        title: what distinguishes it from the other facets.
-        measures: names by which it can be chosen.
-        draw: draws it on axes and leaves notes on its parts.
+        title: title that distinguishes it from other facets.
+        measures: names by which it is chosen.
+        draw: function that draws it on axes with notes on its parts.
     """
 
     title: str
@@ -123,16 +123,16 @@ class Facet:
 
 @dataclass(frozen=True)
 class Figure:
-    """Facets that show one thing.
+    """Facets about one subject.
 
     Attributes:
-        name: of its file, without suffix.
-        title: for the page, which has it as a caption; files have none.
-        facets: in order; without any there is nothing to see.
+        name: name of its file, without suffix.
+        title: caption on the page; files have none.
+        facets: facets in order; empty if there is nothing to draw.
         keys: entries of the legend.
         columns: facets side by side on a wide page.
-        least, height: width of a facet at least, and its height, in heights of its text.
-        note: what a reader must know.
+        least, height: least width and height of a facet, in heights of its text.
+        note: remark for the reader.
     """
 
     name: str
@@ -145,12 +145,12 @@ class Figure:
     note: str = ""
 
     def chosen(self, measures: Collection[str]) -> Figure:
-        """The figure with those facets alone that show one of these."""
+        """Returns the figure with only the facets that show one of these."""
         return replace(self, facets=[facet for facet in self.facets if set(facet.measures) & set(measures)])
 
 
 def scheme_keys(runs: Runs, mark: str) -> list[Key]:
-    """An entry for each scheme; none for a scenario as written, which is compared with nothing."""
+    """Returns an entry per scheme; none for a single scenario as written."""
     if runs.variants == ["scenario"]:
         return []
     found = enumerate(looks(runs.variants).items())
@@ -158,31 +158,31 @@ def scheme_keys(runs: Runs, mark: str) -> list[Key]:
 
 
 def seed_keys(runs: Runs, mark: str = "interval") -> list[Key]:
-    """Entries for what is drawn of several seeds: their interval, and where they are points, these."""
+    """Returns entries for marks of several seeds: their interval, and single seeds where they are drawn."""
     if len(runs.seeds) < 2:
         return []
     return [Key("95 % interval", mark), *([Key("one seed", SEED)] if mark == "interval" else [])]
 
 
 def legend_names(keys: Sequence[Key]) -> list[str]:
-    """Names for a legend of Matplotlib, which leaves out those that begin with an underscore."""
+    """Returns names for a legend of Matplotlib, which omits names that begin with an underscore."""
     return [f"\u200a{key.name}" if key.name.startswith("_") else key.name for key in keys]
 
 
 def tokens(runs: Runs, variant: str, flow: int | None = None) -> tuple[str, ...]:
-    """What a part is of, for the page's picks."""
+    """Returns the subjects of a part, for selection in the page."""
     of = (f"v{runs.variants.index(variant)}",)
     return of if flow is None else (*of, f"f{flow}")
 
 
-#: Facets of single flows at most.
+#: Most facets of single flows.
 MOST_FLOWS = 5
 
 
 def typical_flows(runs: Runs, among: Collection[int] | None = None) -> tuple[list[int], str]:
-    """Flows that get a facet each, in their order, and a remark where these are not all.
+    """Returns the flows that have a facet each, in their order, and a remark if others exist.
 
-    Of many these are those with the least and the most goodput, and others in equal steps of rank.
+    Of many flows these are the ones with the least and the most goodput, and others in equal steps of rank.
     """
     means = runs.flows.groupby("flow", sort=True)["goodput_bps"].mean()
     flows = [int(flow) for flow in means.index if among is None or int(flow) in among]
@@ -195,21 +195,21 @@ def typical_flows(runs: Runs, among: Collection[int] | None = None) -> tuple[lis
 
 
 def flow_names(runs: Runs) -> list[str]:
-    """Names of all flows."""
+    """Returns the names of all flows."""
     return [flow["name"] for flow in runs.view["flows"]]
 
 
 def cut(name: str, most: int = 24) -> str:
-    """A name that is not longer than an axis has room for."""
+    """Cuts a name to the room on an axis."""
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
-#: Width of a letter in heights of text, on average.
+#: Mean width of a letter in heights of text.
 LETTER = 0.56
 
 
 def wrap_labels(axis: Any, width: float, height: float) -> None:  # noqa: ANN401 - an Axes
-    """Breaks title and labels into lines that fit a picture so many heights of its text wide and high."""
+    """Breaks title and labels into lines that fit a picture of this width and height in heights of text."""
     across, down = (max(8, int(room / LETTER)) for room in (width - 4.0, height - 3.0))
     axis.set_title(fill(axis.get_title(loc="left") or axis.get_title(), across))
     axis.set_xlabel(fill(axis.get_xlabel(), across))
@@ -217,7 +217,7 @@ def wrap_labels(axis: Any, width: float, height: float) -> None:  # noqa: ANN401
 
 
 def make_log(axis: Any, direction: str) -> None:  # noqa: ANN401 - an Axes
-    """A logarithmic axis whose ticks are plain numbers: as many as have room."""
+    """Makes an axis logarithmic, with as many plain numbers as ticks as fit."""
     from matplotlib.ticker import LogLocator, NullLocator
 
     axis.set(**{f"{direction}scale": "log"})
@@ -230,6 +230,6 @@ def make_log(axis: Any, direction: str) -> None:  # noqa: ANN401 - an Axes
 
 
 def spans(values: Collection[float], times: float) -> bool:
-    """Whether the greatest of the values above zero is more than so many times the least."""
+    """Whether the largest positive value is more than `times` the smallest."""
     positive = [value for value in values if value > 0]
     return bool(positive) and max(positive) > times * min(positive)

@@ -1,4 +1,4 @@
-"""Figures in a page: a picture for each facet, so that they wrap where the page is narrow."""
+"""Figures in a page: a picture per facet, so that pictures wrap on narrow pages."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from multihop.report.markup import escape
 from multihop.report.svg import PAGE_WIDTH, Chart
 
 _POINTS_PER_INCH = 72
-#: Size of text in a page's picture, and the share of it below which text does not shrink.
+#: Size of text in pictures of a page, and the share of it below which text does not shrink.
 _FONT_PT, _SMALLEST = 10.0, 0.8
-#: Width of a facet in inches, by how many are side by side.
+#: Width of a facet in inches, by the number of facets side by side.
 _WIDTHS = {1: 4.8, 2: 4.8, 3: PAGE_WIDTH / 3}
 
 
 def html(shown: Figure, note: str = "", *, captioned: bool = True) -> str:
-    """A `<figure>` of the page: legend and pictures; the title in the caption."""
+    """Returns a `<figure>` of the page: legend and pictures, with the title as caption."""
     width = _WIDTHS[shown.columns]
     height = shown.height * _FONT_PT / _POINTS_PER_INCH
     pictures = "".join(f"<div>{_picture(shown, number, width, height)}</div>" for number in range(len(shown.facets)))
@@ -90,7 +90,7 @@ def _drawing(content: str) -> str:
     return f'<svg class="swatch" viewBox="0 0 26 12" width="26" height="12" aria-hidden="true">{content}</svg>'
 
 
-#: Shapes of markers in a box of 12 by 12, as Matplotlib draws them.
+#: Shapes of markers in a box of 12 by 12, as in Matplotlib.
 SHAPES = {
     "o": '<circle cx="6" cy="6" r="4"/>',
     "s": '<rect x="2.3" y="2.3" width="7.4" height="7.4"/>',

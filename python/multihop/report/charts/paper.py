@@ -31,14 +31,14 @@ _SMALLEST_PT, _LARGEST_PT = 4.0, 40.0
 #: Dots per inch of PNG.
 _RESOLUTION = 300
 
-#: Width of a handle with the room around it, in heights of text.
+#: Width of a handle with its margins, in heights of text.
 _HANDLE = 3.2
 _LEGEND_ROW, _TITLE = 1.4, 1.5
 
 
 @dataclass(frozen=True)
 class Paper:
-    """How figures become files: kind, width in inches, size of text in points."""
+    """Format of figures as files: kind, width in inches, size of text in points."""
 
     kind: str = "svg"
     width: float = 3.5
@@ -46,10 +46,10 @@ class Paper:
 
     @classmethod
     def of(cls, kind: str, width: str | float | None, font_size: float | None) -> Paper:
-        """The form that a user asks for; `width` has a unit, a number alone is inches.
+        """Returns the requested format; a `width` without unit is in inches.
 
         Raises:
-            UserError: naming what was found and what would do.
+            UserError: naming the value found and what is needed.
         """
         if kind not in KINDS:
             raise UserError(f"figures: found {kind!r}; needs {', '.join(KINDS[:-1])} or {KINDS[-1]}")
@@ -73,7 +73,7 @@ def _inches(width: str | float) -> float:
 
 
 def write(runs: Runs, directory: Path, paper: Paper, metrics: Sequence[str] | None = None) -> list[Path]:
-    """Writes each figure as a file, or those that show these metrics.
+    """Writes each figure as a file, or only those that show these metrics.
 
     Raises:
         UserError: if the directory cannot be written, or no figure shows one of the metrics.
@@ -93,7 +93,7 @@ def write(runs: Runs, directory: Path, paper: Paper, metrics: Sequence[str] | No
 
 
 def drawn(figure: Figure, paper: Paper) -> bytes:
-    """All facets and the legend in one picture."""
+    """Draws all facets and the legend in one picture."""
     from matplotlib.figure import Figure as Canvas
 
     em = paper.font / _POINTS_PER_INCH
@@ -108,7 +108,7 @@ def drawn(figure: Figure, paper: Paper) -> bytes:
     for number, facet in enumerate(figure.facets):
         axis = picture.add_subplot(down, across, number + 1)
         facet.draw(Notes(), axis)
-        # A label of the axis that says the same would be there twice.
+        # The title is omitted if the label of the axis says the same.
         is_named = facet.title and facet.title != axis.get_ylabel()
         axis.set_title(facet.title if is_named else "")
         wrap_labels(axis, paper.width / em / across, figure.height)
@@ -122,13 +122,13 @@ def drawn(figure: Figure, paper: Paper) -> bytes:
 
 
 def legend_columns(keys: Sequence[Key], width: float) -> int:
-    """Columns of a legend that is no wider than so many heights of its text."""
+    """Returns the number of columns of a legend of at most this width in heights of its text."""
     column = LETTER * max((len(key.name) for key in keys), default=1) + _HANDLE
     return max(1, min(len(keys) or 1, int(width / column)))
 
 
 def on_axes(figure: Figure, ax: Axes | None) -> Axes:
-    """Draws the first facet with its legend on axes, or on new ones."""
+    """Draws the first facet with its legend on the given axes, or on new ones."""
     if ax is not None:
         figure.facets[0].draw(Notes(), ax)
         if figure.keys:

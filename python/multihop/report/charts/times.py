@@ -1,4 +1,4 @@
-"""Goodput, delay and windows over time: a facet for each flow, a line for each scheme."""
+"""Goodput, delay and windows over time: a facet per flow, a line per scheme."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from multihop.results.statistics import estimate_or_none
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is drawn over time.
+    """Quantity over time.
 
     Attributes:
-        name: by which it is chosen, and which begins the name of its file.
-        title: of its figure.
-        label: of its axis, with the unit.
-        column: of the table `series`.
-        scale: from the column's unit to that of the axis.
-        adds_up: whether a sum over flows means something.
+        name: name by which it is chosen, and with which its file begins.
+        title: title of its figure.
+        label: label of its axis, with the unit.
+        column: column of the table `series`.
+        scale: factor from the column's unit to that of the axis.
+        adds_up: whether a sum over flows is meaningful.
         measures: other names by which it is chosen.
     """
 
@@ -62,9 +62,9 @@ QUANTITIES = {
 
 
 def over_time(runs: Runs, quantity: Quantity, flows: Collection[int] | None = None) -> Figure:
-    """A facet for each of some flows that have the quantity, and one of their sum where it has a meaning.
+    """Returns a facet for each of some flows with the quantity, and one of their sum if it is meaningful.
 
-    With `flows`, a facet for each of these alone.
+    With `flows`, only a facet for each of these.
     """
     series = runs.series.dropna(subset=[quantity.column])
     series = series[["variant", "seed", "flow", "time_s", quantity.column]]
@@ -93,7 +93,7 @@ def draw_over_time(
     quantity: Quantity,
     flow: int | None = None,
 ) -> None:
-    """A line for each scheme with a 95 % band; of a flow, or of the sum of all."""
+    """Draws a line per scheme with a 95 % band, of a flow or of the sum of all."""
     title = flow_names(runs)[flow] if flow is not None else "all flows" if len(flow_names(runs)) > 1 else ""
     panel = notes.panel(axis, "time [s]", quantity.label, title, cursor=True, zooms=True)
     shown = series if flow is None else series[series["flow"] == flow]
@@ -120,7 +120,7 @@ def _band(
     dash: str,
     of: tuple[str, ...],
 ) -> None:
-    """A line through the means of a table with a row per time and a column per seed, and its intervals."""
+    """Draws a line through the means of a table, a row per time and a column per seed, with intervals."""
     times = table.index.to_numpy(dtype=float)
     found = [estimate_or_none(row) for row in table.to_numpy(dtype=float)]
     shown = [(time, each.within(0.0)) for time, each in zip(times, found, strict=True) if each is not None]

@@ -1,9 +1,9 @@
-"""One self-contained HTML file that shows studies: charts, verdicts, numbers, and where they come from.
+"""One self-contained HTML file of studies: charts, verdicts, numbers and provenance.
 
-- plots: what a chart shows: which points are where, and their estimates
-- drawing: how it is drawn
-- figures: the chart in the page, with legend, numbers and file
-- claims: verdicts and what they rest on
+- plots: content of charts: points and estimates
+- drawing: drawing of charts
+- figures: charts in the page, with legend, numbers and file
+- claims: verdicts and their cells
 - tables: estimates and paired differences
 - provenance: versions, seeds, commands, files
 """
@@ -32,21 +32,21 @@ def write_study(
     command: str = "",
     front: str = "",
 ) -> list[Path]:
-    """Writes the page, and every chart as SVG into `figures` beside it (a folder each of several studies).
+    """Writes the page, and every chart as SVG into `figures` next to it (a folder per study if several).
 
     Args:
         results: one study, or several of one paper.
-        path: of the page.
-        title: of the page; a single study's own by default.
-        about: what is reproduced, as a citation.
-        command: reproduces all of it at once, if there is such a command.
-        front: sections (HTML) that come before the studies, about all of them.
+        path: path of the page.
+        title: title of the page; a single study's own by default.
+        about: citation of the reproduced work.
+        command: command that reproduces everything, if there is one.
+        front: sections (HTML) before the studies, about all of them.
 
     Returns:
         The page's path, then those of the charts.
 
     Raises:
-        UserError: if a file cannot be written, or would replace what the study is made from.
+        UserError: if a file cannot be written, or would replace an input of the study.
     """
     for result in results:
         ours = [folder / name for folder in (result.directory, result.store.directory) for name in KEPT_NAMES]
@@ -71,7 +71,7 @@ def _page(
     subtitle = f'<p class="subtitle">{escape(own)}</p>' if is_single and title != own else ""
     citation = f'<p class="about">{escape(about)}</p>' if about else ""
     description = paragraphs(first.description) if is_single else ""
-    all_of_it = f"<p>To make all of it again:</p><pre>{escape(command)}</pre>" if command else ""
+    all_of_it = f"<p>To reproduce everything:</p><pre>{escape(command)}</pre>" if command else ""
     parts = [
         f"<header><h1>{escape(title)}</h1>{citation}{subtitle}{description}{_extent(drawn)}{all_of_it}</header>",
         front,
@@ -91,7 +91,7 @@ def _study(result: StudyResult, prefix: str, made: Sequence[Figure], *, is_singl
         heading,
         provenance.incomplete(result),
         f'<div class="figures">{"".join(figure.html for figure in made)}</div>',
-        f"<h3>What was found</h3>{paragraphs(spec.discussion)}" if spec.discussion else "",
+        f"<h3>Findings</h3>{paragraphs(spec.discussion)}" if spec.discussion else "",
         f"<h3>Claims</h3>{judged}" if judged else "",
         f"<h3>Estimates</h3>{tables.estimates(result)}",
         disclosure("paired differences", differences) if differences else "",
@@ -110,14 +110,14 @@ def _verdicts(drawn: Sequence[tuple[StudyResult, str, list[Figure]]]) -> str:
 
 def _how_judged() -> str:
     return (
-        "Each claim is split into numbers and comparisons, which hold, fail, or are undecided where seeds cannot tell. "
-        "Reproduced: all hold. Mostly holds: at least three for each that fails. Mostly fails: the other way round. "
-        "Mixed: in between. Not reproduced: none holds. Undecided: so are more than half of them."
+        "Each claim is divided into numbers and comparisons, which hold, fail, or are undecided by the seeds. "
+        "Reproduced: all hold. Mostly holds: at least three hold for each that fails. Mostly fails: the reverse. "
+        "Mixed: in between. Not reproduced: none holds. Undecided: more than half are undecided."
     )
 
 
 def _extent(drawn: Sequence[tuple[StudyResult, str, list[Figure]]]) -> str:
-    """How much is in the page."""
+    """Returns the numbers of studies, points and runs in the page."""
     simulated = [result for result, _, _ in drawn if result.study.spec.model is None]
     words = [f"{len(drawn)} studies"] if len(drawn) > 1 else []
     words.append(f"{sum(len(result.points) for result, _, _ in drawn)} points")

@@ -1,4 +1,4 @@
-"""Verdicts: a summary of all claims, and what each of them rests on."""
+"""Verdicts: a summary of all claims, and the cells of each."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _STATES = {State.HOLDS: "good", State.UNDECIDED: "fair", State.FAILS: "bad", Sta
 
 
 def counted(judgements: Sequence[Judgement]) -> str:
-    """How many claims have which verdict."""
+    """Returns the number of claims with each verdict."""
     counts = Counter(judgement.verdict for judgement in judgements)
     claims = "1 claim" if len(judgements) == 1 else f"{len(judgements)} claims"
     return f"{claims}: " + ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
 
 
 def summary(results: Sequence[tuple[str, StudyResult]]) -> str:
-    """A table of all verdicts. Each result comes with the prefix of its ids in the page."""
+    """Returns a table of all verdicts. Each result has the prefix of its ids in the page."""
     rows = "".join(
         _row(judgement, f"{prefix}k{number}")
         for prefix, result in results
@@ -43,7 +43,7 @@ def summary(results: Sequence[tuple[str, StudyResult]]) -> str:
 
 
 def details(result: StudyResult, prefix: str) -> str:
-    """Every claim with its reason and its cells."""
+    """Returns every claim with its reason and its cells."""
     return "".join(_claim(judgement, f"{prefix}k{number}") for number, judgement in enumerate(result.judgements))
 
 
@@ -63,13 +63,13 @@ def _row(judgement: Judgement, key: str) -> str:
 
 
 def badge(verdict: Verdict) -> str:
-    """A verdict, shown by its words, its symbol and its colour."""
+    """Returns a verdict with its words, symbol and colour."""
     symbol = f'<span aria-hidden="true">{verdict.symbol}</span>'
     return f'<span class="badge {_BADGES[verdict]}">{symbol} {escape(str(verdict))}</span>'
 
 
 def _readings(judgement: Judgement) -> str:
-    """The verdict of each reading, where they differ; one line for those that agree."""
+    """Returns the verdict of each reading, if they differ; one line for readings that agree."""
     if len(judgement.readings) < 2 or len({verdict for _, verdict in judgement.readings}) == 1:
         return ""
     by_verdict: dict[Verdict, list[str]] = {}
@@ -102,7 +102,7 @@ def _claim(judgement: Judgement, key: str) -> str:
 
 def _cells(judgement: Judgement) -> str:
     if not judgement.cells:
-        return remark("No point of the study is what the claim is about.")
+        return remark("No point of the study matches the claim.")
     cells = judgement.cells
     with_printed = any(cell.printed is not None for cell in cells)
     with_possible = any(cell.possible is not None for cell in cells)

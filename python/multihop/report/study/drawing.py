@@ -1,4 +1,4 @@
-"""Draws plots: a figure per panel for the page, where panels wrap, and one of all panels for a file."""
+"""Drawing of plots: a figure per panel for the page, and one of all panels for a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from multihop.report.study.plots import Mark, Panel, Plot, Series
 from multihop.report.svg import FAINT, INK, PAGE_WIDTH, PALETTE, Chart, sides
 from multihop.results.statistics import Estimate
 
-#: What the extra entries of a legend say; also the names under which the page's script shows and hides them.
+#: Names of extra entries of a legend, by the keys with which the page's script toggles them.
 EXTRAS = {"printed": "number of a claim", "possible": "most that the channel can carry"}
 
 _MARKERS = "os^vPX"
@@ -31,7 +31,7 @@ _LETTERS_PER_INCH = 11.5
 
 @dataclass(frozen=True)
 class Look:
-    """How a series is distinguished, by more than colour: markers and dashes of lines, strength of bars."""
+    """Look of a series beyond colour: markers and dashes of lines, strength of bars."""
 
     colour: str
     marker: str
@@ -40,7 +40,7 @@ class Look:
 
 
 def look(number: int) -> Look:
-    """The look of the series of that number."""
+    """Returns the look of the series of that number."""
     turn = number // len(PALETTE)
     return Look(
         PALETTE[number % len(PALETTE)],
@@ -51,24 +51,24 @@ def look(number: int) -> Look:
 
 
 def columns(plot: Plot) -> int:
-    """Panels side by side on a wide page."""
+    """Returns the number of panels side by side on a wide page."""
     return {1: 1, 2: 2, 4: 2}.get(len(plot.panels), 3)
 
 
 def size(plot: Plot) -> tuple[float, float]:
-    """Width and height of a panel in inches."""
+    """Returns width and height of a panel in inches."""
     if columns(plot) == 1 and not is_narrow(plot):
         return 8.0, 3.3
     return (5.4, 3.1) if columns(plot) < 3 else (PAGE_WIDTH / 3, 2.75)
 
 
 def is_narrow(plot: Plot) -> bool:
-    """Whether two such charts fit beside each other on a wide page."""
+    """Whether two such charts fit side by side on a wide page."""
     return len(plot.panels) == 1 and plot.shape != "bands" and len(plot.categories) <= 8
 
 
 def panel_charts(plot: Plot) -> list[Chart]:
-    """One chart per panel, with equal axes and no legend, which the page has."""
+    """Returns one chart per panel, with equal axes; the page has the legend."""
     made = []
     for number, panel in enumerate(plot.panels):
         label = f"{plot.chart.title}{': ' if panel.title else ''}{panel.title}"
@@ -81,7 +81,7 @@ def panel_charts(plot: Plot) -> list[Chart]:
 
 
 def _note(chart: Chart, axis: Any, plot: Plot, panel: Panel) -> None:  # noqa: ANN401 - an Axes
-    """The numbers of a panel, for the page."""
+    """Adds the numbers of a panel for the page."""
     is_numeric = not plot.categories and plot.chart.x_metric is None
     noted = chart.panel(
         axis, plot.x_label, plot.y_label, panel.title, cursor=is_numeric, zooms=is_numeric and plot.shape == "bands"
@@ -94,7 +94,7 @@ def _note(chart: Chart, axis: Any, plot: Plot, panel: Panel) -> None:  # noqa: A
 
 
 def whole_chart(plot: Plot) -> Chart:
-    """All panels and the legend in one figure."""
+    """Returns all panels and the legend in one figure."""
     across = columns(plot)
     down = math.ceil(len(plot.panels) / across)
     width, height = size(plot)
@@ -109,7 +109,7 @@ def whole_chart(plot: Plot) -> Chart:
         else:
             axis.set_axis_off()
     if entries:
-        # A name that begins with an underscore would be left out.
+        # Matplotlib omits names that begin with an underscore.
         names = [f"\u200a{name}" if name.startswith("_") else name for _, name in entries]
         handles = [handle for handle, _ in entries]
         title = plot.named_by or None
@@ -118,12 +118,12 @@ def whole_chart(plot: Plot) -> Chart:
 
 
 def has_bars(plot: Plot) -> bool:
-    """Whether heights are drawn as bars. On a logarithmic axis, where bars begin nowhere, they are points."""
+    """Whether values are bars. On a logarithmic axis they are points, since bars have no base there."""
     return plot.shape == "bars" and not plot.chart.log_y
 
 
 def shows_legend(plot: Plot) -> bool:
-    """Whether there is anything to distinguish."""
+    """Whether the plot needs a legend."""
     return len(plot.names) > 1 or plot.has_printed or plot.has_possible
 
 
@@ -177,7 +177,7 @@ def _draw(chart: Chart, axis: Any, plot: Plot, panel: Panel, width: float, *, is
 
 
 def _line(chart: Chart, axis: Any, plot: Plot, panel: Panel, series: Series) -> None:  # noqa: ANN401 - an Axes
-    """Points with whiskers, joined unless their places are names."""
+    """Draws points with error bars, joined unless x values are names."""
     how, tokens = look(series.number), (str(series.number),)
     xs = [mark.x + _shift(plot, panel, series) for mark in series.marks]
     ys = [np.nan if mark.y is None else mark.y.mean for mark in series.marks]
@@ -195,7 +195,7 @@ def _line(chart: Chart, axis: Any, plot: Plot, panel: Panel, series: Series) -> 
 
 
 def _band(chart: Chart, axis: Any, plot: Plot, panel: Panel, series: Series) -> None:  # noqa: ANN401 - an Axes
-    """A line with its intervals as a band, for many points."""
+    """Draws a line with its intervals as a band, for many points."""
     how, tokens = look(series.number), (str(series.number),)
     del panel
     xs = np.array([mark.x for mark in series.marks])
@@ -237,7 +237,7 @@ def _whiskers(chart: Chart, axis: Any, x: float, mark: Mark, colour: str, tokens
 
 
 def _name_ends(chart: Chart, axis: Any, series: Series, tokens: Sequence[str]) -> None:  # noqa: ANN401 - an Axes
-    """Where a path begins and ends, as its axis does not say."""
+    """Names the ends of a path, which its axis does not tell."""
     shown = [mark for mark in series.marks if mark.y is not None and np.isfinite(mark.x)]
     for mark in shown[:: max(1, len(shown) - 1)]:
         place = (mark.x, mark.y.mean if mark.y is not None else 0.0)
@@ -246,7 +246,7 @@ def _name_ends(chart: Chart, axis: Any, series: Series, tokens: Sequence[str]) -
 
 
 def _printed(chart: Chart, axis: Any, plot: Plot, panel: Panel) -> None:  # noqa: ANN401 - an Axes
-    """The paper's numbers: of one series in its colour; of all that the paper does not distinguish, once."""
+    """Draws the paper's numbers, in a series' colour, or once for series that the paper does not separate."""
     owners: dict[tuple[str, float], list[tuple[float, Series]]] = {}
     for series in panel.series:
         for mark in series.marks:
@@ -256,7 +256,7 @@ def _printed(chart: Chart, axis: Any, plot: Plot, panel: Panel) -> None:  # noqa
     for (label, value), places in owners.items():
         is_own = len(places) == 1
         series = places[0][1]
-        # On a bar of its colour it would not be seen.
+        # On a bar of the same colour the mark would be invisible.
         in_colour = is_own and len(panel.series) > 1 and not has_bars(plot)
         colour = look(series.number).colour if in_colour else INK
         tokens = (str(series.number), "printed") if is_own else ("printed",)
@@ -285,7 +285,7 @@ def _possible(chart: Chart, axis: Any, plot: Plot, panel: Panel) -> None:  # noq
 
 
 def _limits(axis: Any, plot: Plot) -> None:  # noqa: ANN401 - an Axes
-    """The same for all panels. From zero, unless lines are far above it or the axis is logarithmic."""
+    """Sets equal limits for all panels, from zero unless lines are far above or the axis is logarithmic."""
     low, high = _range(plot)
     least = min(_values(plot), default=0.0)
     if plot.chart.log_y:
@@ -299,19 +299,19 @@ def _limits(axis: Any, plot: Plot) -> None:  # noqa: ANN401 - an Axes
 
 
 def is_cut(plot: Plot) -> bool:
-    """Whether the axis cuts an interval: few seeds that disagree would leave no room for the rest."""
+    """Whether the axis cuts an interval, since wide intervals of few seeds would leave no room for values."""
     low, high = _range(plot)
     found = [mark.y for mark in plot.marks if mark.y is not None]
     return any(end > high or (end_low < low and not plot.chart.log_y) for end_low, end in map(_ends, found))
 
 
 def _ends(found: Estimate) -> tuple[float, float]:
-    """Ends of the interval; the mean twice without one."""
+    """Returns the ends of the interval; the mean twice without one."""
     return found.mean if found.low is None else found.low, found.mean if found.high is None else found.high
 
 
 def _range(plot: Plot) -> tuple[float, float]:
-    """Range of the axis: all values, and their intervals as far as these leave the values visible."""
+    """Returns the range of the axis: all values, and their intervals as far as values stay visible."""
     values = _values(plot)
     if not values:
         return 0.0, 0.0
@@ -327,14 +327,14 @@ def _range(plot: Plot) -> tuple[float, float]:
 
 
 def _values(plot: Plot) -> list[float]:
-    """All that has a height: means, the paper's numbers, bounds."""
+    """Returns everything with a height: means, the paper's numbers, bounds."""
     means = [mark.y.mean for mark in plot.marks if mark.y is not None]
     printed = [value for mark in plot.marks for value in mark.printed]
     return [*means, *printed, *(mark.possible for mark in plot.marks if mark.possible is not None)]
 
 
 def _make_log(axis: Any, direction: str) -> None:  # noqa: ANN401 - an Axes
-    """A logarithmic axis whose ticks are plain numbers."""
+    """Makes an axis logarithmic with plain numbers as ticks."""
     from matplotlib.ticker import LogLocator, NullLocator
 
     axis.set(**{f"{direction}scale": "log"})
@@ -352,13 +352,13 @@ def _ticks(axis: Any, plot: Plot, width: float) -> None:  # noqa: ANN401 - an Ax
         return
     axis.margins(x=0.01 if plot.shape == "bands" else 0.06)
     if 0 < len(plot.ticks) <= _MOST_TICKS:
-        # Nothing drawn moves the axis to a place that no point has.
+        # Points without values register the ticks without extending the axis.
         axis.plot(plot.ticks, [np.nan] * len(plot.ticks), linestyle="none")
         axis.set_xticks(plot.ticks, [f"{tick:g}" for tick in plot.ticks])
 
 
 def _tick_names(names: Sequence[str], width: float) -> tuple[list[str], dict[str, Any]]:
-    """Names as they fit below a panel: beside each other, in several lines, or tilted and cut."""
+    """Returns names that fit below a panel: side by side, in several lines, or tilted and cut."""
     room = width * _LETTERS_PER_INCH
     apart = room / len(names)
     if all((len(one) + len(other)) / 2 + 2 <= apart for one, other in itertools.pairwise([*names, ""])):
@@ -371,7 +371,7 @@ def _tick_names(names: Sequence[str], width: float) -> tuple[list[str], dict[str
 
 
 def _shift(plot: Plot, panel: Panel, series: Series) -> float:
-    """Puts series beside each other where the axis has names, so that no interval hides another."""
+    """Returns the offset of a series on an axis of names, so that no interval hides another."""
     if not plot.categories:
         return 0.0
     middle = (len(panel.series) - 1) / 2
@@ -384,7 +384,7 @@ def _bar_width(panel: Panel) -> float:
 
 
 def _words(plot: Plot, series: Series, mark: Mark) -> str:
-    """What the pointer shows of a point."""
+    """Returns the tooltip of a point."""
     if mark.y is None:
         return ""
     along = "" if plot.chart.x_metric is not None or not mark.label else f"{plot.x_label} {mark.label}"

@@ -1,4 +1,4 @@
-"""A chart in the page: its panels, a legend that is a set of switches, its numbers, and its file."""
+"""Chart in the page: panels, a legend of switches, numbers, and a file."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from multihop.results.words import with_interval
 
 _MOST_ROWS = 300
 _POINTS_PER_INCH = 72
-#: Text of charts is not drawn smaller than this share of its size; narrower screens scroll.
+#: Share of its size below which text of charts does not shrink; narrower screens scroll.
 _SMALLEST = 0.8
 
 _CUT = "Some intervals reach beyond the axis; the numbers below have all of them."
 _PIXELS_PER_POINT = 1.36
 
-#: Shapes of markers in a box of 12 by 12, as matplotlib draws them.
+#: Shapes of markers in a box of 12 by 12, as in Matplotlib.
 _SHAPES = {
     "o": '<circle cx="6" cy="6" r="4"/>',
     "s": '<rect x="2.3" y="2.3" width="7.4" height="7.4"/>',
@@ -37,12 +37,12 @@ _SHAPES = {
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart of a study.
+    """Chart of a study.
 
     Attributes:
-        name: of its file, without suffix; unique in the study.
-        html: a `<figure>` of the page.
-        svg: the file.
+        name: name of its file, without suffix; unique in the study.
+        html: `<figure>` of the page.
+        svg: content of the file.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Figure:
 
 
 def figures(result: StudyResult, prefix: str) -> list[Figure]:
-    """The study's charts, drawn. Keys in the page begin with `prefix`."""
+    """Returns the study's charts, drawn. Keys in the page begin with `prefix`."""
     made: list[Figure] = []
     taken: set[str] = set()
     for number, chart in enumerate(charts_of(result)):
@@ -105,7 +105,7 @@ def _legend(plot: Plot) -> str:
 
 
 def _entry(series: str, swatch: str, name: str) -> str:
-    """A switch; the script enables it."""
+    """Returns a switch, which the script enables."""
     return f'<button type="button" aria-pressed="true" data-switch="{series}" disabled>{swatch}{escape(name)}</button>'
 
 
@@ -124,7 +124,7 @@ def _picture(content: str) -> str:
 
 
 def _numbers(plot: Plot) -> str:
-    """The table that was drawn: a row per panel and place, a column per series."""
+    """Returns the table of a drawing: a row per panel and place, a column per series."""
     metric = Metric("", "", plot.unit, 1.0, higher_is_better=None)
     with_panels = any(panel.title for panel in plot.panels)
     rows: list[list[str]] = []
@@ -151,7 +151,7 @@ def _numbers(plot: Plot) -> str:
 
 
 def _places(panel: Panel) -> list[str]:
-    """Labels along the axis, from left to right."""
+    """Returns the labels along the axis, from left to right."""
     marks = [(mark.x, mark.label) for series in panel.series for mark in series.marks]
     return list(dict.fromkeys(label for _, label in sorted(marks)))
 
@@ -162,13 +162,13 @@ def _cell(mark: Mark | None, metric: Metric) -> str:
     text = with_interval(mark.y, metric)
     if mark.across is not None:
         text += f" at {with_interval(mark.across, metric)}"
-    beside = [f"claimed {value:g}" for value in mark.printed]
-    beside += [f"channel at most {mark.possible:.4g}"] if mark.possible is not None else []
-    return f"{text} ({', '.join(beside)})" if beside else text
+    extra = [f"claimed {value:g}" for value in mark.printed]
+    extra += [f"channel at most {mark.possible:.4g}"] if mark.possible is not None else []
+    return f"{text} ({', '.join(extra)})" if extra else text
 
 
 def _file_name(title: str, taken: set[str]) -> str:
-    """A name made of the title's letters."""
+    """Returns a unique file name from the title's letters."""
     base = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60].strip("-") or "chart"
     name, number = base, 2
     while name in taken:

@@ -1,4 +1,4 @@
-"""A chart of a study before it is drawn: panels of series of estimates, in the unit of their axis."""
+"""Chart of a study before it is drawn: panels of series of estimates, in the unit of their axis."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _DEFAULT_METRICS = ("goodput_total_bps", "jain", "delay_p95_s")
 
 @dataclass(frozen=True)
 class Mark:
-    """One estimate of a series.
+    """Estimate of a series.
 
     Attributes:
         x: place on the axis; for categories their number.
-        label: what the place is called.
-        y: the estimate; `None` if no run has a value.
-        across: for an axis that is a metric, its estimate.
-        printed: the paper's numbers for it.
-        possible: the most that the channel can carry there.
+        label: label of the place.
+        y: estimate; `None` if no run has a value.
+        across: estimate along an axis that is a metric.
+        printed: the paper's numbers here.
+        possible: upper bound of the channel here.
     """
 
     x: float
@@ -44,7 +44,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Series:
-    """A line, or the bars of one colour; `number` is the index of its name in the plot's `names`."""
+    """Line, or bars of one colour; `number` is the index of its name in the plot's `names`."""
 
     number: int
     marks: list[Mark]
@@ -52,7 +52,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes; `shaded` is a span of the x axis that results leave out."""
+    """Pair of axes; `shaded` is a span of the x axis that results leave out."""
 
     title: str
     series: list[Series]
@@ -61,17 +61,20 @@ class Panel:
 
 @dataclass(frozen=True)
 class Plot:
-    """A chart's content.
+    """Content of a chart.
 
     Attributes:
-        key: unique in the page.
-        shape: how it is drawn.
-        names: of all series of all panels.
-        named_by: what distinguishes series.
+        key: key, unique in the page.
+        chart: chart of the study.
+        shape: kind of drawing.
+        names: names of all series of all panels.
+        named_by: title of the factor that distinguishes series.
+        panels: panels of the chart.
+        x_label, y_label: labels with units.
+        unit: unit of the y axis.
+        x_unit: unit of the x axis.
         categories: labels of the places on the x axis; empty if it is numeric.
         ticks: numbers to mark on a numeric axis; empty for any.
-        x_label, y_label: with units.
-        unit: of the y axis.
     """
 
     key: str
@@ -89,22 +92,22 @@ class Plot:
 
     @property
     def marks(self) -> Iterator[Mark]:
-        """Of all panels."""
+        """Marks of all panels."""
         return (mark for panel in self.panels for series in panel.series for mark in series.marks)
 
     @property
     def has_printed(self) -> bool:
-        """Whether the paper has numbers for it."""
+        """Whether the paper has numbers for the plot."""
         return any(mark.printed for mark in self.marks)
 
     @property
     def has_possible(self) -> bool:
-        """Whether the channel's bound is known."""
+        """Whether the channel's upper bound is known."""
         return any(mark.possible is not None for mark in self.marks)
 
 
 def charts_of(result: StudyResult) -> list[Chart]:
-    """The charts that the study asks for; without any, one for each metric."""
+    """Returns the charts of the study; without any, one for each metric."""
     spec = result.study.spec
     if spec.charts:
         return spec.charts
@@ -122,7 +125,7 @@ def charts_of(result: StudyResult) -> list[Chart]:
 
 
 def plot(result: StudyResult, chart: Chart, key: str) -> Plot:
-    """A chart's content."""
+    """Returns the content of a chart."""
     match chart.kind:
         case "lines" | "bars":
             return _of_metric(result, chart, key)
@@ -134,12 +137,12 @@ def plot(result: StudyResult, chart: Chart, key: str) -> Plot:
 
 @dataclass(frozen=True)
 class _Layout:
-    """Which points are in which panel and series.
+    """Assignment of points to panels and series.
 
     Attributes:
-        names: of series.
-        named_by: what distinguishes them.
-        panels: title of each, and number of a series -> its points.
+        names: names of series.
+        named_by: title of the factor that distinguishes them.
+        panels: title of each panel, and the points of each series by its number.
     """
 
     names: list[str]
@@ -148,7 +151,7 @@ class _Layout:
 
 
 def _layout(result: StudyResult, chart: Chart, x: str | None) -> _Layout:
-    """Gives each point a place of its own: factors shown nowhere else make series; nothing is averaged."""
+    """Assigns each point its own place: factors shown nowhere else make series, and nothing is averaged."""
     spec = result.study.spec
     chosen = result.select(chart.at)
     labels = {index: result.points[index].labels for index in chosen}
@@ -181,7 +184,7 @@ def _layout(result: StudyResult, chart: Chart, x: str | None) -> _Layout:
 
 
 def _follows(labels: Any, name: str, others: Sequence[str]) -> bool:  # noqa: ANN401 - a view of mappings
-    """Whether a factor's value is known from those of others, as of factors that advance together."""
+    """Whether a factor's value follows from others, as of factors that advance together."""
     known: dict[tuple[Label, ...], Label] = {}
     return all(known.setdefault(tuple(at[other] for other in others), at[name]) == at[name] for at in labels)
 
@@ -193,7 +196,7 @@ def _of_metric(result: StudyResult, chart: Chart, key: str) -> Plot:
     layout = _layout(result, chart, chart.x)
     labels = _labels_along(result, chart)
     numeric = chart.kind == "lines" and all(is_number(label) for label in labels)
-    printed, possible = _beside(result, metric)
+    printed, possible = _references(result, metric)
 
     def mark(index: int) -> Mark:
         label = result.points[index].labels[chart.x] if chart.x is not None else ""
@@ -202,7 +205,7 @@ def _of_metric(result: StudyResult, chart: Chart, key: str) -> Plot:
         made = Mark(place, text(label), found, None, printed.get(index, ()), possible.get(index))
         if across is None:
             return made
-        # The paper's numbers are at the paper's places, which are not known on an axis that is measured.
+        # The paper's numbers have the paper's places, which are unknown on a measured axis.
         other = _scaled(result.estimate(index, across.name), across)
         return replace(made, x=np.nan if other is None else other.mean, across=other, printed=(), possible=None)
 
@@ -232,15 +235,15 @@ def _of_metric(result: StudyResult, chart: Chart, key: str) -> Plot:
 
 
 def _labels_along(result: StudyResult, chart: Chart) -> list[Label]:
-    """The values of the factor along the axis that are there, in the factor's order."""
+    """Returns the existing values of the factor along the axis, in the factor's order."""
     if chart.x is None:
         return [""]
     there = [result.points[index].labels[chart.x] for index in result.select(chart.at)]
     return [label for label in result.study.spec.factors[chart.x].names if label in there]
 
 
-def _beside(result: StudyResult, metric: Metric) -> tuple[dict[int, tuple[float, ...]], dict[int, float]]:
-    """The paper's numbers, and the most that the channel can carry, by point."""
+def _references(result: StudyResult, metric: Metric) -> tuple[dict[int, tuple[float, ...]], dict[int, float]]:
+    """Returns the paper's numbers, and upper bounds of the channel, by point."""
     printed: dict[int, tuple[float, ...]] = {}
     possible: dict[int, float] = {}
     for judgement in result.judgements:
@@ -257,7 +260,7 @@ def _beside(result: StudyResult, metric: Metric) -> tuple[dict[int, tuple[float,
 
 
 def _of_flows(result: StudyResult, chart: Chart, key: str) -> Plot:
-    """Bars by name of the flow; with many flows, the estimates of the least, the second least, and so on."""
+    """Returns bars by flow; of many flows, estimates of the least value, the second least, and so on."""
     table, column, unit, scale = _column(chart)
     layout = _layout(result, chart, None)
     values = {index: _flow_values(result, chart, index, table, column) * scale for index in result.select(chart.at)}
@@ -277,7 +280,7 @@ def _of_flows(result: StudyResult, chart: Chart, key: str) -> Plot:
 
 
 def _flow_values(result: StudyResult, chart: Chart, index: int, table: str, column: str) -> pd.DataFrame:
-    """A row per flow, a column per seed."""
+    """Returns a row per flow and a column per seed."""
     rows = result.point_table(index, table)
     if rows.empty:
         return pd.DataFrame()
@@ -290,7 +293,7 @@ def _over_time(result: StudyResult, chart: Chart, key: str) -> Plot:
     table, column, unit, scale = _column(chart)
     layout = _layout(result, chart, None)
     lines = {index: _lines(result, chart, index, table, column) for index in result.select(chart.at)}
-    # A name says no more than distinguishes the lines of one point.
+    # Names contain only what distinguishes the lines of one point.
     varying = [place for place in (0, 1) if any(len({line[place] for line in found}) > 1 for found in lines.values())]
     numbers: dict[tuple[int, str], int] = {}
     panels = []
@@ -313,9 +316,9 @@ def _over_time(result: StudyResult, chart: Chart, key: str) -> Plot:
 def _lines(
     result: StudyResult, chart: Chart, index: int, table: str, column: str
 ) -> dict[tuple[str, str], pd.DataFrame]:
-    """Estimator and node -> a row per time, a column per seed.
+    """Returns a row per time and a column per seed, by estimator and node.
 
-    Flows make one line, as they are averaged. Estimators are not: what they say is not of one kind.
+    Flows are averaged to one line. Estimators are not, since their quantities differ.
     """
     rows = result.point_table(index, table)
     if rows.empty:
@@ -349,7 +352,7 @@ def _plot_of_column(
 
 
 def _column(chart: Chart) -> tuple[str, str, str, float]:
-    """Table, column, unit and factor of what the chart shows."""
+    """Returns table, column, unit and factor of the chart's column."""
     table, _, column = (chart.column or "").partition(".")
     unit, scale = shown_unit(TABLES[table][column].unit, chart.unit, "unit")
     return table, column, unit, scale
@@ -363,31 +366,31 @@ def _scaled(found: Estimate | None, metric: Metric) -> Estimate | None:
 
 
 def _estimates(rows: np.ndarray, unit: str) -> list[Estimate | None]:
-    """An estimate for each row of values of a column in a unit."""
+    """Returns an estimate for each row of values of a column."""
     least = -np.inf if unit == COORDINATE else 0.0
     found = map(estimate_or_none, rows)
     return [None if each is None else each.within(least) for each in found]
 
 
 def title_of(spec: StudySpec, factor: str) -> str:
-    """What axes and tables call a factor."""
+    """Returns the title of a factor for axes and tables."""
     return spec.factors[factor].title or factor.replace("_", " ")
 
 
 def text(label: Label) -> str:
-    """A label as text."""
+    """Returns a label as text."""
     if isinstance(label, bool):
         return "yes" if label else "no"
     return f"{label:g}" if isinstance(label, float) else str(label)
 
 
 def point_words(spec: StudySpec, labels: Mapping[str, Label]) -> str:
-    """A point by those of its factors that vary."""
+    """Returns the varying factors of a point as text."""
     varying = [name for name, factor in spec.factors.items() if len(factor.names) > 1 and name in labels]
     return ", ".join(_named(spec, name, labels[name]) for name in varying)
 
 
 def _named(spec: StudySpec, factor: str, label: Label) -> str:
-    """A label that stands alone: a number needs the name of what it counts."""
+    """Returns a label that stands alone: a number with the name of its factor."""
     speaks = isinstance(label, str) and not label.replace(".", "").isdigit()
     return text(label) if speaks else f"{title_of(spec, factor)} {text(label)}"

@@ -1,4 +1,4 @@
-"""Where a study's results come from, and how to reproduce them. Nothing here depends on the machine."""
+"""Provenance of a study's results, and how to reproduce them. Nothing depends on the machine."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from multihop.results.provenance import build
 
 
 def runs(result: StudyResult) -> int:
-    """How many finished runs the results rest on."""
+    """Returns the number of finished runs behind the results."""
     plan = result.study.plan
     ids = {plan.run_id(point, seed) for point, seeds in result.seeds.items() for seed in seeds}
     return sum(result.store.has(run) for run in ids)
 
 
 def incomplete(result: StudyResult) -> str:
-    """A warning where runs are missing or have failed; else nothing."""
+    """Returns a warning about missing or failed runs, or nothing."""
     parts = []
     if result.missing:
-        parts.append(f"{result.missing} runs are still missing: multihop study run makes them.")
+        parts.append(f"{result.missing} runs are missing: multihop study run simulates them.")
     if result.failures:
         parts.append(f"{len(result.failures)} runs have failed; they are listed below.")
     if result.study.is_quick:
-        parts.append("This is a quick look, with fewer seeds, shorter runs or fewer values than the study asks for.")
+        parts.append("This is a quick run, with fewer seeds, shorter runs or fewer values than the study defines.")
     return f'<p class="warning">{escape(" ".join(parts))}</p>' if parts else ""
 
 
 def provenance(result: StudyResult) -> str:
-    """Versions, seeds, hashes of scenarios, failures, commands, and the files that went in."""
+    """Returns versions, seeds, hashes of scenarios, failures, commands, and input files."""
     study = result.study
     known = [
         ("multihop", build()),
@@ -54,7 +54,7 @@ def provenance(result: StudyResult) -> str:
 
 
 def spans(numbers: Sequence[int]) -> str:
-    """Ascending numbers, as in `1 to 20, 31`."""
+    """Formats ascending numbers, as in `1 to 20, 31`."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:
@@ -71,11 +71,11 @@ def _failures(result: StudyResult) -> str:
         [", ".join(f"{factor} {text(label)}" for factor, label in f.point.items()), str(f.seed), f.error, f.command]
         for f in result.failures
     ]
-    return "<h4>Runs that failed</h4>" + table(["point", "seed", "error", "to see it again"], rows, "wrap tall", 4)
+    return "<h4>Runs that failed</h4>" + table(["point", "seed", "error", "to repeat it"], rows, "wrap tall", 4)
 
 
 def _commands(result: StudyResult) -> str:
-    """What to type, given the files below."""
+    """Returns the commands to type, given the files below."""
     quick = " --quick" if result.study.is_quick else ""
     lines = [f"multihop study {what} study.toml{quick}" for what in ("run", "export", "report")]
     scenario = _scenario_name(result)
@@ -84,7 +84,7 @@ def _commands(result: StudyResult) -> str:
     return (
         f"<h4>Exact commands</h4><p>Save {escape(files)} ({which}) in a folder, and type there:</p>"
         f"<pre>{escape(chr(10).join(lines))}</pre>"
-        + remark("run makes the runs and the verdicts, export the tables as Parquet and CSV, report this page.")
+        + remark("run simulates and judges, export writes the tables as Parquet and CSV, report writes this page.")
     )
 
 
@@ -109,6 +109,6 @@ def _files(result: StudyResult) -> str:
 
 
 def _scenario_name(result: StudyResult) -> str:
-    """The file that the study's text refers to; nothing if the study holds the scenario itself."""
+    """Returns the file that the study's text refers to; nothing if the study contains the scenario."""
     named = tomllib.loads(result.study.file_text).get("scenario")
     return shlex.quote(named) if isinstance(named, str) else ""

@@ -1,4 +1,4 @@
-"""All numbers of a study as tables: estimates at every point, and paired differences."""
+"""Tables of a study's numbers: estimates at every point, and paired differences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_ROWS = 1000
 
 
 def estimates(result: StudyResult) -> str:
-    """A row per point, a column per metric."""
+    """Returns a row per point and a column per metric."""
     spec = result.study.spec
     metrics = [result.metric(name) for name in result.metric_names]
     factors = list(spec.factors)
@@ -37,17 +37,16 @@ def estimates(result: StudyResult) -> str:
 
 
 def paired(result: StudyResult) -> str:
-    """Differences between values of the compared factor, seed by seed; nothing if nothing is compared."""
+    """Returns paired differences between values of the compared factor; nothing if none is compared."""
     by = result.study.compared
     found = differences(result)
     if by is None or found.empty or int(found["n"].max()) < 2:
         return ""
-    # The factors' columns are the first ones; a factor whose name the table itself uses has another name
-    # there.
+    # The factors' columns are the first ones; a factor named like a column of the table has a prefix.
     columns = list(found.columns)[: list(found.columns).index("metric")]
     shared = [factor for factor in result.study.spec.factors if factor not in advancing_with(result.study.spec, by)]
     metrics = {name: result.metric(name) for name in result.metric_names}
-    # By metric, as that is what a reader looks for.
+    # Sorted by metric, which readers look for.
     order = {name: rank for rank, name in enumerate(metrics)}
     found = found.sort_values("metric", key=lambda column: column.map(order), kind="stable")
     rows = "".join(_row(record, columns, metrics) for record in found.head(_MOST_ROWS).to_dict("records"))

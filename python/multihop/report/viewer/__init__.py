@@ -7,14 +7,12 @@ import re
 from importlib import resources
 from pathlib import Path
 
-from multihop.base.visible import visible
+from multihop.base.escaping import visible
 from multihop.report.markup import escape
 
 #: The files of the module, each of which knows only those before it.
 _FILES = (
-    *("unpack.js", "chance.js", "coded.js", "seen.js", "beside.js", "queues.js"),
-    *("reserved.js", "aggregates.js", "access.js", "timeline.js", "decode.js"),
-    *("steps.js", "contention.js", "model.js", "words.js"),
+    *("steps.js", "aggregates.js", "decode.js", "contention.js", "model.js", "words.js"),
     *("style.js", "raster.js", "lanes.js", "tracks.js", "draw.js", "map.js", "opening.js", "viewer.js"),
 )
 
@@ -27,7 +25,8 @@ _MARK_WITHIN = 256
 def module() -> str:
     """The viewer as one ES module without imports, which exports `mount`, `Viewer`, `Model` and `decode`.
 
-    `await mount(element, bytes)` shows the frame log that a Uint8Array holds.
+    `await mount(element, bytes)` shows the frame log that a Uint8Array holds, packed by
+    `multihop.framelog.packed`.
     """
     parts = [_source(name) for name in _FILES]
     body = "".join(re.sub(r"^import [^;]*;\n|^export \{[^}]*\};\n", "", part, flags=re.MULTILINE) for part in parts)
@@ -41,7 +40,7 @@ def styles() -> str:
 
 
 def embedded(log: bytes, key: str = "frames", between: tuple[int, int] | None = None, *, is_alone: bool = False) -> str:
-    """A place in a page where the viewer shows this log, or what of it is in an interval of nanoseconds.
+    """A place in a page where the viewer shows this packed log, or one of an interval of nanoseconds.
 
     The log is in it; `inline_module` must follow once. Where it is alone, it has all keys at once.
     """
@@ -74,7 +73,7 @@ for (const host of document.querySelectorAll("[data-frames]")) {
 
 
 def page(log: bytes, title: str, between: tuple[int, int] | None = None) -> str:
-    """A self-contained page with the viewer and a log, or what of it is in an interval of nanoseconds."""
+    """A self-contained page with the viewer and a packed log, or one of an interval of nanoseconds."""
     return visible(
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f"{_MARK}\n<title>{escape(title)} - multihop</title>\n"

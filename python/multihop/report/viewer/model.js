@@ -1,7 +1,6 @@
 // What the viewer asks of a log: transmissions, lanes, summaries for pictures of long times, packets, events.
 
 import { Contentions } from "./contention.js";
-import { Growing } from "./unpack.js";
 import { Steps, lowerBound } from "./steps.js";
 
 /** Categories of what a lane shows, in the order of its sums. */
@@ -69,6 +68,16 @@ function rowsOf({ packet }, number) {
   return made;
 }
 
+/** By number of a set, and of one that is not there: its first row. Sets are in the order of their numbers. */
+function firstRows(set) {
+  const made = new Int32Array(set.length ? set[set.length - 1] + 2 : 2);
+  for (let row = 0, number = 0; number < made.length; number += 1) {
+    while (row < set.length && set[row] < number) row += 1;
+    made[number] = row;
+  }
+  return made;
+}
+
 export class Model {
   /** Of a log; `between` if only what is near that interval was read. */
   constructor(log, between = null) {
@@ -84,13 +93,13 @@ export class Model {
     const t = log.tables.transmissions;
     this.count = t.rows;
     Object.assign(this, t.columns);
-    this.resolve(log.tables.sorts.columns);
+    this.resolve();
     const last = this.count ? this.end[this.count - 1] : 0;
     /** Of a log that is cut short there is nothing to see after the last transmission. */
     this.duration = Math.max(log.cutShort && last ? 0 : log.head.duration_ns, last, 1);
-    const { first, node, nav } = log.sets;
+    const { set, node, nav } = log.tables.reservations.columns;
     /** Which stations set the NAV by a frame: of set `n` the rows from `first[n]` to `first[n + 1]`. */
-    this.sets = { first: first.all(), node: node.all(), nav: nav.all() };
+    this.sets = { first: firstRows(set), node, nav };
     this.navs();
     this.aggregates = log.aggregates;
     this.lanes();
@@ -99,43 +108,22 @@ export class Model {
     this.lines = new Map();
   }
 
-  /** The columns of a transmission's sort, and for which of them the station contended, since when. */
-  resolve(sorts) {
-    const { count, sort, start } = this;
-    this.from = new Int32Array(count);
-    this.to = new Int32Array(count);
-    this.kind = new Uint8Array(count);
-    this.flow = new Int32Array(count);
+  /** What follows from the columns of transmissions: ends, since when stations contended, and how many slots of that counted. */
+  resolve() {
+    const { count, start, airtime, contended, frozen } = this;
+    const slot = this.head.slot_ns || 1;
     this.end = new Float64Array(count);
     this.slots = new Int32Array(count);
     this.contends = new Float64Array(count).fill(-1);
     this.category = new Uint8Array(count);
-    this.sorts = sorts;
     this.longest = 0;
-    const nodes = this.head.nodes.length;
-    // Since when a node contends follows from its exchange before, if that must be in the log.
-    const last = Float64Array.from({ length: nodes }, () => (this.only.from ? -1 : 0));
-    const isKnown = (node) => last[node] >= 0 && !this.only.flows && (!this.only.nodes || this.only.nodes.has(node));
-    const answered = new Int8Array(nodes);
     for (let i = 0; i < count; i += 1) {
-      const s = sort[i];
-      const from = this.from[i] = sorts.from[s];
-      const to = this.to[i] = sorts.to[s];
-      const kind = this.kind[i] = sorts.kind[s];
-      this.flow[i] = sorts.flow[s];
-      const end = this.end[i] = start[i] + sorts.airtime[s];
-      this.category[i] = category(kind, this.outcome[i]);
-      if (sorts.airtime[s] > this.longest) this.longest = sorts.airtime[s];
-      const begins = !this.isCapture && (kind === 0 || ((kind === 2 || kind === 4) && !answered[from]));
-      if (begins && this.waited[i] >= 0) this.contends[i] = start[i] - this.waited[i];
-      else if (begins && isKnown(from)) this.contends[i] = Math.min(last[from], start[i]);
-      if (this.contends[i] >= 0) this.slots[i] = Math.floor((start[i] - this.contends[i]) / (this.head.slot_ns || 1)) - this.frozen[i];
-      const isAnswer = kind === 1 || kind === 3 || kind === 5;
-      const node = isAnswer ? to : from;
-      if (node >= 0) {
-        last[node] = end;
-        answered[node] = kind === 1 ? 1 : 0;
-      }
+      this.end[i] = start[i] + airtime[i];
+      this.category[i] = category(this.kind[i], this.outcome[i]);
+      if (airtime[i] > this.longest) this.longest = airtime[i];
+      if (contended[i] < 0) continue;
+      this.contends[i] = start[i] - contended[i];
+      this.slots[i] = Math.floor(contended[i] / slot) - frozen[i];
     }
   }
 
@@ -202,14 +190,13 @@ export class Model {
   /** Rates of DATA of a flow, in Mb/s; of all for -1. */
   ratesOf(flow) {
     return this.line(`rate ${flow}`, () => {
-      const [times, values] = [new Growing(Float64Array), new Growing(Float64Array)];
-      const { rate } = this.sorts;
+      const [times, values] = [[], []];
       for (let i = 0; i < this.count; i += 1) {
-        if (this.kind[i] !== 2 || !this.rate(i) || (flow >= 0 && this.flow[i] !== flow)) continue;
+        if (this.kind[i] !== 2 || !this.rate[i] || (flow >= 0 && this.flow[i] !== flow)) continue;
         times.push(this.start[i]);
-        values.push(rate[this.sort[i]] / 1e6);
+        values.push(this.rate[i] / 1e6);
       }
-      return [times.all(), values.all()];
+      return [Float64Array.from(times), Float64Array.from(values)];
     });
   }
 
@@ -281,10 +268,6 @@ export class Model {
 
   kindName(i) { return this.names.kind[this.kind[i]].toUpperCase().replace(/-/g, " "); }
 
-  rate(i) { return this.sorts.rate[this.sort[i]]; }
-
-  carries(i) { return this.sorts.carries[this.sort[i]]; }
-
   /**
    * All transmissions of a packet, and what else became of it: `{sent, entries, drops, others}`, rows of tables. Packets of a capture have sequence numbers, which are
    * used again: it is the one with this number at the instant `near`, and there are `others`.
@@ -292,7 +275,7 @@ export class Model {
   follow({ flow, carries, packet, near = 0 }) {
     const sent = [];
     for (let i = 0; i < this.count; i += 1) {
-      if (this.packet[i] === packet && this.flow[i] === flow && this.carries(i) === carries) sent.push(i);
+      if (this.packet[i] === packet && this.flow[i] === flow && this.carries[i] === carries) sent.push(i);
     }
     sent.push(...this.aggregates.rowsWith(flow, carries, packet));
     const isIts = (columns, row) => columns.flow[row] === flow && columns.carries[row] === carries;

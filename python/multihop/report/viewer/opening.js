@@ -39,8 +39,8 @@ function moment(model) {
 export function nodesOf(model) {
   const seen = new Uint8Array(model.head.nodes.length);
   const mark = (node) => { if (node >= 0) seen[node] = 1; };
-  model.sorts.from.forEach(mark);
-  model.sorts.to.forEach(mark);
+  model.from.forEach(mark);
+  model.to.forEach(mark);
   const all = model.head.nodes.map((_, node) => node);
   const placed = all.filter((node) => model.place(node, 0) !== null);
   if (!placed.length) return all;
@@ -52,8 +52,7 @@ export function nodesOf(model) {
 export function tracksOf(model) {
   const { window: windows, rtt } = model.tables.windows?.columns || { window: [], rtt: [] };
   const some = (values) => values.some((value) => value > 0);
-  const isSent = (sort) => model.sorts.kind[sort] === 2 && model.sorts.rate[sort] > 0;
-  const rate = [...model.sorts.rate.keys()].some(isSent);
+  const rate = model.rate.some((value, i) => value > 0 && model.kind[i] === 2);
   if (model.isCapture) return rate ? ["rate"] : [];
   const there = { queue: some(model.queue), window: some(windows), rtt: some(rtt), rate };
   return Object.keys(there).filter((track) => there[track]);

@@ -54,7 +54,7 @@ export async function mount(root, bytes, { between = null, hash = true, cutShort
   root.replaceChildren(status);
   const progress = (share) => { status.textContent = `Reading the frame log: ${Math.floor(100 * share)} %`; };
   try {
-    const model = new Model(await decode(bytes, { between, progress }), between);
+    const model = new Model(await decode(bytes, { progress }), between);
     const viewer = new Viewer(root, model, hash, cutShort);
     return viewer;
   } catch (error) {
@@ -369,7 +369,7 @@ export class Viewer {
     const { model, state } = this;
     state.picked = i;
     state.at = model.start[i];
-    const packet = { flow: model.flow[i], carries: model.carries(i), packet: model.packet[i], near: model.start[i] };
+    const packet = { flow: model.flow[i], carries: model.carries[i], packet: model.packet[i], near: model.start[i] };
     if (packet.flow >= 0 && packet.packet > 0) this.follow(packet, false);
     else {
       state.packet = null;

@@ -40,7 +40,7 @@ export function fate(model, i, of = model.outcome[i]) {
 export function transmission(model, i, followed = null) {
   const packets = model.aggregates.of(i);
   const own = packets.find((each) => followed && isSame(each, followed));
-  const what = packetName(model, own || { flow: model.flow[i], carries: model.carries(i), packet: model.packet[i] });
+  const what = packetName(model, own || { flow: model.flow[i], carries: model.carries[i], packet: model.packet[i] });
   const others = packets.length > 1 ? ` and ${packets.length - 1} more` : "";
   const tries = model.try[i] > 1 ? `, try ${model.try[i]}` : "";
   const contended = model.contends[i] >= 0 ? ` It had contended for ${span(model.start[i] - model.contends[i])}${backoff(model, i)}.` : "";
@@ -51,8 +51,8 @@ export function transmission(model, i, followed = null) {
 
 /** How long a transmission was on the air, and at which rate; not every capture says so. */
 function onAir(model, i) {
-  const airtime = model.sorts.airtime[model.sort[i]];
-  const rate = model.rate(i) ? ` at ${+(model.rate(i) / 1e6).toPrecision(3)} Mb/s` : "";
+  const airtime = model.airtime[i];
+  const rate = model.rate[i] ? ` at ${+(model.rate[i] / 1e6).toPrecision(3)} Mb/s` : "";
   return airtime ? `${span(airtime)}${rate}` : "at a rate that is not known";
 }
 

@@ -1,11 +1,11 @@
-//! The layout of radiotap: which fields are there, and where.
+//! Layout of radiotap: presence and position of fields.
 
-use crate::bytes::{Order, array, bit};
+use crate::bytes::{ByteOrder, array, bit};
 
-/// Size and alignment of the fields that radiotap.org defines, by their bit.
+/// Size and alignment of the fields defined by radiotap.org, by presence bit.
 ///
-/// Fields are aligned relative to the beginning of the header, to their largest member. Bits 28 to 31 have
-/// meanings of their own.
+/// Fields are aligned to their largest member, relative to the beginning of the header. Bits 28 to 31 have
+/// special meanings.
 const FIELDS: [(u8, u8); 28] = [
     (8, 8),  // 0: TSFT
     (1, 1),  // 1: flags
@@ -37,99 +37,100 @@ const FIELDS: [(u8, u8); 28] = [
     (4, 2),  // 27: L-SIG
 ];
 
-/// Fields of a type and a length each (TLV) follow behind all others of the word.
+/// Type-length-value (TLV) fields follow all other fields of the word.
 const TYPE_LENGTH_VALUE: u32 = 28;
 const RADIOTAP_NAMESPACE: u32 = 29;
 const VENDOR_NAMESPACE: u32 = 30;
 const ANOTHER_WORD: u32 = 31;
 
-/// Where the words of presence bits begin.
+/// Offset of the presence words.
 const PRESENCE: usize = 4;
 
-/// A field as it is in the header.
+/// Field of a radiotap header.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Field<'h> {
-    /// A field of radiotap's own.
+pub enum RadiotapField<'h> {
+    /// Field of radiotap's own namespace.
     Known {
-        /// Its bit.
+        /// Presence bit of the field.
         bit: u8,
-        /// How often the bits began anew before it: fields of a later round are of one antenna each.
+        /// Number of times that the presence bits started again before this field. Fields of later rounds
+        /// belong to one antenna each.
         round: u32,
-        /// Its bytes, little-endian.
+        /// Bytes of the field, little-endian.
         bytes: &'h [u8],
     },
-    /// What a vendor put in.
+    /// Data of a vendor's namespace.
     Vendor {
-        /// Its organizationally unique identifier.
+        /// Organizationally unique identifier of the vendor.
         oui: [u8; 3],
-        /// Which of its name spaces.
+        /// Index of the vendor's namespace.
         subspace: u8,
-        /// The bytes of all of its fields.
+        /// Bytes of all fields in the namespace.
         bytes: &'h [u8],
     },
-    /// A field that says its own type and length, as those of Wi-Fi 7 do.
+    /// Type-length-value field, as Wi-Fi 7 uses.
     TypeLengthValue {
-        /// Its type, which continues the numbers of the bits.
+        /// Type, which continues the numbers of the presence bits.
         kind: u16,
-        /// Its bytes, little-endian.
+        /// Bytes of the field, little-endian.
         bytes: &'h [u8],
     },
-    /// A bit without a known meaning, and so of unknown length: the fields behind it cannot be found. The
-    /// frame can, by the length of the header. It is the last one.
+    /// Presence bit without a known meaning, and so a field of unknown length: later fields cannot be found.
+    /// The frame can, by the length of the header. Always the last item.
     Unknown {
-        /// Its number, counted over the words of one name space.
+        /// Number of the bit, counted over the words of one namespace.
         bit: u32,
     },
-    /// From here on nothing can be read: a field, or the presence bits, would lie beyond the end of the
-    /// header. It is the last one.
+    /// Damaged header: a field or a presence word would lie beyond the end of the header. Always the last
+    /// item.
     Damaged,
 }
 
-/// The fields of a header, in order. Made by [`super::fields`].
+/// Iterator over the fields of a header, in order; made by [`super::fields`].
 #[derive(Clone, Debug)]
-pub struct Fields<'h> {
+pub struct RadiotapFields<'h> {
     header: &'h [u8],
-    /// The next field begins here, or where its alignment puts it.
+    /// Offset of the next field, before alignment.
     at: usize,
-    /// Where the presence word stands, and what is left of it.
+    /// Offset of the presence word, and its remaining bits.
     word_at: usize,
     word: u32,
-    space: Space,
+    space: Namespace,
     round: u32,
-    /// Words of this name space before the present one.
+    /// Number of words of this namespace before the present one.
     words_before: u32,
-    /// All that is left are fields of a type and a length.
+    /// Whether only type-length-value fields remain.
     in_tlvs: bool,
     finished: bool,
 }
 
-/// Whose bits they are.
+/// Namespace of the presence bits.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Space {
+enum Namespace {
     Radiotap,
-    /// Bits after the 31 that are defined.
-    Beyond,
-    /// The vendor's fields have been passed already.
+    /// Undefined bits after the first 31.
+    Undefined,
+    /// Bits of a vendor, whose fields have already been skipped.
     Vendor,
 }
 
-impl<'h> Fields<'h> {
-    /// `header` is the whole header and nothing else.
-    pub(super) fn new(header: &'h [u8]) -> Fields<'h> {
+impl<'h> RadiotapFields<'h> {
+    /// Starts at the first field of `header`, which is the whole header without the frame.
+    pub(super) fn new(header: &'h [u8]) -> RadiotapFields<'h> {
         let mut at = PRESENCE;
-        let mut word = Order::Little.u32(header, at);
+        let mut word = ByteOrder::Little.u32(header, at);
         let first = word;
         while word.is_some_and(|word| bit(word, ANOTHER_WORD)) {
             at += 4;
-            word = Order::Little.u32(header, at);
+            word = ByteOrder::Little.u32(header, at);
         }
-        Fields {
+        RadiotapFields {
             header,
             at: at + 4,
             word_at: PRESENCE,
-            // If the words do not end within the header, a field beyond its end says so.
+            // If the presence words exceed the header, the first field is reported as damaged.
             word: if word.is_some() { first.unwrap_or_default() } else { 1 },
-            space: Space::Radiotap,
+            space: Namespace::Radiotap,
             round: 0,
             words_before: 0,
             in_tlvs: false,
@@ -145,65 +146,65 @@ impl<'h> Fields<'h> {
         Some(bytes)
     }
 
-    /// The vendor's name space: its identifier, how long its fields are, and the fields.
-    fn vendor(&mut self) -> Option<Field<'h>> {
+    /// The vendor's namespace: identifier, length and fields.
+    fn vendor(&mut self) -> Option<RadiotapField<'h>> {
         let description = self.take(6, 2)?;
         let oui = array(description, 0)?;
-        let bytes = self.take(usize::from(Order::Little.u16(description, 4)?), 1)?;
-        Some(Field::Vendor { oui, subspace: description[3], bytes })
+        let bytes = self.take(usize::from(ByteOrder::Little.u16(description, 4)?), 1)?;
+        Some(RadiotapField::Vendor { oui, subspace: description[3], bytes })
     }
 
-    /// A field of radiotap's own.
-    fn known(&mut self, number: u32) -> Option<Field<'h>> {
+    /// Field of radiotap's own namespace.
+    fn known(&mut self, number: u32) -> Option<RadiotapField<'h>> {
         let (size, alignment) = *FIELDS.get(number as usize)?;
         let bytes = self.take(usize::from(size), usize::from(alignment))?;
-        Some(Field::Known { bit: number as u8, round: self.round, bytes })
+        Some(RadiotapField::Known { bit: number as u8, round: self.round, bytes })
     }
 
-    /// The next field of a type and a length, which begins at a multiple of four bytes; none at the end.
-    /// Fewer bytes than a type and a length need are padding.
-    fn type_length_value(&mut self) -> Option<Field<'h>> {
+    /// The next type-length-value field, which begins at a multiple of four bytes; none at the end. Fewer
+    /// bytes than a type and a length need are padding.
+    fn type_length_value(&mut self) -> Option<RadiotapField<'h>> {
         const HEAD: usize = 4;
         let start = self.at.next_multiple_of(4);
         let head = self.header.get(start..start + HEAD)?;
-        let (kind, length) = (Order::Little.u16(head, 0)?, usize::from(Order::Little.u16(head, 2)?));
+        let (kind, length) = (ByteOrder::Little.u16(head, 0)?, usize::from(ByteOrder::Little.u16(head, 2)?));
         let Some(bytes) = self.header.get(start + HEAD..start + HEAD + length) else {
-            return Some(Field::Damaged);
+            return Some(RadiotapField::Damaged);
         };
         self.at = start + HEAD + length;
-        Some(Field::TypeLengthValue { kind, bytes })
+        Some(RadiotapField::TypeLengthValue { kind, bytes })
     }
 
-    /// Goes on to the next presence word, if there is one.
+    /// Moves to the next presence word. Returns false after the last one.
     fn next_word(&mut self) -> bool {
-        let Some(word) = Order::Little.u32(self.header, self.word_at) else { return false };
+        let Some(word) = ByteOrder::Little.u32(self.header, self.word_at) else { return false };
         if !bit(word, ANOTHER_WORD) {
             return false;
         }
         self.words_before += 1;
         match (bit(word, RADIOTAP_NAMESPACE), bit(word, VENDOR_NAMESPACE)) {
             (true, _) => {
-                self.space = Space::Radiotap;
+                self.space = Namespace::Radiotap;
                 (self.round, self.words_before) = (self.round + 1, 0);
             }
-            (false, true) => (self.space, self.words_before) = (Space::Vendor, 0),
-            (false, false) if self.space == Space::Radiotap => self.space = Space::Beyond,
+            (false, true) => (self.space, self.words_before) = (Namespace::Vendor, 0),
+            (false, false) if self.space == Namespace::Radiotap => self.space = Namespace::Undefined,
             (false, false) => {}
         }
         self.word_at += 4;
-        self.word = Order::Little.u32(self.header, self.word_at).unwrap_or_default();
+        self.word = ByteOrder::Little.u32(self.header, self.word_at).unwrap_or_default();
         true
     }
 }
 
-impl<'h> Iterator for Fields<'h> {
-    type Item = Field<'h>;
+impl<'h> Iterator for RadiotapFields<'h> {
+    type Item = RadiotapField<'h>;
 
-    fn next(&mut self) -> Option<Field<'h>> {
+    fn next(&mut self) -> Option<RadiotapField<'h>> {
         while !self.finished {
             if self.in_tlvs {
                 let field = self.type_length_value();
-                self.finished = matches!(field, None | Some(Field::Damaged));
+                self.finished = matches!(field, None | Some(RadiotapField::Damaged));
                 return field;
             }
             let number = self.word.trailing_zeros();
@@ -214,19 +215,19 @@ impl<'h> Iterator for Fields<'h> {
             self.word &= self.word - 1;
             let field = match (number, self.space) {
                 (VENDOR_NAMESPACE, _) => self.vendor(),
-                (RADIOTAP_NAMESPACE, _) | (_, Space::Vendor) => continue,
-                (TYPE_LENGTH_VALUE, Space::Radiotap) => {
+                (RADIOTAP_NAMESPACE, _) | (_, Namespace::Vendor) => continue,
+                (TYPE_LENGTH_VALUE, Namespace::Radiotap) => {
                     self.in_tlvs = true;
                     continue;
                 }
-                (_, Space::Radiotap) => self.known(number),
-                (_, Space::Beyond) => {
+                (_, Namespace::Radiotap) => self.known(number),
+                (_, Namespace::Undefined) => {
                     self.finished = true;
-                    return Some(Field::Unknown { bit: 32 * self.words_before + number });
+                    return Some(RadiotapField::Unknown { bit: 32 * self.words_before + number });
                 }
             };
             self.finished = field.is_none();
-            return Some(field.unwrap_or(Field::Damaged));
+            return Some(field.unwrap_or(RadiotapField::Damaged));
         }
         None
     }

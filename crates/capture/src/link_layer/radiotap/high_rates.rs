@@ -1,7 +1,7 @@
-//! The fields of radiotap for HT, VHT and HE, each with a mask of what is known.
+//! The radiotap fields for HT, VHT and HE, each with a mask of known values.
 
 use super::super::{HeEncoding, HeFormat, HtEncoding, VhtEncoding};
-use crate::bytes::{Order, bit, field};
+use crate::bytes::{ByteOrder, bit, field};
 use multihop_dot11::Bandwidth;
 
 /// The MCS field: known, flags, MCS.
@@ -18,14 +18,14 @@ pub(super) fn ht(bytes: &[u8]) -> HtEncoding {
         greenfield: bit(known, 3).then(|| bit(flags, 3)),
         ldpc: bit(known, 4).then(|| bit(flags, 4)),
         stbc: bit(known, 5).then(|| field(flags, 5, 2)),
-        // The two bits of this number are the last of both bytes.
+        // The highest bits of both bytes form this number.
         extension_streams: bit(known, 6).then(|| field(known, 7, 1) * 2 + field(flags, 7, 1)),
     }
 }
 
 /// The VHT field: known, flags, bandwidth, MCS and streams of four users, coding, group, partial AID.
 pub(super) fn vht(bytes: &[u8]) -> VhtEncoding {
-    let known = Order::Little.u16(bytes, 0).unwrap_or_default();
+    let known = ByteOrder::Little.u16(bytes, 0).unwrap_or_default();
     let flags = u16::from(bytes[2]);
     let users = bytes[4..8].iter().filter(|user| *user & 0x0f != 0).count() as u8;
     let first = bytes[4..8].iter().position(|user| user & 0x0f != 0);
@@ -41,7 +41,7 @@ pub(super) fn vht(bytes: &[u8]) -> VhtEncoding {
     }
 }
 
-/// The widths, and the parts of wider channels, each after the width that it is a part of.
+/// Bandwidth of a VHT code. Each width is followed by the codes of its parts.
 fn vht_bandwidth(code: u8) -> Option<Bandwidth> {
     match code & 0x1f {
         0 | 2..=3 | 7..=10 | 18..=25 => Some(Bandwidth::Mhz20),
@@ -52,9 +52,9 @@ fn vht_bandwidth(code: u8) -> Option<Bandwidth> {
     }
 }
 
-/// The HE field: six words, of which the first two say what is known.
+/// The HE field: six words, of which the first two are the mask of known values.
 pub(super) fn he(bytes: &[u8]) -> HeEncoding {
-    let word = |n: usize| Order::Little.u16(bytes, 2 * (n - 1)).unwrap_or_default();
+    let word = |n: usize| ByteOrder::Little.u16(bytes, 2 * (n - 1)).unwrap_or_default();
     let (known, more_known) = (word(1), word(2));
     HeEncoding {
         format: match field(known, 0, 2) {
@@ -75,7 +75,7 @@ pub(super) fn he(bytes: &[u8]) -> HeEncoding {
     }
 }
 
-/// Resource units of 242, 484, 996 and twice 996 tones fill the channels of 20 to 160 MHz.
+/// Bandwidth of an HE code. Resource units of 242, 484, 996 and 2 * 996 tones fill channels of 20 to 160 MHz.
 fn he_bandwidth(code: u8) -> Option<Bandwidth> {
     match code {
         0 | 7 => Some(Bandwidth::Mhz20),

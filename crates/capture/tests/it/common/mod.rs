@@ -1,4 +1,4 @@
-//! Capture files by hand, and the folder of captures of others.
+//! Capture files built by hand, and the folder of captures of other projects.
 
 #![allow(dead_code, reason = "every test takes what it needs")]
 
@@ -11,7 +11,7 @@ use multihop_core::Time;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// A record, with bytes of its own.
+/// Record with its own bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Owned {
     pub number: u64,
@@ -23,7 +23,7 @@ pub struct Owned {
     pub bytes: Vec<u8>,
 }
 
-/// All records, and the error that ended them, if one did.
+/// All records of a file, and the error that ended them, if any.
 pub fn read(file: &[u8]) -> (Vec<Owned>, Option<CaptureError>) {
     let mut capture = match Capture::from_reader(file) {
         Ok(capture) => capture,
@@ -50,14 +50,14 @@ pub fn read(file: &[u8]) -> (Vec<Owned>, Option<CaptureError>) {
     (found, None)
 }
 
-/// All records of a file without errors.
+/// All records of a file that has no errors.
 pub fn records(file: &[u8]) -> Vec<Owned> {
     let (found, error) = read(file);
     assert!(error.is_none(), "{error:?}");
     found
 }
 
-/// The message of the error that the file ends with.
+/// Message of the error that ends the file.
 pub fn error(file: &[u8]) -> String {
     read(file).1.expect("there is an error").to_string()
 }
@@ -76,30 +76,30 @@ fn u16_in(little: bool, number: u16) -> [u8; 2] {
     if little { number.to_le_bytes() } else { number.to_be_bytes() }
 }
 
-/// A dialect of pcap.
+/// Dialect of a pcap file.
 #[derive(Clone, Copy, Debug)]
-pub struct Dialect {
+pub struct PcapDialect {
     pub magic: u32,
-    /// The second half of the version, 2.x.
+    /// Minor version, 2.x.
     pub minor: u16,
-    /// What follows the header of the file.
+    /// Bytes after the file header.
     pub file_more: &'static [u8],
-    /// What follows the lengths of a record, in the order of bytes of a little-endian machine.
+    /// Bytes after the lengths of a record, in little-endian order.
     pub record_more: &'static [u8],
 }
 
-/// The dialect of libpcap, with microseconds or nanoseconds.
-pub const LIBPCAP: Dialect = Dialect { magic: 0xa1b2_c3d4, minor: 4, file_more: &[], record_more: &[] };
-pub const NANOSECONDS: Dialect = Dialect { magic: 0xa1b2_3c4d, ..LIBPCAP };
+/// Dialect of libpcap, with microseconds or nanoseconds.
+pub const LIBPCAP: PcapDialect =
+    PcapDialect { magic: 0xa1b2_c3d4, minor: 4, file_more: &[], record_more: &[] };
+pub const NANOSECONDS: PcapDialect = PcapDialect { magic: 0xa1b2_3c4d, ..LIBPCAP };
 
-/// A pcap file with these packets, at second 1000, 1001 and so on and 7 units; each was 100 bytes longer
-/// before it was cut.
+/// A pcap file with these packets, at second 1000, 1001 and so on, plus 7 units; each was cut by 100 bytes.
 pub fn pcap(little: bool, nanoseconds: bool, link_type: u32, packets: &[&[u8]]) -> Vec<u8> {
     pcap_in(if nanoseconds { NANOSECONDS } else { LIBPCAP }, little, link_type, packets)
 }
 
-/// The same in a dialect.
-pub fn pcap_in(dialect: Dialect, little: bool, link_type: u32, packets: &[&[u8]]) -> Vec<u8> {
+/// A pcap file as [`pcap`] writes it, in another dialect.
+pub fn pcap_in(dialect: PcapDialect, little: bool, link_type: u32, packets: &[&[u8]]) -> Vec<u8> {
     let u32 = |number| u32_in(little, number);
     let mut file = u32(dialect.magic).to_vec();
     file.extend(u16_in(little, 2));
@@ -122,22 +122,22 @@ pub fn pcap_in(dialect: Dialect, little: bool, link_type: u32, packets: &[&[u8]]
     file
 }
 
-/// A pcapng file that grows.
+/// A pcapng file under construction.
 #[derive(Clone)]
-pub struct Block {
+pub struct PcapngFile {
     little: bool,
     pub bytes: Vec<u8>,
 }
 
-/// A pcapng file with a section header.
-pub fn pcapng(little: bool) -> Block {
+/// Starts a pcapng file with a section header.
+pub fn pcapng(little: bool) -> PcapngFile {
     let body = [&u32_in(little, 0x1a2b_3c4d)[..], &u16_in(little, 1), &u16_in(little, 0), &[0xff; 8]];
-    Block { little, bytes: Vec::new() }.block(0x0a0d_0d0a, &body.concat())
+    PcapngFile { little, bytes: Vec::new() }.block(0x0a0d_0d0a, &body.concat())
 }
 
-impl Block {
-    /// A block, padded to a multiple of four bytes.
-    pub fn block(mut self, kind: u32, body: &[u8]) -> Block {
+impl PcapngFile {
+    /// Adds a block, padded to a multiple of four bytes.
+    pub fn block(mut self, kind: u32, body: &[u8]) -> PcapngFile {
         let padded = body.len().next_multiple_of(4);
         let length = u32_in(self.little, 12 + padded as u32);
         self.bytes.extend(u32_in(self.little, kind));
@@ -148,7 +148,7 @@ impl Block {
         self
     }
 
-    pub fn interface(self, link_type: u16, options: &[(u16, &[u8])]) -> Block {
+    pub fn interface(self, link_type: u16, options: &[(u16, &[u8])]) -> PcapngFile {
         let mut body = [&u16_in(self.little, link_type)[..], &[0; 2], &u32_in(self.little, 65_535)].concat();
         for (code, value) in options {
             body.extend(u16_in(self.little, *code));
@@ -160,7 +160,7 @@ impl Block {
         self.block(1, &body)
     }
 
-    pub fn packet(self, interface: u32, stamp: u64, packet: &[u8]) -> Block {
+    pub fn packet(self, interface: u32, stamp: u64, packet: &[u8]) -> PcapngFile {
         let length = packet.len() as u32;
         let head = [interface, (stamp >> 32) as u32, stamp as u32, length, length];
         let body = [&head.map(|number| u32_in(self.little, number)).concat()[..], packet].concat();
@@ -168,7 +168,7 @@ impl Block {
     }
 }
 
-/// A folder of captures of others beside the project; none, said on standard error, where it is absent.
+/// Folder of captures of other projects; none, with a line on standard error, if it does not exist.
 pub fn captures(folder: &str) -> Option<Vec<PathBuf>> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(folder);
     let Ok(entries) = std::fs::read_dir(&folder) else {
@@ -181,7 +181,7 @@ pub fn captures(folder: &str) -> Option<Vec<PathBuf>> {
     Some(files)
 }
 
-/// The name of a file.
+/// Name of a file.
 pub fn name(path: &std::path::Path) -> String {
     path.file_name().unwrap().to_string_lossy().into_owned()
 }

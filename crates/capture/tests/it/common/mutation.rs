@@ -1,9 +1,9 @@
-//! Small valid captures, and what a broken disk, a hostile sender or a bad driver may do to them.
+//! Small valid captures, and the damage that a broken disk, a hostile sender or a faulty driver may cause.
 
 use super::{gzip, pcap, pcapng};
 use proptest::prelude::*;
 
-/// A data frame with a quality-of-service field, LLC, IPv4 and TCP behind a radiotap header with most fields.
+/// A QoS data frame with LLC, IPv4 and TCP, after a radiotap header with most fields.
 pub fn packet() -> Vec<u8> {
     // TSFT, flags, rate, channel, signal, noise, antenna, XChannel, MCS, A-MPDU, VHT; another antenna; a vendor; HE.
     let words = [0xa03c_086f_u32, 0xc000_0820, 0xa000_0001, 0x0080_0000];
@@ -11,7 +11,7 @@ pub fn packet() -> Vec<u8> {
     header.extend(words.iter().flat_map(|word| word.to_le_bytes()));
     header.resize(120, 0x21);
     header[32] = 0; // flags
-    header[82..84].copy_from_slice(&4_u16.to_le_bytes()); // bytes of the vendor
+    header[82..84].copy_from_slice(&4_u16.to_le_bytes()); // bytes of the vendor's namespace
     let length = header.len() as u16;
     header[2..4].copy_from_slice(&length.to_le_bytes());
     let mut frame = vec![0x88, 0x01, 0x3a, 0x01];
@@ -22,7 +22,7 @@ pub fn packet() -> Vec<u8> {
     [header, frame].concat()
 }
 
-/// The files that are mutated, each with a few packets of every link type that it can have.
+/// Files to mutate, each with a few packets of every link type that it can have.
 pub fn seeds() -> Vec<Vec<u8>> {
     let packet = packet();
     let frame = &packet[120..];
@@ -57,7 +57,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     ]
 }
 
-/// One change to a file. Places are out of 2^16 of its length.
+/// One change to a file. Positions are fractions of its length, in units of 2^-16.
 #[derive(Clone, Debug)]
 pub enum Mutation {
     Set(u16, u8),
@@ -124,7 +124,7 @@ pub fn mutate(file: &mut Vec<u8>, mutation: &Mutation) {
     }
 }
 
-/// Some thousand cases, or as many as the environment variable `PROPTEST_CASES` says.
+/// Number of cases: some thousand, or the value of the environment variable `PROPTEST_CASES`.
 pub fn config() -> ProptestConfig {
     let default = ProptestConfig::default();
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { 4_000 };

@@ -1,8 +1,8 @@
-//! Captures by hand.
+//! Captures built by hand.
 
-/// The sender.
+/// Address of the sender.
 pub const A: [u8; 6] = [2, 0, 0, 0, 0, 1];
-/// The receiver.
+/// Address of the receiver.
 pub const B: [u8; 6] = [2, 0, 0, 0, 0, 2];
 
 /// Airtimes with a long preamble: RTS of 20 bytes and CTS and ACK of 14 at 1 Mb/s, DATA of 36 + 1500 at 11
@@ -13,15 +13,15 @@ pub const DATA: u64 = 192 + 1118;
 /// SIFS in microseconds.
 pub const SIFS: u64 = 10;
 
-/// A frame: what it is, and when it was on the air, in microseconds.
-pub struct Sent {
-    /// The frame.
+/// Frame with its time on the air, in microseconds.
+pub struct TimedFrame {
+    /// Bytes of the frame.
     pub bytes: Vec<u8>,
-    /// In units of 500 kb/s.
+    /// Rate in units of 500 kb/s.
     pub rate: u8,
-    /// When it began.
+    /// Start of the frame.
     pub begin: u64,
-    /// When it ended.
+    /// End of the frame.
     pub end: u64,
 }
 
@@ -44,8 +44,8 @@ fn data(sequence: u16, retry: bool) -> Vec<u8> {
     bytes
 }
 
-/// The exchange, begun at `start`; without the frames that `missed` numbers.
-pub fn exchange(start: u64, sequence: u16, missed: &[usize]) -> Vec<Sent> {
+/// An exchange that begins at `start`, without the frames whose indices are in `missed`.
+pub fn exchange(start: u64, sequence: u16, missed: &[usize]) -> Vec<TimedFrame> {
     let frames = [
         (control(11, 1_947, B, Some(A)), 2, RTS),
         (control(12, 1_633, A, None), 2, CTS),
@@ -56,15 +56,16 @@ pub fn exchange(start: u64, sequence: u16, missed: &[usize]) -> Vec<Sent> {
     let mut sent = Vec::new();
     for (number, (bytes, rate, length)) in frames.into_iter().enumerate() {
         if !missed.contains(&number) {
-            sent.push(Sent { bytes, rate, begin: at, end: at + length });
+            sent.push(TimedFrame { bytes, rate, begin: at, end: at + length });
         }
         at += length + SIFS;
     }
     sent
 }
 
-/// As a pcap file with radiotap headers that say the rate. `stamp` says when a frame is stamped.
-pub fn file(frames: &[Sent], stamp: impl Fn(&Sent) -> u64) -> Vec<u8> {
+/// A pcap file of these frames, with radiotap headers that give the rate. `stamp` gives the timestamp of a
+/// frame.
+pub fn file(frames: &[TimedFrame], stamp: impl Fn(&TimedFrame) -> u64) -> Vec<u8> {
     let mut file = Vec::new();
     for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 127] {
         file.extend(word.to_le_bytes());

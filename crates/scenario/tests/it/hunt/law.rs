@@ -2,6 +2,7 @@
 
 use super::columns::out_of_range;
 use multihop_core::Time;
+use multihop_frames::{Memory, ROWS};
 use multihop_sim::airlog::AirLog;
 use multihop_sim::config::Config;
 use multihop_sim::framelog::{FrameLog, Selection};
@@ -98,7 +99,7 @@ fn in_steps(config: &Config) -> Option<Outcome> {
 
 /// The outcome of a run that logs its frames, and what each radio hears where the scenario can be captured.
 fn logged(config: &Config) -> Option<Outcome> {
-    let frames = FrameLog::new(config, Selection::default(), Box::new(io::sink())).ok();
+    let frames = FrameLog::new(config, Selection::default(), Box::new(Memory::new(ROWS, 0))).ok();
     let logs = Logs { air: AirLog::new(config, Box::new(io::sink())).ok(), frames };
     World::new(config, Ties::InOrder).finish_logged(logs, |_| ()).ok()
 }

@@ -1,31 +1,30 @@
 //! The frame log says what the tables say, and changes nothing.
 
-use crate::common::capture::{Shared, Small};
 use crate::common::{chain, network, saturate, saturated_cell};
 use crate::mac::aggregation::high_throughput;
 use multihop_core::{DropCause, FlowId, NodeId, Span, Time};
 use multihop_dot11::DcfRules;
 use multihop_frames::layout::ENUMERATIONS;
-use multihop_frames::{FrameLog as Read, Table, read};
+use multihop_frames::{Head, Log, Memory, Sink, Table, Tables};
 use multihop_sim::airlog::AirLogError;
 use multihop_sim::config::{Config, MediumModel};
 use multihop_sim::framelog::{FrameLog, Selection};
 use multihop_sim::mobility::Outage;
 use multihop_sim::outcome::{LossCause, Outcome};
 use multihop_sim::{run, run_logged};
-use std::io::{self, Write};
+use std::io;
 
-fn logged_of(config: &Config, selection: Selection) -> (Outcome, Read, usize) {
-    let memory = Shared::default();
+fn logged_of(config: &Config, selection: Selection) -> (Outcome, Log) {
+    let memory = Memory::default();
     let log = FrameLog::new(config, selection, Box::new(memory.clone())).unwrap();
     let outcome = run_logged(config, log, |_| ()).unwrap();
-    let bytes = std::mem::take(&mut *memory.0.lock().unwrap());
-    (outcome, read(&bytes, None, u64::MAX).unwrap(), bytes.len())
+    let log = memory.log().clone();
+    (outcome, log)
 }
 
-/// A run with causes, from the beginning of which everything counts; its log; bytes of that. The run is that
-/// without a log.
-fn logged(mut config: Config) -> (Outcome, Read, usize) {
+/// A run with causes, from the beginning of which everything counts, and its log. The run is that without a
+/// log.
+fn logged(mut config: Config) -> (Outcome, Log) {
     config.warmup = Span::ZERO;
     config.causes = true;
     let made = logged_of(&config, Selection::default());
@@ -35,22 +34,25 @@ fn logged(mut config: Config) -> (Outcome, Read, usize) {
     made
 }
 
-/// A column of the sorts, by transmission.
-fn of_sort(log: &Read, name: &str) -> Vec<i64> {
-    let values = log.column(Table::Sorts, name);
-    log.column(Table::Transmissions, "sort").iter().map(|sort| values[*sort as usize]).collect()
+fn column(log: &Log, table: Table, name: &str) -> Vec<i64> {
+    log.tables.column(table, name).iter().collect()
+}
+
+/// A column of transmissions.
+fn sent(log: &Log, name: &str) -> Vec<i64> {
+    column(log, Table::Transmissions, name)
 }
 
 /// Airtimes add up to the table of nodes to the nanosecond, collisions and other losses are those counted.
-fn check(outcome: &Outcome, log: &Read) {
-    let (from, to, kind) = (of_sort(log, "from"), of_sort(log, "to"), of_sort(log, "kind"));
-    let airtime = of_sort(log, "airtime");
+fn check(outcome: &Outcome, log: &Log) {
+    let (from, to, kind) = (sent(log, "from"), sent(log, "to"), sent(log, "kind"));
+    let airtime = sent(log, "airtime");
     for (index, node) in outcome.nodes.iter().enumerate() {
         let sent = from.iter().zip(&airtime).filter(|(from, _)| **from == index as i64);
         let sum: i64 = sent.map(|(_, airtime)| *airtime).sum();
         assert_eq!(sum, (node.transmitting * outcome.measured_s * 1e9).round() as i64, "node {index}");
     }
-    let what = log.column(Table::Transmissions, "outcome");
+    let what = sent(log, "outcome");
     let count = |row: &multihop_sim::outcome::LossOutcome, cause: LossCause| {
         (0..what.len())
             .filter(|at| (from[*at], to[*at], kind[*at]) == (row.from.into(), row.to.into(), row.kind as i64))
@@ -70,7 +72,7 @@ fn check(outcome: &Outcome, log: &Read) {
         .flat_map(|row| physical.iter().map(|cause| row.lost[*cause as usize]))
         .sum();
     assert_eq!(what.iter().filter(|what| (2..7).contains(*what)).count() as u64, booked);
-    let with = log.column(Table::Transmissions, "collided");
+    let with = sent(log, "collided");
     for hit in &outcome.causes.collisions {
         let found = (0..with.len()).filter(|at| {
             (from[*at], to[*at], with[*at]) == (hit.sender.into(), hit.receiver.into(), hit.interferer.into())
@@ -78,7 +80,7 @@ fn check(outcome: &Outcome, log: &Read) {
         assert!(found.count() as u64 >= hit.lost, "{hit:?}");
     }
     let dropped: u64 = outcome.conservation.dropped.iter().sum();
-    assert_eq!(log.column(Table::Drops, "time").len() as u64, dropped);
+    assert_eq!(column(log, Table::Drops, "time").len() as u64, dropped);
 }
 
 /// One flow from end to end of a chain.
@@ -98,9 +100,9 @@ fn hidden_terminals_collide_in_the_log_as_in_the_tables() {
     let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [200.0, 0.0], [600.0, 0.0], [800.0, 0.0]]);
     saturate(&mut config, 0, 1);
     saturate(&mut config, 2, 3);
-    let (outcome, log, _) = logged(seconds(config, 4));
+    let (outcome, log) = logged(seconds(config, 4));
     check(&outcome, &log);
-    let overlap = log.column(Table::Transmissions, "overlap");
+    let overlap = sent(&log, "overlap");
     assert!(overlap.contains(&1), "some are hidden");
 }
 
@@ -137,23 +139,24 @@ fn logs_say_the_same_where_delays_go_by_distance() {
     let mut collisions = 0;
     for (index, config) in configs.into_iter().enumerate() {
         let has_aggregates = config.aggregation.is_some();
-        let (_, fixed, _) = logged(seconds(config.clone(), 3));
-        let set_navs = |log: &Read| log.column(Table::Transmissions, "reserves").iter().any(|set| *set > 0);
+        let (_, fixed) = logged(seconds(config.clone(), 3));
+        let set_navs = |log: &Log| sent(log, "reserves").iter().any(|set| *set > 0);
         for farther in [1.0, 5.0] {
-            let (outcome, log, _) = logged(by_distance(seconds(config.clone(), 3), farther));
+            let (outcome, log) = logged(by_distance(seconds(config.clone(), 3), farther));
             check(&outcome, &log);
             collisions += outcome.causes.collisions.iter().map(|row| row.lost).sum::<u64>();
-            let (nav, sets) = (of_sort(&log, "nav"), log.column(Table::Reservations, "set"));
-            let reserves = log.column(Table::Transmissions, "reserves");
+            let (nav, sets) = (sent(&log, "nav"), column(&log, Table::Reservations, "set"));
+            let reserves = sent(&log, "reserves");
             assert_eq!(set_navs(&log), set_navs(&fixed), "{index}");
+            let navs = column(&log, Table::Reservations, "nav");
             for at in (0..nav.len()).filter(|at| reserves[*at] > 0).take(100) {
                 let row = sets.iter().position(|set| *set == reserves[at]).unwrap();
-                assert_eq!(log.column(Table::Reservations, "nav")[row], nav[at], "{index}");
+                assert_eq!(navs[row], nav[at], "{index}");
             }
-            let arrived = log.column(Table::Mpdus, "outcome").iter().filter(|what| **what == 0).count();
+            let arrived = column(&log, Table::Mpdus, "outcome").iter().filter(|what| **what == 0).count();
             assert_eq!(arrived > 1_000, has_aggregates, "{index}: {arrived}");
-            let unknown = log.column(Table::Transmissions, "outcome").iter().filter(|what| **what == 7);
-            assert!(unknown.count() <= 1, "{index}: only what is on its way when the run ends");
+            let unknown = sent(&log, "outcome").iter().filter(|what| **what == 7).count();
+            assert!(unknown <= 1, "{index}: only what is on its way when the run ends");
         }
     }
     assert!(collisions > 1_000, "{collisions}");
@@ -167,10 +170,10 @@ fn airtimes_add_up_from_any_warm_up_on() {
     config.medium.propagation_delay = Span::from_us(3);
     for warmup_us in (300_000..310_000).step_by(97) {
         config.warmup = Span::from_us(warmup_us);
-        let (outcome, log, _) = logged_of(&config, Selection::default());
+        let (outcome, log) = logged_of(&config, Selection::default());
         let warmup = config.warmup.ns() as i64;
-        let (from, airtime) = (of_sort(&log, "from"), of_sort(&log, "airtime"));
-        let starts = log.column(Table::Transmissions, "start");
+        let (from, airtime) = (sent(&log, "from"), sent(&log, "airtime"));
+        let starts = sent(&log, "start");
         for (index, node) in outcome.nodes.iter().enumerate() {
             let own = (0..starts.len()).filter(|at| from[*at] == index as i64);
             let after = own.map(|at| (starts[at] + airtime[at] - starts[at].max(warmup)).max(0));
@@ -180,41 +183,19 @@ fn airtimes_add_up_from_any_warm_up_on() {
     }
 }
 
-#[test]
-fn a_transmission_takes_less_than_three_bytes() {
-    let mut aggregates = high_throughput(&[[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]]);
-    for (from, to) in [(0, 1), (2, 0)] {
-        saturate(&mut aggregates, from, to);
-    }
-    let configs = [
-        relayed(DcfRules::NS2, 4),
-        relayed(DcfRules::IEEE, 3),
-        saturated_cell(DcfRules::IEEE, 8),
-        aggregates,
-    ];
-    for config in configs {
-        let (outcome, log, bytes) = logged(seconds(config, 10));
-        check(&outcome, &log);
-        let transmissions = log.column(Table::Transmissions, "start").len();
-        let each = bytes as f64 / transmissions as f64;
-        println!("{each:.2} B each of {transmissions}");
-        assert!(each < 3.0, "{each} B for each of {transmissions} transmissions");
-    }
-}
-
 /// The packets of aggregates that arrived are those that their receiver took.
 #[test]
 fn packets_of_aggregates_are_in_the_log() {
     let mut config = high_throughput(&[[0.0, 0.0], [100.0, 0.0]]);
     saturate(&mut config, 0, 1);
-    let (outcome, log, _) = logged(seconds(config, 2));
+    let (outcome, log) = logged(seconds(config, 2));
     check(&outcome, &log);
-    let arrived = log.column(Table::Mpdus, "outcome").iter().filter(|outcome| **outcome == 0).count();
+    let arrived = column(&log, Table::Mpdus, "outcome").iter().filter(|outcome| **outcome == 0).count();
     assert!(arrived > 1_000, "{arrived}");
-    let aggregates = of_sort(&log, "kind").iter().filter(|kind| **kind == 2).count();
-    assert!(log.column(Table::Mpdus, "start").len() > 2 * aggregates);
-    let starts = log.column(Table::Transmissions, "start");
-    assert!(log.column(Table::Mpdus, "start").iter().all(|start| starts.binary_search(start).is_ok()));
+    let aggregates = sent(&log, "kind").iter().filter(|kind| **kind == 2).count();
+    assert!(column(&log, Table::Mpdus, "start").len() > 2 * aggregates);
+    let starts = sent(&log, "start");
+    assert!(column(&log, Table::Mpdus, "start").iter().all(|start| starts.binary_search(start).is_ok()));
 }
 
 #[test]
@@ -223,16 +204,16 @@ fn a_selection_of_flows_has_their_frames_and_the_answers() {
     saturate(&mut config, 0, 1);
     saturate(&mut config, 2, 3);
     let config = seconds(config, 2);
-    let (_, whole, _) = logged_of(&config, Selection::default());
-    let (_, part, _) = logged_of(&config, Selection { flows: vec![FlowId(1)], ..Selection::default() });
-    let (from, to) = (of_sort(&whole, "from"), of_sort(&whole, "to"));
+    let (_, whole) = logged_of(&config, Selection::default());
+    let (_, part) = logged_of(&config, Selection { flows: vec![FlowId(1)], ..Selection::default() });
+    let (from, to) = (sent(&whole, "from"), sent(&whole, "to"));
     let wanted: Vec<i64> = (0..from.len())
         .filter(|at| [[2, 3], [3, 2]].contains(&[from[*at], to[*at]]))
-        .map(|at| whole.column(Table::Transmissions, "start")[at])
+        .map(|at| sent(&whole, "start")[at])
         .collect();
     assert!(wanted.len() > 100 && wanted.len() < from.len());
-    assert_eq!(part.column(Table::Transmissions, "start"), wanted);
-    assert!(of_sort(&part, "kind").contains(&3), "answers are there");
+    assert_eq!(sent(&part, "start"), wanted);
+    assert!(sent(&part, "kind").contains(&3), "answers are there");
     assert!(part.head.contains("\"only_flows\":[1]") && whole.head.contains("\"only_flows\":[]"));
 }
 
@@ -241,23 +222,21 @@ fn radios_that_are_off_send_nothing_and_lose_all() {
     let mut config = relayed(DcfRules::IEEE, 2);
     let outage = Outage { node: NodeId(1), from: Span::from_ms(1_000), to: Span::from_ms(2_000) };
     config.mobility.outages.push(outage);
-    let (outcome, log, _) = logged(seconds(config, 4));
+    let (outcome, log) = logged(seconds(config, 4));
     check(&outcome, &log);
-    let off = log.column(Table::Places, "off");
+    let off = column(&log, Table::Places, "off");
     assert!(off.contains(&1) && off.contains(&0));
 }
 
 #[test]
 fn a_selection_is_a_part_of_the_whole() {
     let config = seconds(relayed(DcfRules::IEEE, 3), 4);
-    let (_, whole, _) = logged_of(&config, Selection::default());
+    let (_, whole) = logged_of(&config, Selection::default());
     let between = [Time::from_ns(1_000_000_000), Time::from_ns(2_000_000_000)];
     let nodes = vec![NodeId(3)];
-    let (_, part, _) =
-        logged_of(&config, Selection { nodes, between: Some(between), ..Selection::default() });
-    let (from, to) = (of_sort(&whole, "from"), of_sort(&whole, "to"));
-    let starts: Vec<i64> = whole
-        .column(Table::Transmissions, "start")
+    let (_, part) = logged_of(&config, Selection { nodes, between: Some(between), ..Selection::default() });
+    let (from, to) = (sent(&whole, "from"), sent(&whole, "to"));
+    let starts: Vec<i64> = sent(&whole, "start")
         .iter()
         .zip(from.iter().zip(&to))
         .filter(|(start, (from, to))| {
@@ -266,21 +245,22 @@ fn a_selection_is_a_part_of_the_whole() {
         .map(|(start, _)| *start)
         .collect();
     assert!(!starts.is_empty());
-    assert_eq!(part.column(Table::Transmissions, "start"), starts);
+    assert_eq!(sent(&part, "start"), starts);
 }
 
 /// RTS and CTS of a hop set the NAV of those that hear them, until the ACK is over.
 #[test]
 fn a_nav_lasts_as_long_as_the_duration_field_says() {
-    let (_, log, _) = logged(seconds(relayed(DcfRules::IEEE, 3), 2));
-    let nav = of_sort(&log, "nav");
-    let sets = log.column(Table::Reservations, "set");
-    let reserves = log.column(Table::Transmissions, "reserves");
+    let (_, log) = logged(seconds(relayed(DcfRules::IEEE, 3), 2));
+    let nav = sent(&log, "nav");
+    let sets = column(&log, Table::Reservations, "set");
+    let (navs, nodes) = (column(&log, Table::Reservations, "nav"), column(&log, Table::Reservations, "node"));
+    let (reserves, from) = (sent(&log, "reserves"), sent(&log, "from"));
     let mut seen = 0;
     for (index, set) in reserves.iter().enumerate().filter(|(_, set)| **set > 0) {
         for at in (0..sets.len()).filter(|at| sets[*at] == *set) {
-            assert_eq!(log.column(Table::Reservations, "nav")[at], nav[index]);
-            assert_ne!(log.column(Table::Reservations, "node")[at], of_sort(&log, "from")[index]);
+            assert_eq!(navs[at], nav[index]);
+            assert_ne!(nodes[at], from[index]);
             seen += 1;
         }
         if seen > 200 {
@@ -290,27 +270,51 @@ fn a_nav_lasts_as_long_as_the_duration_field_says() {
     panic!("only {seen}");
 }
 
-/// What makes a log that is coded in turn, or on a thread.
-type New = fn(&Config, Selection, Box<dyn Write + Send>) -> io::Result<FrameLog>;
+/// What makes a log that is written in turn, or on a thread.
+type New = fn(&Config, Selection, Box<dyn Sink>) -> io::Result<FrameLog>;
 
 #[test]
-fn a_log_that_is_coded_on_a_thread_has_the_same_rows() {
+fn a_log_that_is_written_on_a_thread_has_the_same_rows() {
     let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [200.0, 0.0], [600.0, 0.0], [800.0, 0.0]]);
     config.mac.rts_threshold = Some(0);
     saturate(&mut config, 0, 1);
     saturate(&mut config, 2, 3);
     let config = by_distance(seconds(config, 30), 1.0);
     let [in_turn, on_a_thread] = [FrameLog::new as New, FrameLog::on_a_thread].map(|new| {
-        let memory = Shared::default();
+        let memory = Memory::default();
         let log = new(&config, Selection::default(), Box::new(memory.clone())).unwrap();
         let outcome = run_logged(&config, log, |_| ()).unwrap();
-        let bytes = std::mem::take(&mut *memory.0.lock().unwrap());
-        (outcome.fingerprint, read(&bytes, None, u64::MAX).unwrap())
+        let log = memory.log().clone();
+        (outcome.fingerprint, log)
     });
-    assert!(in_turn.1.transmissions > 5_000, "{} make no batches", in_turn.1.transmissions);
+    let transmissions = in_turn.1.tables.rows(Table::Transmissions);
+    assert!(transmissions > 5_000, "{transmissions} make no batches");
     assert_eq!(in_turn.0, on_a_thread.0);
     assert_eq!(in_turn.1.tables, on_a_thread.1.tables);
     assert!(in_turn.1.cut_short.is_none() && on_a_thread.1.cut_short.is_none());
+}
+
+/// A disk with room for so many batches, small ones.
+struct Full(usize);
+
+impl Sink for Full {
+    fn begin(&mut self, _: &Head) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn write(&mut self, _: &Tables) -> io::Result<()> {
+        let left = self.0.checked_sub(1);
+        self.0 = left.ok_or(io::ErrorKind::StorageFull)?;
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn batch(&self) -> usize {
+        100
+    }
 }
 
 /// And does not go on to its end for nothing.
@@ -319,13 +323,13 @@ fn a_full_disk_ends_a_run_with_a_frame_log() {
     let mut config = chain(DcfRules::IEEE, 1);
     saturate(&mut config, 0, 1);
     let logs = [FrameLog::new as New, FrameLog::on_a_thread];
-    for (new, room, length) in logs.into_iter().flat_map(|new| [(new, 1_400, 3), (new, 40_000, 1_000_000)]) {
+    for (new, room, length) in logs.into_iter().flat_map(|new| [(new, 0, 3), (new, 20, 1_000_000)]) {
         let config = seconds(config.clone(), length);
-        let log = new(&config, Selection::default(), Box::new(Small(room))).unwrap();
+        let log = new(&config, Selection::default(), Box::new(Full(room))).unwrap();
         let failed = run_logged(&config, log, |_| ());
         assert!(
             matches!(&failed, Err(AirLogError::Io(error)) if error.kind() == io::ErrorKind::StorageFull),
-            "room for {room} bytes: {failed:?}"
+            "room for {room} batches: {failed:?}"
         );
     }
 }

@@ -162,7 +162,7 @@ fn the_bound_of_an_idle_channel_counts_what_an_opportunity_holds() {
                 [(false, None, 0), (false, None, 5_000), (true, None, 1_000), (false, Some(7_935), 1_000)]
             {
                 let mut config = differentiated(&[[0.0, 0.0], [10.0, 0.0]]);
-                let options = PpduOptions { bandwidth, ..PpduOptions::of(standard) };
+                let options = PpduOptions { bandwidth, ..PpduOptions::for_standard(standard) };
                 config.phy = Phy::new(standard, Preamble::Long).with_options(options);
                 config.data_rate = DataRate::Mcs(Mcs { streams, scheme });
                 config.duration = Span::from_ms(2_000);

@@ -7,7 +7,7 @@ use crate::common::{
 };
 use multihop_core::{FrameKind, Rate, Span};
 use multihop_dot11::{AccessCategory, DcfRules, EdcaParameters, Phy, Preamble, Standard};
-use multihop_frames::{Table, read};
+use multihop_frames::{Log, Memory, Table};
 use multihop_link::Algorithm;
 use multihop_sim::airlog::AirLog;
 use multihop_sim::capacity::Capacity;
@@ -43,12 +43,17 @@ fn a_saturated_link_has_the_closed_form_with_its_cts() {
     assert!((goodput / expected - 1.0).abs() < 0.01, "{goodput} for {expected}");
 }
 
-fn logged(config: &Config) -> (Outcome, multihop_frames::FrameLog) {
-    let memory = Shared::default();
+fn logged(config: &Config) -> (Outcome, Log) {
+    let memory = Memory::default();
     let log = FrameLog::new(config, Selection::default(), Box::new(memory.clone())).unwrap();
     let outcome = run_logged(config, log, |_| ()).unwrap();
-    let bytes = std::mem::take(&mut *memory.0.lock().unwrap());
-    (outcome, read(&bytes, None, u64::MAX).unwrap())
+    let log = memory.log().clone();
+    (outcome, log)
+}
+
+/// A column of transmissions.
+fn sent(log: &Log, name: &str) -> Vec<i64> {
+    log.tables.column(Table::Transmissions, name).iter().collect()
 }
 
 /// Of each kind of frame: how many the log has, how many of these are for their own sender, and the flows of
@@ -57,13 +62,8 @@ fn logged(config: &Config) -> (Outcome, multihop_frames::FrameLog) {
 fn the_frame_log_has_each_cts_to_self_before_its_data() {
     let (outcome, log) = logged(&pair());
     assert_eq!(outcome.fingerprint, run(&pair()).fingerprint);
-    let of_sort = |name: &str| -> Vec<i64> {
-        let values = log.column(Table::Sorts, name);
-        log.column(Table::Transmissions, "sort").iter().map(|sort| values[*sort as usize]).collect()
-    };
-    let (from, to, kind, flow) = (of_sort("from"), of_sort("to"), of_sort("kind"), of_sort("flow"));
-    let starts = log.column(Table::Transmissions, "start");
-    let what = log.column(Table::Transmissions, "outcome");
+    let [from, to, kind, flow, starts, what] =
+        ["from", "to", "kind", "flow", "start", "outcome"].map(|name| sent(&log, name));
     let own: Vec<usize> = (0..kind.len()).filter(|at| kind[*at] == FrameKind::Cts as i64).collect();
     assert!(own.len() > 5_000);
     for at in own {
@@ -135,11 +135,7 @@ fn nothing_is_lost_by_a_cts_to_self() {
         assert_eq!(outcome, World::new(&config, Ties::Reversed).finish(), "{name}");
         let (same, log) = logged(&config);
         assert_eq!(same.fingerprint, outcome.fingerprint, "{name}");
-        let (from, to, kind) = (
-            log.column(Table::Sorts, "from"),
-            log.column(Table::Sorts, "to"),
-            log.column(Table::Sorts, "kind"),
-        );
+        let [from, to, kind] = ["from", "to", "kind"].map(|name| sent(&log, name));
         assert!((0..kind.len()).any(|at| kind[at] == FrameKind::Cts as i64 && from[at] == to[at]), "{name}");
     }
 }
@@ -169,8 +165,7 @@ fn a_mixed_cell_holds_both_kinds() {
     }
     config.nodes[2].data_rate = Some(Rate::from_kbps(11_000).into());
     let (_, log) = logged(&config);
-    let column = |name: &str| log.column(Table::Sorts, name);
-    let (from, to, kind, rate) = (column("from"), column("to"), column("kind"), column("rate"));
+    let [from, to, kind, rate] = ["from", "to", "kind", "rate"].map(|name| sent(&log, name));
     let has = |wanted: (i64, i64, FrameKind, i64)| {
         (0..kind.len()).any(|at| {
             (from[at], to[at], kind[at], rate[at]) == (wanted.0, wanted.1, wanted.2 as i64, wanted.3)

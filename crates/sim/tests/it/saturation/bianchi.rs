@@ -260,7 +260,7 @@ fn the_chain_holds_for_schemes_of_high_throughput() {
         (Standard::Dot11ax, Band::Ghz5, Bandwidth::Mhz160, GuardInterval::Ns3200, 4, 11),
     ];
     for (standard, band, bandwidth, guard, streams, scheme) in cells {
-        let options = PpduOptions { band, bandwidth, guard, ..PpduOptions::of(standard) };
+        let options = PpduOptions { band, bandwidth, guard, ..PpduOptions::for_standard(standard) };
         let phy = Phy::new(standard, Preamble::Long).with_options(options);
         let data = DataRate::Mcs(Mcs { streams, scheme });
         let response = phy.response_rate(data);

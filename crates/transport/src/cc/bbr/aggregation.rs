@@ -1,42 +1,41 @@
-//! How far acknowledgements run ahead of the bandwidth, because data or acknowledgements travel in bunches
+//! Excess of acknowledgements over the bandwidth, because data or acknowledgements are aggregated
 //! (draft-cardwell-iccrg-bbr-congestion-control-02, section 4.5.5).
 
 use multihop_core::{Span, Time};
 
-/// Round trips of one of the two halves of the window over which the greatest excess counts.
+/// Number of round trips in one of the two halves of the window of the maximum filter.
 const ROUNDS: u32 = 5;
 
-/// An excess counts up to what the bandwidth is in this time.
-const MOST: Span = Span::from_ms(100);
+/// Limit of the excess, as a time at the bandwidth.
+const MAX_PERIOD: Span = Span::from_ms(100);
 
-/// The greatest excess of the last five to ten round trips, in bytes. It costs nothing until deliveries are
-/// reported.
+/// Maximum excess over the last five to ten round trips, in bytes.
 #[derive(Clone, Debug)]
-pub(super) struct Aggregation {
+pub(super) struct AckAggregation {
     /// Bytes of a full segment.
     segment: f64,
-    /// The excess is counted from here, and so much was acknowledged since.
+    /// Start of the interval over which the excess is measured, and bytes acknowledged since.
     since: Time,
     acked: f64,
-    /// The greatest excesses of this half of the window and of the one before.
-    greatest: [f64; 2],
+    /// Maximum excess in the current half of the window and in the previous one.
+    maxima: [f64; 2],
     rounds: u32,
 }
 
-impl Aggregation {
-    /// Of segments of so many bytes.
-    pub fn new(segment: f64) -> Aggregation {
-        Aggregation { segment, since: Time::ZERO, acked: 0.0, greatest: [0.0; 2], rounds: 0 }
+impl AckAggregation {
+    /// Starts with segments of this many bytes.
+    pub fn new(segment: f64) -> AckAggregation {
+        AckAggregation { segment, since: Time::ZERO, acked: 0.0, maxima: [0.0; 2], rounds: 0 }
     }
 
-    /// So much was acknowledged, at a time of which the bandwidth is this, when the window is that. What was
-    /// to be expected is counted in whole segments, so that the excess is the more by a part of one.
+    /// Adds an acknowledgement of `size` bytes, at the current bandwidth and window. The expected bytes are
+    /// rounded down to whole segments, so that the excess includes a fraction of a segment.
     pub fn update(&mut self, now: Time, size: f64, round_start: bool, bandwidth: f64, window: f64) {
         if round_start {
             self.rounds += 1;
             if self.rounds >= ROUNDS {
                 self.rounds = 0;
-                self.greatest = [0.0, self.greatest[0]];
+                self.maxima = [0.0, self.maxima[0]];
             }
         }
         let expected = bandwidth * now.since(self.since).seconds();
@@ -46,12 +45,12 @@ impl Aggregation {
         }
         self.acked += size;
         let excess = (self.acked - expected).min(window);
-        self.greatest[0] = self.greatest[0].max(excess);
+        self.maxima[0] = self.maxima[0].max(excess);
     }
 
-    /// What the window needs on top, so that the sender does not fall silent between bunches.
+    /// Bytes that the window needs in addition, so that the sender does not stall between aggregates.
     pub fn excess(&self, bandwidth: f64) -> f64 {
-        self.greatest[0].max(self.greatest[1]).min(bandwidth * MOST.seconds())
+        self.maxima[0].max(self.maxima[1]).min(bandwidth * MAX_PERIOD.seconds())
     }
 }
 
@@ -63,45 +62,45 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// 1000 bytes each 10 ms as anticipated: each acknowledgement begins anew, and is its own excess. Then
-    /// five at once, of which each is beyond what the bandwidth explains.
+    /// 1000 bytes every 10 ms as expected: each acknowledgement restarts the interval, and is itself the
+    /// excess. Then five at once, each beyond the bandwidth.
     #[test]
     fn a_bunch_is_an_excess() {
-        let mut aggregation = Aggregation::new(1_000.0);
+        let mut aggregation = AckAggregation::new(1_000.0);
         (1..=10).for_each(|at| aggregation.update(ms(10 * at), 1_000.0, false, 100_000.0, 50_000.0));
         assert_eq!(aggregation.excess(100_000.0), 1_000.0);
         (0..5).for_each(|_| aggregation.update(ms(150), 1_000.0, false, 100_000.0, 50_000.0));
         assert_eq!(aggregation.excess(100_000.0), 5_000.0);
-        // 10 ms later 1000 bytes of these are explained.
+        // 10 ms later the bandwidth accounts for 1000 of these bytes.
         aggregation.update(ms(160), 2_500.0, false, 100_000.0, 50_000.0);
         assert_eq!(aggregation.excess(100_000.0), 6_500.0);
     }
 
     #[test]
     fn an_excess_is_bounded_by_the_window_and_by_a_tenth_of_a_second() {
-        let mut aggregation = Aggregation::new(1_000.0);
+        let mut aggregation = AckAggregation::new(1_000.0);
         aggregation.update(ms(10), 9_000.0, false, 100_000.0, 4_000.0);
         assert_eq!(aggregation.excess(100_000.0), 4_000.0);
         assert_eq!(aggregation.excess(30_000.0), 3_000.0);
     }
 
-    /// The bandwidth explains 1900 bytes of what is acknowledged 19 ms later: a whole segment, and not the
-    /// part of a second one.
+    /// The bandwidth accounts for 1900 bytes of an acknowledgement 19 ms later: one whole segment is
+    /// expected.
     #[test]
     fn what_is_expected_is_of_whole_segments() {
-        let mut aggregation = Aggregation::new(1_000.0);
+        let mut aggregation = AckAggregation::new(1_000.0);
         aggregation.update(ms(10), 2_000.0, false, 100_000.0, 50_000.0);
         aggregation.update(ms(29), 2_000.0, false, 100_000.0, 50_000.0);
         assert_eq!(aggregation.excess(100_000.0), 3_000.0);
     }
 
-    /// Of five to ten round trips: the tenth start of one drops what was found before the fifth.
+    /// The maximum covers five to ten round trips: the tenth round start discards values before the fifth.
     #[test]
     fn an_excess_is_forgotten_after_two_halves_of_the_window() {
-        let mut aggregation = Aggregation::new(1_000.0);
+        let mut aggregation = AckAggregation::new(1_000.0);
         aggregation.update(ms(10), 9_000.0, false, 100_000.0, 50_000.0);
         let mut at = 1_000;
-        let mut round = |aggregation: &mut Aggregation| {
+        let mut round = |aggregation: &mut AckAggregation| {
             at += 1_000;
             aggregation.update(ms(at), 1_000.0, true, 100_000.0, 50_000.0);
             aggregation.excess(100_000.0)

@@ -1,36 +1,35 @@
-//! The estimates of which BBR's model of the path consists.
+//! Estimates of BBR's path model.
 
 use multihop_core::{Span, Time};
 
-/// `BtlBwFilterLen`: round trips over which the bottleneck's bandwidth is the greatest delivery rate.
+/// `BtlBwFilterLen`: number of round trips over which the bottleneck bandwidth is the maximum delivery rate.
 const ROUNDS: u64 = 10;
 
-/// The greatest of the values of the last ten round trips, exactly
-/// (draft-cardwell-iccrg-bbr-congestion-control-00, section 4.1.1.5). Without a new value it stays what it
-/// was, however many round trips pass.
+/// Exact maximum over the last ten round trips (draft-cardwell-iccrg-bbr-congestion-control-00, section
+/// 4.1.1.5). Without a new sample the value stays, however many round trips pass.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MaxFilter {
-    /// The greatest value of a round trip, by its number modulo their number.
-    greatest: [(u64, f64); ROUNDS as usize],
+    /// Maximum of each round trip, by its number modulo `ROUNDS`.
+    maxima: [(u64, f64); ROUNDS as usize],
     value: f64,
 }
 
 impl MaxFilter {
-    /// A value of this round trip, which is not an earlier one than that of the last value.
+    /// Adds a sample of a round trip, which is not earlier than the last one.
     pub fn update(&mut self, round: u64, value: f64) {
-        let slot = &mut self.greatest[(round % ROUNDS) as usize];
+        let slot = &mut self.maxima[(round % ROUNDS) as usize];
         *slot = (round, if slot.0 == round { slot.1.max(value) } else { value });
-        let recent = self.greatest.iter().filter(|(of, _)| of + ROUNDS > round);
+        let recent = self.maxima.iter().filter(|(of, _)| of + ROUNDS > round);
         self.value = recent.fold(0.0, |most, (_, value)| most.max(*value));
     }
 
-    /// The greatest value; zero before the first.
+    /// The maximum; zero before the first sample.
     pub fn value(&self) -> f64 {
         self.value
     }
 }
 
-/// The least round trip of the last ten seconds (section 4.1.2.3).
+/// Minimum round-trip time over the last ten seconds (section 4.1.2.3).
 #[derive(Clone, Debug)]
 pub(super) struct MinFilter {
     window: Span,
@@ -44,7 +43,7 @@ impl MinFilter {
         MinFilter { window, value: None, since: Time::ZERO, expired: false }
     }
 
-    /// The time has come to `now`, and a round trip took `rtt` if it is known.
+    /// Advances to `now`, with a round-trip sample if there is one.
     pub fn update(&mut self, now: Time, rtt: Option<Span>) {
         self.expired = self.value.is_some() && now > self.since + self.window;
         if let Some(rtt) = rtt.filter(|rtt| self.expired || self.value.is_none_or(|least| *rtt <= least)) {
@@ -53,17 +52,17 @@ impl MinFilter {
         }
     }
 
-    /// The present value counts as measured now.
+    /// Restarts the window of the present minimum at `now`.
     pub fn confirm(&mut self, now: Time) {
         self.since = now;
     }
 
-    /// At the last update, had nothing as short been seen for the whole window?
+    /// Whether the minimum was older than the window at the last update.
     pub fn expired(&self) -> bool {
         self.expired
     }
 
-    /// The least round trip.
+    /// The minimum round-trip time.
     pub fn value(&self) -> Option<Span> {
         self.value
     }
@@ -76,7 +75,7 @@ mod tests {
     #[test]
     fn the_greatest_of_ten_round_trips() {
         let mut filter = MaxFilter::default();
-        // Round trip, value, and what the filter says then.
+        // Round trip, sample, and expected value.
         for (round, value, expected) in [
             (0, 5.0, 5.0),
             (0, 9.0, 9.0),
@@ -84,10 +83,10 @@ mod tests {
             (1, 4.0, 9.0),
             (3, 6.0, 9.0),
             (9, 1.0, 9.0),
-            (10, 1.0, 6.0), // 1 to 10: that of round trip 0 is gone
+            (10, 1.0, 6.0), // 1 to 10: round trip 0 is out of the window
             (12, 2.0, 6.0),
             (13, 2.0, 2.0), // 4 to 13
-            (40, 0.5, 0.5), // all are gone
+            (40, 0.5, 0.5), // all earlier round trips are out
             (41, 0.25, 0.5),
         ] {
             filter.update(round, value);
@@ -95,7 +94,7 @@ mod tests {
         }
     }
 
-    /// Against all values that were ever seen.
+    /// Compares with the maximum over all samples.
     #[test]
     fn agrees_with_the_definition() {
         let mut rng = multihop_core::Rng::at(5, &["filter"]);
@@ -119,7 +118,7 @@ mod tests {
             (0, 50, 50, false),
             (4_000, 40, 40, false),
             (9_000, 60, 40, false),
-            (10_000, 40, 40, false), // as short: it is fresh again
+            (10_000, 40, 40, false), // equal: the window restarts
             (20_000, 60, 40, false),
             (20_001, 60, 60, true),
             (20_002, 70, 60, false),

@@ -1,4 +1,4 @@
-//! What is sent: loss recovery, apart from how much may be sent.
+//! Loss recovery: selection of the data to send, separate from the amount.
 
 mod newreno;
 mod sack;
@@ -12,91 +12,95 @@ use crate::{Controller, TcpOptions};
 use multihop_core::SackBlock;
 use std::ops::Deref;
 
-/// The sender's sequence state.
+/// Sequence state of the sender.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sequence {
-    /// First byte that is not acknowledged (`SND.UNA`).
+pub(crate) struct SequenceState {
+    /// First unacknowledged byte (`SND.UNA`).
     pub una: u64,
     /// Next byte to send (`SND.NXT`); below `max` after a timeout.
     pub nxt: u64,
     /// One past the highest byte ever sent.
     pub max: u64,
-    /// One past the last byte that the application handed over.
+    /// One past the last byte that the application submitted.
     pub pushed: u64,
-    /// The receiver's window in bytes, from `una`.
+    /// Receive window in bytes, from `una`.
     pub peer_window: u64,
-    /// Duplicate acknowledgements since `una` last moved.
+    /// Number of duplicate acknowledgements since `una` last advanced.
     pub duplicates: u32,
-    /// Segments that the present event may still release during fast recovery.
+    /// Number of segments that the present event may still release during fast recovery.
     pub burst: u32,
 }
 
-/// What recovery sees of the sender.
+/// State of the sender that recovery uses.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct View<'a> {
+pub(crate) struct SenderView<'a> {
     pub options: &'a TcpOptions,
-    /// The controller's window in bytes.
+    /// Congestion window in bytes.
     pub window: u64,
-    pub sequence: Sequence,
+    pub sequence: SequenceState,
 }
 
 /// Bytes `start..end` to send next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Planned {
+pub(crate) struct PlannedRange {
     pub start: u64,
     pub end: u64,
 }
 
-/// What an acknowledgement of new data means.
+/// Effect of an acknowledgement of new data.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Advance {
-    /// There is nothing to recover from.
-    Usual,
-    /// Recovery goes on.
+    /// There is no recovery.
+    NoRecovery,
+    /// Recovery continues.
     Partial {
-        /// The retransmission timer starts afresh.
+        /// Whether the retransmission timer is restarted.
         restart_timer: bool,
     },
-    /// Recovery has ended; the controller is asked for no more than this window.
+    /// Recovery has ended; the controller must not exceed this window.
     Recovered {
-        /// In bytes.
+        /// Window in bytes.
         window: u64,
-        /// The acknowledgement opens the window like one outside recovery.
+        /// Whether the acknowledgement opens the window like one outside recovery.
         opens: bool,
     },
 }
 
-impl Deref for View<'_> {
-    type Target = Sequence;
-    fn deref(&self) -> &Sequence {
+impl Deref for SenderView<'_> {
+    type Target = SequenceState;
+    fn deref(&self) -> &SequenceState {
         &self.sequence
     }
 }
 
-impl View<'_> {
-    pub fn new<'a>(options: &'a TcpOptions, sequence: Sequence, controller: &dyn Controller) -> View<'a> {
-        View { options, sequence, window: controller.allowance().window }
+impl SenderView<'_> {
+    pub fn new<'a>(
+        options: &'a TcpOptions,
+        sequence: SequenceState,
+        controller: &dyn Controller,
+    ) -> SenderView<'a> {
+        SenderView { options, sequence, window: controller.allowance().window }
     }
 
     pub fn mss(&self) -> u64 {
         self.options.mss()
     }
 
-    /// Up to one segment from `start` on, but not across `limit`, if window and receiver allow.
-    pub fn segment(&self, start: u64, limit: u64, in_flight: u64, window: u64) -> Option<Planned> {
+    /// Up to one segment from `start` on, at most to `limit`, if the window and the receive window allow it.
+    pub fn segment(&self, start: u64, limit: u64, in_flight: u64, window: u64) -> Option<PlannedRange> {
         let end = limit.min(start + self.mss());
         let fits = start < end && in_flight + (end - start) <= window && end <= self.una + self.peer_window;
-        fits.then_some(Planned { start, end })
+        fits.then_some(PlannedRange { start, end })
     }
 
-    /// What follows `nxt`: data to be repeated after a timeout, then new data.
-    pub fn usual(&self, in_flight: u64, window: u64) -> Option<Planned> {
+    /// Data from `nxt` on: retransmissions after a timeout, then new data.
+    pub fn next_in_sequence(&self, in_flight: u64, window: u64) -> Option<PlannedRange> {
         let limit = if self.nxt < self.max { self.max } else { self.pushed };
         self.segment(self.nxt, limit, in_flight, window)
     }
 }
 
-/// One of the ways to recover.
+/// Loss recovery by one of the algorithms.
 #[derive(Clone, Debug)]
 pub(crate) enum LossRecovery {
     NewReno(NewReno),
@@ -121,8 +125,8 @@ impl LossRecovery {
         }
     }
 
-    /// Takes in the SACK blocks of an acknowledgement up to `una`. Is it news, so that a repeated
-    /// acknowledgement counts as a duplicate? (RFC 6675, section 2.)
+    /// Processes the SACK blocks of an acknowledgement up to `una`. Returns whether they are new, so that a
+    /// repeated acknowledgement counts as a duplicate (RFC 6675, section 2).
     pub fn on_blocks(&mut self, una: u64, max: u64, blocks: &[SackBlock]) -> bool {
         match self {
             LossRecovery::NewReno(_) => true,
@@ -131,8 +135,8 @@ impl LossRecovery {
         }
     }
 
-    /// New data was acknowledged: `acked` bytes below `view.una`.
-    pub fn on_advance(&mut self, view: &View, acked: u64) -> Advance {
+    /// Processes an acknowledgement of `acked` bytes of new data, below `view.una`.
+    pub fn on_advance(&mut self, view: &SenderView, acked: u64) -> Advance {
         match self {
             LossRecovery::NewReno(newreno) => newreno.on_advance(view, acked),
             LossRecovery::Sack(sack) => sack.on_advance(view),
@@ -140,21 +144,22 @@ impl LossRecovery {
         }
     }
 
-    /// A duplicate acknowledgement arrived while recovery is active.
-    pub fn on_duplicate(&mut self, view: &View) {
+    /// Processes a duplicate acknowledgement during recovery.
+    pub fn on_duplicate(&mut self, view: &SenderView) {
         match self {
             LossRecovery::NewReno(newreno) => newreno.on_duplicate(view),
             LossRecovery::Sack(sack) => sack.set_pipe(view),
-            LossRecovery::Sack1(_) => {} // each acknowledgement was counted with its blocks
+            LossRecovery::Sack1(_) => {} // counted with its blocks
         }
     }
 
-    /// Do the duplicate acknowledgements so far mean a loss, given the point `recover` up to which an earlier
-    /// episode reached?
-    pub fn detects_loss(&self, view: &View, recover: Option<u64>) -> bool {
+    /// Whether the duplicate acknowledgements so far indicate a loss. `recover` is the end of an earlier
+    /// episode.
+    pub fn detects_loss(&self, view: &SenderView, recover: Option<u64>) -> bool {
         match self {
             LossRecovery::NewReno(_) => {
-                // The careful variant: only when the acknowledgement covers more than `recover` (RFC 6582, section 3.2).
+                // The careful variant: only if the acknowledgement covers more than `recover` (RFC 6582,
+                // section 3.2).
                 view.duplicates == view.options.duplicate_threshold
                     && recover.is_none_or(|recover| view.una > recover)
             }
@@ -167,8 +172,8 @@ impl LossRecovery {
         }
     }
 
-    /// Recovery begins.
-    pub fn enter(&mut self, view: &View) {
+    /// Begins recovery.
+    pub fn enter(&mut self, view: &SenderView) {
         match self {
             LossRecovery::NewReno(newreno) => newreno.enter(view),
             LossRecovery::Sack(sack) => sack.enter(view),
@@ -176,8 +181,8 @@ impl LossRecovery {
         }
     }
 
-    /// The retransmission timer expired.
-    pub fn on_timeout(&mut self, view: &View) {
+    /// Processes the expiry of the retransmission timer.
+    pub fn on_timeout(&mut self, view: &SenderView) {
         match self {
             LossRecovery::NewReno(newreno) => *newreno = NewReno::default(),
             LossRecovery::Sack(sack) => sack.on_timeout(view),
@@ -185,8 +190,8 @@ impl LossRecovery {
         }
     }
 
-    /// What to send next.
-    pub fn plan(&self, view: &View) -> Option<Planned> {
+    /// Data to send next.
+    pub fn plan(&self, view: &SenderView) -> Option<PlannedRange> {
         match self {
             LossRecovery::NewReno(newreno) => newreno.plan(view),
             LossRecovery::Sack(sack) => sack.plan(view),
@@ -194,8 +199,8 @@ impl LossRecovery {
         }
     }
 
-    /// What was planned is being sent.
-    pub fn on_sent(&mut self, view: &View, sent: Planned) {
+    /// Records that planned data is sent.
+    pub fn on_sent(&mut self, view: &SenderView, sent: PlannedRange) {
         match self {
             LossRecovery::NewReno(newreno) => newreno.on_sent(),
             LossRecovery::Sack(sack) => sack.on_sent(view, sent),
@@ -203,8 +208,9 @@ impl LossRecovery {
         }
     }
 
-    /// Bytes beyond `una` that have arrived, as far as acknowledgements said and the sender remembers.
-    pub fn arrived(&self, view: &View) -> u64 {
+    /// Number of bytes beyond `una` that have arrived, as far as acknowledgements showed and the sender
+    /// remembers.
+    pub fn arrived(&self, view: &SenderView) -> u64 {
         match self {
             LossRecovery::NewReno(_) => u64::from(view.duplicates) * view.mss(),
             LossRecovery::Sack(sack) => sack.arrived(),
@@ -212,28 +218,28 @@ impl LossRecovery {
         }
     }
 
-    /// Bytes beyond `una` that have left the network, as far as recovery knows. In a long recovery they are
-    /// by far the most of what was sent, as each lets another one go.
-    pub fn gone(&self, view: &View) -> u64 {
+    /// Number of bytes beyond `una` that have left the network, as far as recovery knows. In a long recovery
+    /// they are most of the data sent, as each of them releases another segment.
+    pub fn left_network(&self, view: &SenderView) -> u64 {
         match self {
-            LossRecovery::NewReno(newreno) => newreno.gone(),
-            LossRecovery::Sack(sack) => sack.gone(view),
+            LossRecovery::NewReno(newreno) => newreno.left_network(),
+            LossRecovery::Sack(sack) => sack.left_network(view),
             LossRecovery::Sack1(sack) => (view.nxt - view.una) - sack.pipe(view),
         }
     }
 
-    /// Payload bytes in the network: sent, or sent again since the last timeout, and neither delivered nor
-    /// lost as far as recovery knows.
-    pub fn pipe(&self, view: &View) -> u64 {
+    /// Payload bytes in the network: sent, or retransmitted since the last timeout, and neither delivered nor
+    /// lost, as far as recovery knows.
+    pub fn pipe(&self, view: &SenderView) -> u64 {
         match self {
-            LossRecovery::NewReno(newreno) => (view.nxt - view.una).saturating_sub(newreno.gone()),
+            LossRecovery::NewReno(newreno) => (view.nxt - view.una).saturating_sub(newreno.left_network()),
             LossRecovery::Sack(sack) => sack.pipe(view),
             LossRecovery::Sack1(sack) => sack.pipe(view),
         }
     }
 
-    /// The window in use, in bytes: the controller's, as recovery changes it.
-    pub fn window(&self, view: &View) -> u64 {
+    /// Window in use, in bytes: the congestion window, as modified by recovery.
+    pub fn window(&self, view: &SenderView) -> u64 {
         match self {
             LossRecovery::NewReno(newreno) => newreno.window(view),
             LossRecovery::Sack(_) | LossRecovery::Sack1(_) => view.window,
@@ -249,8 +255,8 @@ mod tests {
 
     const MSS: u64 = 1_000;
 
-    fn view(options: &TcpOptions, duplicates: u32) -> View<'_> {
-        let sequence = Sequence {
+    fn view(options: &TcpOptions, duplicates: u32) -> SenderView<'_> {
+        let sequence = SequenceState {
             una: 2_000,
             nxt: 20_000,
             max: 20_000,
@@ -259,15 +265,14 @@ mod tests {
             duplicates,
             burst: 0,
         };
-        View { options, window: 9_000, sequence }
+        SenderView { options, window: 9_000, sequence }
     }
 
     fn options(recovery: Recovery) -> TcpOptions {
         TcpOptions { recovery, segment_size: MSS as u32, ..TcpOptions::default() }
     }
 
-    /// The third duplicate alone, and only for what lies beyond the last episode (RFC 6582, section 3.2, step
-    /// 2).
+    /// Only the third duplicate counts, and only beyond the last episode (RFC 6582, section 3.2, step 2).
     #[test]
     fn rfc_6582_3_2_new_reno_takes_the_third_duplicate_beyond_the_last_episode() {
         let options = options(Recovery::NewReno);
@@ -285,7 +290,7 @@ mod tests {
         }
     }
 
-    /// Three duplicates, or `IsLost(una)`: more than two segments were selectively acknowledged above (RFC
+    /// Three duplicates, or `IsLost(una)`: more than two segments above were selectively acknowledged (RFC
     /// 6675, section 5).
     #[test]
     fn rfc_6675_5_sack_takes_duplicates_or_what_lies_above() {
@@ -308,14 +313,14 @@ mod tests {
         }
     }
 
-    /// 18 segments are outstanding and three of them arrived: 15 are in the network as SACK knows, and 18
-    /// without a count.
+    /// 18 segments are outstanding and three of them have arrived: 15 are in the network with SACK, and 18
+    /// without.
     #[test]
     fn what_is_in_the_network_and_what_is_gone_are_what_is_outstanding() {
         for (recovery, outside, inside) in [
             // Each duplicate is a segment.
             (Recovery::NewReno, 18, 15),
-            // One segment is lost besides.
+            // One segment is also lost.
             (Recovery::Sack, 15, 14),
             (Recovery::Sack1, 18, 15),
         ] {
@@ -324,34 +329,42 @@ mod tests {
             let mut loss = LossRecovery::new(&options);
             loss.on_blocks(2_000, 20_000, &[SackBlock { start: 3_000, end: 6_000 }]);
             assert_eq!(loss.pipe(&view), outside * MSS, "{recovery:?}");
-            assert_eq!(loss.gone(&view), 0, "{recovery:?}: nothing counts outside recovery");
+            assert_eq!(loss.left_network(&view), 0, "{recovery:?}: nothing counts outside recovery");
             loss.enter(&view);
             assert!(loss.active());
             assert_eq!(loss.pipe(&view), inside * MSS, "{recovery:?}");
-            assert_eq!(loss.gone(&view), (18 - inside) * MSS, "{recovery:?}");
+            assert_eq!(loss.left_network(&view), (18 - inside) * MSS, "{recovery:?}");
         }
     }
 
-    /// A segment, or what there is of it, if it fits into the window and into the receiver's.
+    /// Up to one segment, if it fits into the congestion window and the receive window.
     #[test]
     fn a_segment_fits_into_both_windows() {
         let options = options(Recovery::NewReno);
-        let of = |nxt, pushed, peer_window| View {
-            sequence: Sequence { nxt, pushed, peer_window, ..view(&options, 0).sequence },
+        let of = |nxt, pushed, peer_window| SenderView {
+            sequence: SequenceState { nxt, pushed, peer_window, ..view(&options, 0).sequence },
             ..view(&options, 0)
         };
-        let planned = |start, end| Some(Planned { start, end });
+        let planned = |start, end| Some(PlannedRange { start, end });
         let new = of(20_000, 50_000, 64_000);
-        assert_eq!(new.usual(8_000, 9_000), planned(20_000, 21_000), "exactly the window");
-        assert_eq!(new.usual(8_001, 9_000), None);
-        assert_eq!(of(20_000, 20_300, 64_000).usual(8_700, 9_000), planned(20_000, 20_300));
-        assert_eq!(of(20_000, 20_000, 64_000).usual(0, 9_000), None, "nothing to send");
-        assert_eq!(of(20_000, 50_000, 19_000).usual(0, 9_000), planned(20_000, 21_000));
-        assert_eq!(of(20_000, 50_000, 18_999).usual(0, 9_000), None, "beyond what the receiver takes");
-        assert_eq!(of(19_500, 50_000, 64_000).usual(0, 9_000), planned(19_500, 20_000), "not across `max`");
+        assert_eq!(new.next_in_sequence(8_000, 9_000), planned(20_000, 21_000), "exactly the window");
+        assert_eq!(new.next_in_sequence(8_001, 9_000), None);
+        assert_eq!(of(20_000, 20_300, 64_000).next_in_sequence(8_700, 9_000), planned(20_000, 20_300));
+        assert_eq!(of(20_000, 20_000, 64_000).next_in_sequence(0, 9_000), None, "nothing to send");
+        assert_eq!(of(20_000, 50_000, 19_000).next_in_sequence(0, 9_000), planned(20_000, 21_000));
+        assert_eq!(
+            of(20_000, 50_000, 18_999).next_in_sequence(0, 9_000),
+            None,
+            "beyond what the receiver takes"
+        );
+        assert_eq!(
+            of(19_500, 50_000, 64_000).next_in_sequence(0, 9_000),
+            planned(19_500, 20_000),
+            "not across `max`"
+        );
     }
 
-    /// The third duplicate alone, from where the last episode ended on (ns-2's `recover_`).
+    /// Only the third duplicate counts, from the end of the last episode on (ns-2's `recover_`).
     #[test]
     fn sack1_takes_the_third_duplicate() {
         let options = options(Recovery::Sack1);

@@ -1,34 +1,34 @@
 //! Loss recovery with selective acknowledgements (RFC 6675).
 
-use super::{Advance, Planned, View};
+use super::{Advance, PlannedRange, SenderView};
 use crate::SackedAtTimeout;
 use crate::tcp::scoreboard::Scoreboard;
 use multihop_core::SackBlock;
 
-/// The scoreboard, and the state of an episode of recovery.
+/// Scoreboard, and state of an episode of recovery.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sack {
     board: Scoreboard,
-    episode: Option<Episode>,
+    episode: Option<SackEpisode>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Episode {
-    /// `RecoveryPoint`: an acknowledgement up to here ends it.
+struct SackEpisode {
+    /// `RecoveryPoint`: acknowledgement number that ends the episode.
     point: u64,
-    /// `HighRxt`: everything missing below was sent again.
+    /// `HighRxt`: end of the data that was retransmitted.
     high_rxt: u64,
-    /// `RescueRxt` is defined: the one rescue retransmission below `point` was made.
+    /// `RescueRxt`: defined after the one rescue retransmission below `point`.
     rescued: Option<u64>,
-    /// The first retransmission, which no window holds back, is still to be made.
+    /// Whether the first retransmission, which no window delays, is still to be sent.
     first: bool,
-    /// The estimate of the bytes in the network.
+    /// Estimate of the bytes in the network.
     pipe: u64,
 }
 
-/// Which rule of `NextSeg()` chose a segment.
+/// Rule of `NextSeg()` that selected a segment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Rule {
+enum NextSegRule {
     Retransmit,
     New,
     Rescue,
@@ -43,20 +43,20 @@ impl Sack {
         self.board.update(una, max, blocks) > 0
     }
 
-    pub fn detects_loss(&self, view: &View) -> bool {
+    pub fn detects_loss(&self, view: &SenderView) -> bool {
         let lost = || self.holes(view).next().is_some_and(|hole| hole.start == view.una && hole.lost);
         view.duplicates >= view.options.duplicate_threshold || lost()
     }
 
-    pub fn enter(&mut self, view: &View) {
+    pub fn enter(&mut self, view: &SenderView) {
         self.episode =
-            Some(Episode { point: view.max, high_rxt: view.una, rescued: None, first: true, pipe: 0 });
+            Some(SackEpisode { point: view.max, high_rxt: view.una, rescued: None, first: true, pipe: 0 });
         self.set_pipe(view);
     }
 
-    pub fn on_advance(&mut self, view: &View) -> Advance {
+    pub fn on_advance(&mut self, view: &SenderView) -> Advance {
         match self.episode {
-            None => Advance::Usual,
+            None => Advance::NoRecovery,
             Some(episode) if view.una >= episode.point => {
                 self.episode = None;
                 Advance::Recovered { window: view.window, opens: false }
@@ -68,18 +68,18 @@ impl Sack {
         }
     }
 
-    pub fn set_pipe(&mut self, view: &View) {
+    pub fn set_pipe(&mut self, view: &SenderView) {
         let Some(episode) = &mut self.episode else { return };
         episode.high_rxt = episode.high_rxt.max(view.una);
         let (threshold, mss) = (view.options.duplicate_threshold, view.mss());
         episode.pipe = self.board.pipe(view.una, view.max, episode.high_rxt, threshold, mss);
     }
 
-    pub fn gone(&self, view: &View) -> u64 {
+    pub fn left_network(&self, view: &SenderView) -> u64 {
         self.episode.map_or(0, |episode| (view.nxt - view.una).saturating_sub(episode.pipe))
     }
 
-    pub fn pipe(&self, view: &View) -> u64 {
+    pub fn pipe(&self, view: &SenderView) -> u64 {
         let outside = || view.nxt - view.una - self.board.sacked().bytes_below(view.nxt);
         self.episode.map_or_else(outside, |episode| episode.pipe)
     }
@@ -88,35 +88,35 @@ impl Sack {
         self.board.sacked().bytes()
     }
 
-    pub fn on_timeout(&mut self, view: &View) {
+    pub fn on_timeout(&mut self, view: &SenderView) {
         if view.options.keep_sacked != SackedAtTimeout::Kept {
             self.board.clear();
         }
         self.episode = None;
     }
 
-    pub fn plan(&self, view: &View) -> Option<Planned> {
+    pub fn plan(&self, view: &SenderView) -> Option<PlannedRange> {
         match &self.episode {
             Some(episode) => self.next_segment(view, episode).map(|(planned, _)| planned),
             None => self.outside_recovery(view),
         }
     }
 
-    pub fn on_sent(&mut self, view: &View, sent: Planned) {
+    pub fn on_sent(&mut self, view: &SenderView, sent: PlannedRange) {
         let Some(mut episode) = self.episode else { return };
-        let rule = self.next_segment(view, &episode).map_or(Rule::New, |(_, rule)| rule);
+        let rule = self.next_segment(view, &episode).map_or(NextSegRule::New, |(_, rule)| rule);
         episode.first = false;
         episode.pipe += sent.end - sent.start;
         match rule {
-            Rule::Retransmit => episode.high_rxt = sent.end,
-            Rule::Rescue => episode.rescued = Some(episode.point),
-            Rule::New => {}
+            NextSegRule::Retransmit => episode.high_rxt = sent.end,
+            NextSegRule::Rescue => episode.rescued = Some(episode.point),
+            NextSegRule::New => {}
         }
         self.episode = Some(episode);
     }
 
-    /// `NextSeg()` (RFC 6675, section 4), and step C of section 5 that asks for it.
-    fn next_segment(&self, view: &View, episode: &Episode) -> Option<(Planned, Rule)> {
+    /// `NextSeg()` (RFC 6675, section 4), and step C of section 5, which calls it.
+    fn next_segment(&self, view: &SenderView, episode: &SackEpisode) -> Option<(PlannedRange, NextSegRule)> {
         let mss = view.mss();
         if !episode.first && episode.pipe + mss > view.window {
             return None;
@@ -127,15 +127,19 @@ impl Sack {
                 .find(|hole| hole.lost || !only_lost)
                 .map(|hole| {
                     let start = hole.start.max(episode.high_rxt);
-                    (Planned { start, end: hole.end.min(start + mss) }, Rule::Retransmit)
+                    (PlannedRange { start, end: hole.end.min(start + mss) }, NextSegRule::Retransmit)
                 })
         };
         if episode.first {
-            // Step 4.3: whatever `IsLost()` says, the segment at `una` goes.
+            // Step 4.3: the segment at `una` is sent, whatever `IsLost()` returns.
             let end = self.holes(view).next().map_or(view.max, |hole| hole.end);
-            return Some((Planned { start: view.una, end: end.min(view.una + mss) }, Rule::Retransmit));
+            return Some((
+                PlannedRange { start: view.una, end: end.min(view.una + mss) },
+                NextSegRule::Retransmit,
+            ));
         }
-        let new = || view.segment(view.nxt, view.pushed, 0, u64::MAX).map(|planned| (planned, Rule::New));
+        let new =
+            || view.segment(view.nxt, view.pushed, 0, u64::MAX).map(|planned| (planned, NextSegRule::New));
         if view.options.holes_first {
             return missing(false).or_else(new);
         }
@@ -143,20 +147,20 @@ impl Sack {
             let may = episode.rescued.is_none_or(|rescued| view.una > rescued);
             let last = self.holes(view).last().filter(|hole| may && hole.end > episode.high_rxt)?;
             Some((
-                Planned { start: last.start.max(last.end.saturating_sub(mss)), end: last.end },
-                Rule::Rescue,
+                PlannedRange { start: last.start.max(last.end.saturating_sub(mss)), end: last.end },
+                NextSegRule::Rescue,
             ))
         };
         missing(true).or_else(new).or_else(|| missing(false)).or_else(rescue)
     }
 
-    fn outside_recovery(&self, view: &View) -> Option<Planned> {
+    fn outside_recovery(&self, view: &SenderView) -> Option<PlannedRange> {
         let sacked = self.board.sacked();
-        // Counting selectively acknowledged bytes as gone is Limited Transmit (RFC 6675, section 5, step 3).
-        let gone = if view.options.limited_transmit { sacked.bytes_below(view.nxt) } else { 0 };
-        let in_flight = view.nxt - view.una - gone;
+        // Limited Transmit: selectively acknowledged bytes count as gone (RFC 6675, section 5, step 3).
+        let left_network = if view.options.limited_transmit { sacked.bytes_below(view.nxt) } else { 0 };
+        let in_flight = view.nxt - view.una - left_network;
         if view.nxt == view.max || view.options.keep_sacked == SackedAtTimeout::SentAgain {
-            return view.usual(in_flight, view.window);
+            return view.next_in_sequence(in_flight, view.window);
         }
         let start = sacked.containing(view.nxt).map_or(view.nxt, |range| range.end);
         let limit = if start < view.max {
@@ -167,7 +171,7 @@ impl Sack {
         view.segment(start, limit, in_flight, view.window)
     }
 
-    fn holes(&self, view: &View) -> impl Iterator<Item = crate::tcp::scoreboard::Hole> {
+    fn holes(&self, view: &SenderView) -> impl Iterator<Item = crate::tcp::scoreboard::SackHole> {
         self.board.holes(view.una, view.max, view.options.duplicate_threshold, view.mss())
     }
 }
@@ -175,7 +179,7 @@ impl Sack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::recovery::Sequence;
+    use crate::tcp::recovery::SequenceState;
     use crate::{Recovery, TcpOptions};
 
     const MSS: u64 = 1_000;
@@ -184,11 +188,11 @@ mod tests {
         TcpOptions { recovery: Recovery::Sack, segment_size: MSS as u32, ..TcpOptions::default() }
     }
 
-    /// Segments 2 to 19 are outstanding, and as much as one likes is to be sent.
-    fn view(options: &TcpOptions, window: u64) -> View<'_> {
+    /// Segments 2 to 19 are outstanding, and there is always more to send.
+    fn view(options: &TcpOptions, window: u64) -> SenderView<'_> {
         let (una, nxt, max, pushed, peer_window) = (2_000, 20_000, 20_000, 50_000, 64_000);
-        let sequence = Sequence { una, nxt, max, pushed, peer_window, duplicates: 3, burst: 0 };
-        View { options, window, sequence }
+        let sequence = SequenceState { una, nxt, max, pushed, peer_window, duplicates: 3, burst: 0 };
+        SenderView { options, window, sequence }
     }
 
     fn with_blocks(blocks: &[(u64, u64)]) -> Sack {
@@ -199,8 +203,8 @@ mod tests {
         sack
     }
 
-    /// Sends what is planned, so often, and says where each segment begins.
-    fn send(sack: &mut Sack, view: &View, most: usize) -> Vec<u64> {
+    /// Sends planned segments, at most `most`. Returns the start of each.
+    fn send(sack: &mut Sack, view: &SenderView, most: usize) -> Vec<u64> {
         let next = |_| {
             let planned = sack.plan(view)?;
             sack.on_sent(view, planned);
@@ -210,16 +214,16 @@ mod tests {
         (0..most).map_while(next).collect()
     }
 
-    /// Segments 5 and 8 to 11 arrived. What lies below is lost, three segments and two; then comes new data
-    /// (rule 2), and without it one rescue of the last segment (rule 4), once.
+    /// Segments 5 and 8 to 11 have arrived. The three and two segments below are lost; then new data follows
+    /// (rule 2), or without it one rescue of the last segment (rule 4).
     #[test]
     fn rfc_6675_4_next_seg_repeats_what_is_lost_and_then_sends_what_is_new() {
         let options = options();
         let mut sack = with_blocks(&[(5_000, 6_000), (8_000, 12_000)]);
         let mut wide = view(&options, 64_000);
         sack.enter(&wide);
-        // The eight above are in the network.
-        assert_eq!((sack.pipe(&wide), sack.gone(&wide)), (8_000, 10_000));
+        // The eight segments above are in the network.
+        assert_eq!((sack.pipe(&wide), sack.left_network(&wide)), (8_000, 10_000));
         let mut other = sack.clone();
         assert_eq!(send(&mut sack, &wide, 7), [2_000, 3_000, 4_000, 6_000, 7_000, 20_000, 20_000]);
         assert_eq!(sack.pipe(&wide), 15_000);
@@ -227,8 +231,8 @@ mod tests {
         assert_eq!(send(&mut other, &wide, 9), [2_000, 3_000, 4_000, 6_000, 7_000, 19_000]);
     }
 
-    /// One segment of 18 arrived, which does not make anything lost: the first one goes, then what is new,
-    /// then holes all the same (rule 3). ns-2 fills holes first, and rescues nothing.
+    /// One segment of 18 has arrived, so that nothing counts as lost: the first one is sent, then new data,
+    /// then holes (rule 3). ns-2 fills holes first, and rescues nothing.
     #[test]
     fn rfc_6675_4_next_seg_fills_holes_last_and_ns2_first() {
         for (holes_first, pushed, expected) in [
@@ -247,8 +251,8 @@ mod tests {
         }
     }
 
-    /// Step C: a segment leaves while `cwnd - pipe` is one at least; the first one whatever the window is
-    /// (step 4.3).
+    /// Step C: a segment is sent while `cwnd - pipe` is at least one; the first one whatever the window (step
+    /// 4.3).
     #[test]
     fn rfc_6675_5_pipe_and_a_segment_fit_into_the_window() {
         let options = options();
@@ -260,7 +264,8 @@ mod tests {
         assert_eq!(send(&mut sack, &view(&options, 12_999), 5), [4_000, 6_000]);
     }
 
-    /// Step A: up to `RecoveryPoint` ends it; below, what was sent again counts as being in the network.
+    /// Step A: an acknowledgement of `RecoveryPoint` ends recovery; below it, retransmitted data counts as in
+    /// the network.
     #[test]
     fn rfc_6675_5_recovery_ends_at_its_point() {
         let options = options();
@@ -270,7 +275,7 @@ mod tests {
             view
         };
         let mut sack = with_blocks(&[(5_000, 6_000), (8_000, 12_000)]);
-        assert_eq!(sack.on_advance(&at(2_000)), Advance::Usual);
+        assert_eq!(sack.on_advance(&at(2_000)), Advance::NoRecovery);
         sack.enter(&at(2_000));
         assert_eq!(send(&mut sack, &at(2_000), 4).len(), 4);
         sack.on_blocks(6_000, 20_000, &[]);
@@ -278,11 +283,11 @@ mod tests {
         assert_eq!(sack.pipe(&at(6_000)), 9_000, "segment 6 again, and 12 to 19");
         assert_eq!(sack.on_advance(&at(19_999)), Advance::Partial { restart_timer: true });
         assert_eq!(sack.on_advance(&at(20_000)), Advance::Recovered { window: 64_000, opens: false });
-        assert!(!sack.active() && sack.gone(&at(20_000)) == 0);
+        assert!(!sack.active() && sack.left_network(&at(20_000)) == 0);
     }
 
-    /// Nothing new in a block is no duplicate (section 2), and three segments above `una`, or three
-    /// duplicates, are a loss.
+    /// An acknowledgement whose blocks are not new is no duplicate (section 2). Three segments above `una`,
+    /// or three duplicates, indicate a loss.
     #[test]
     fn rfc_6675_2_a_duplicate_brings_news() {
         let mut sack = with_blocks(&[(5_000, 6_000)]);
@@ -303,10 +308,10 @@ mod tests {
         }
     }
 
-    /// Section 5, step 3: what was selectively acknowledged counts as gone, if Limited Transmit is on.
+    /// Section 5, step 3: selectively acknowledged data counts as gone, if Limited Transmit is on.
     #[test]
     fn rfc_6675_5_limited_transmit_counts_what_arrived() {
-        let new = Some(Planned { start: 20_000, end: 21_000 });
+        let new = Some(PlannedRange { start: 20_000, end: 21_000 });
         for (limited_transmit, window, expected) in
             [(true, 14_000, new), (true, 13_999, None), (false, 19_000, new), (false, 18_999, None)]
         {
@@ -316,8 +321,8 @@ mod tests {
         }
     }
 
-    /// After a timeout everything is sent again (RFC 2018, section 8), or as ns-2 does although it is known
-    /// to have arrived; or what is missing alone, up to the next block.
+    /// After a timeout all data is retransmitted (RFC 2018, section 8), in ns-2 even data known to have
+    /// arrived; or only missing data, up to the next block.
     #[test]
     fn rfc_6675_5_1_after_a_timeout() {
         for (keep_sacked, nxt, window, expected) in [
@@ -341,7 +346,7 @@ mod tests {
             sack.on_timeout(&view);
             assert!(!sack.active());
             view.sequence.nxt = nxt;
-            let planned = expected.map(|(start, end)| Planned { start, end });
+            let planned = expected.map(|(start, end)| PlannedRange { start, end });
             assert_eq!(sack.plan(&view), planned, "{keep_sacked:?} {nxt} {window}");
         }
     }

@@ -1,37 +1,37 @@
-//! Loss recovery with selective acknowledgements as ns-2.35's `Agent/TCP/Sack1` has it.
+//! Loss recovery with selective acknowledgements as in ns-2.35's `Agent/TCP/Sack1`.
 //!
-//! It is older than RFC 6675, and counts packets where that estimates bytes. Outside recovery what was
-//! selectively acknowledged is forgotten with each new acknowledgement, and lets nothing go: the first two
-//! duplicates let one segment go each, and no more do. After a timeout duplicates count for nothing until
-//! something new is acknowledged, and everything is sent again. In recovery `pipe` begins at what is
-//! outstanding less three, and loses one with each acknowledgement and a second one with a partial one; it
-//! does not know that what is missing has left the network.
+//! Older than RFC 6675, it counts packets instead of estimating bytes:
+//!
+//! * Outside recovery the scoreboard is cleared by each new acknowledgement, and releases nothing. The first
+//!   two duplicates release one segment each.
+//! * After a timeout duplicates are ignored until new data is acknowledged, and all data is retransmitted.
+//! * In recovery `pipe` starts at the segments in flight minus three. Each acknowledgement subtracts one, a
+//!   partial one two. Missing segments are not subtracted.
 
-use super::{Advance, Planned, View};
+use super::{Advance, PlannedRange, SenderView};
 use crate::tcp::scoreboard::Scoreboard;
 use multihop_core::SackBlock;
 
-/// The scoreboard, and the state of an episode of recovery.
+/// Scoreboard, and state of an episode of recovery.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sack1 {
     board: Scoreboard,
-    episode: Option<Episode>,
-    /// The timer expired and nothing new was acknowledged since.
+    episode: Option<Sack1Episode>,
+    /// Whether the timer expired and no new data was acknowledged since.
     ignores_duplicates: bool,
-    /// `recover_` as a timeout left it: fast retransmit waits for an acknowledgement beyond.
+    /// `recover_` after a timeout: fast retransmit needs an acknowledgement beyond it.
     recover: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Episode {
-    /// An acknowledgement up to here ends it.
+struct Sack1Episode {
+    /// Acknowledgement number that ends the episode.
     point: u64,
-    /// Everything missing below was sent again.
+    /// End of the data that was retransmitted.
     high_rxt: u64,
-    /// The first retransmission, which `pipe` does not count, is still to be made.
+    /// Whether the first retransmission, which `pipe` does not count, is still to be sent.
     first: bool,
-    /// Segments that are believed to be in the network; below zero where more acknowledgements came than
-    /// were.
+    /// Estimated number of segments in the network; negative if more acknowledgements arrived.
     pipe: i64,
 }
 
@@ -47,18 +47,18 @@ impl Sack1 {
         !self.ignores_duplicates && self.board.update(una, max, blocks) > 0
     }
 
-    pub fn detects_loss(&self, view: &View) -> bool {
+    pub fn detects_loss(&self, view: &SenderView) -> bool {
         view.duplicates == view.options.duplicate_threshold
             && self.recover.is_none_or(|recover| view.una > recover)
     }
 
-    pub fn enter(&mut self, view: &View) {
+    pub fn enter(&mut self, view: &SenderView) {
         let outstanding = (view.max - view.una).div_ceil(view.mss()) as i64;
         let pipe = outstanding - i64::from(view.options.duplicate_threshold);
-        self.episode = Some(Episode { point: view.max, high_rxt: view.una, first: true, pipe });
+        self.episode = Some(Sack1Episode { point: view.max, high_rxt: view.una, first: true, pipe });
     }
 
-    pub fn on_advance(&mut self, view: &View) -> Advance {
+    pub fn on_advance(&mut self, view: &SenderView) -> Advance {
         self.ignores_duplicates = false;
         match &mut self.episode {
             Some(episode) if view.una < episode.point => {
@@ -72,7 +72,7 @@ impl Sack1 {
         self.board.clear();
         match self.episode.take() {
             Some(_) => Advance::Recovered { window: view.window, opens: false },
-            None => Advance::Usual,
+            None => Advance::NoRecovery,
         }
     }
 
@@ -80,18 +80,18 @@ impl Sack1 {
         self.board.sacked().bytes()
     }
 
-    pub fn on_timeout(&mut self, view: &View) {
+    pub fn on_timeout(&mut self, view: &SenderView) {
         *self = Sack1 { ignores_duplicates: true, recover: Some(view.max), ..Sack1::default() };
     }
 
-    pub fn plan(&self, view: &View) -> Option<Planned> {
+    pub fn plan(&self, view: &SenderView) -> Option<PlannedRange> {
         let Some(episode) = &self.episode else {
             let few = if view.options.limited_transmit { view.duplicates } else { 0 };
             let few = u64::from(few.min(view.options.duplicate_threshold - 1));
-            return view.usual(view.nxt - view.una, view.window + few * view.mss());
+            return view.next_in_sequence(view.nxt - view.una, view.window + few * view.mss());
         };
         if episode.first {
-            return Some(Planned { start: view.una, end: view.max.min(view.una + view.mss()) });
+            return Some(PlannedRange { start: view.una, end: view.max.min(view.una + view.mss()) });
         }
         if episode.pipe.max(0) as u64 * view.mss() + view.mss() > view.window {
             return None;
@@ -99,7 +99,7 @@ impl Sack1 {
         self.hole(view, episode).or_else(|| view.segment(view.nxt, view.pushed, 0, u64::MAX))
     }
 
-    pub fn on_sent(&mut self, sent: Planned) {
+    pub fn on_sent(&mut self, sent: PlannedRange) {
         let Some(episode) = &mut self.episode else { return };
         episode.pipe += i64::from(!episode.first);
         if episode.first || sent.start < self.board.top(0) {
@@ -108,20 +108,20 @@ impl Sack1 {
         episode.first = false;
     }
 
-    /// Bytes that are believed to be in the network.
-    pub fn pipe(&self, view: &View) -> u64 {
+    /// Estimated number of bytes in the network.
+    pub fn pipe(&self, view: &SenderView) -> u64 {
         let outstanding = view.nxt - view.una;
         self.episode.map_or(outstanding, |episode| (episode.pipe.max(0) as u64 * view.mss()).min(outstanding))
     }
 
-    /// The next segment below what was selectively acknowledged that is missing and was not sent again.
-    fn hole(&self, view: &View, episode: &Episode) -> Option<Planned> {
+    /// Next missing segment below the selectively acknowledged data that was not retransmitted.
+    fn hole(&self, view: &SenderView, episode: &Sack1Episode) -> Option<PlannedRange> {
         let holes = self.board.holes(view.una, view.max, view.options.duplicate_threshold, view.mss());
         let mut below =
             holes.filter(|hole| hole.end > episode.high_rxt && hole.end <= self.board.top(view.una));
         below.next().map(|hole| {
             let start = hole.start.max(episode.high_rxt);
-            Planned { start, end: hole.end.min(start + view.mss()) }
+            PlannedRange { start, end: hole.end.min(start + view.mss()) }
         })
     }
 }
@@ -129,27 +129,34 @@ impl Sack1 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::recovery::Sequence;
+    use crate::tcp::recovery::SequenceState;
     use crate::{Recovery, TcpOptions};
 
     const MSS: u64 = 1_000;
 
-    fn view(options: &TcpOptions, una: u64, nxt: u64, window: u64, duplicates: u32) -> View<'_> {
-        let sequence =
-            Sequence { una, nxt, max: 20_000, pushed: 50_000, peer_window: 32_000, duplicates, burst: 0 };
-        View { options, window, sequence }
+    fn view(options: &TcpOptions, una: u64, nxt: u64, window: u64, duplicates: u32) -> SenderView<'_> {
+        let sequence = SequenceState {
+            una,
+            nxt,
+            max: 20_000,
+            pushed: 50_000,
+            peer_window: 32_000,
+            duplicates,
+            burst: 0,
+        };
+        SenderView { options, window, sequence }
     }
 
-    fn segment(start: u64) -> Planned {
-        Planned { start, end: start + MSS }
+    fn segment(start: u64) -> PlannedRange {
+        PlannedRange { start, end: start + MSS }
     }
 
     fn sacked(start: u64, end: u64) -> [SackBlock; 1] {
         [SackBlock { start, end }]
     }
 
-    /// A window of four segments, after a timeout at 2: the receiver has 3 to 14. Nothing that it says lets a
-    /// segment go; two duplicates do.
+    /// A window of four segments, after a timeout at 2: the receiver has 3 to 14. Its reports release
+    /// nothing; two duplicates do.
     #[test]
     fn what_is_sent_again_is_limited_by_the_window_and_two_duplicates() {
         let options = TcpOptions::ns2(Recovery::Sack1, 1000, 32);
@@ -163,10 +170,11 @@ mod tests {
         assert_eq!(sack.plan(&view(7_000, 2)), Some(segment(7_000)));
         assert_eq!(sack.plan(&view(8_000, 5)), None);
         let without = TcpOptions { limited_transmit: false, ..options.clone() };
-        assert_eq!(sack.plan(&View { options: &without, ..view(6_000, 2) }), None);
+        assert_eq!(sack.plan(&SenderView { options: &without, ..view(6_000, 2) }), None);
     }
 
-    /// Until something new is acknowledged duplicates say nothing; then each acknowledgement begins anew.
+    /// Duplicates are ignored until new data is acknowledged; then each acknowledgement clears the
+    /// scoreboard.
     #[test]
     fn after_a_timeout_duplicates_wait_for_what_is_new() {
         let options = TcpOptions::ns2(Recovery::Sack1, 1000, 32);
@@ -175,11 +183,12 @@ mod tests {
         sack.on_timeout(&view(2_000, 0));
         let block = sacked(5_000, 16_000);
         assert!(!sack.on_blocks(2_000, 20_000, &block));
-        assert_eq!(sack.on_advance(&view(3_000, 0)), Advance::Usual);
+        assert_eq!(sack.on_advance(&view(3_000, 0)), Advance::NoRecovery);
         assert!(sack.on_blocks(3_000, 20_000, &block) && !sack.on_blocks(3_000, 20_000, &block));
         sack.on_advance(&view(4_000, 0));
         assert!(sack.on_blocks(4_000, 20_000, &block));
-        // `bugFix_`: no fast retransmit of what was outstanding at the timeout, nor at its very end.
+        // `bugFix_`: no fast retransmit of data that was outstanding at the timeout, up to and including its
+        // end.
         assert!(!sack.detects_loss(&view(4_000, 3)) && !sack.detects_loss(&view(20_000, 3)));
         assert!(sack.detects_loss(&view(21_000, 3)));
         assert!(
@@ -188,8 +197,8 @@ mod tests {
         );
     }
 
-    /// 18 outstanding, the first and the fifth lost, and a window of 9 after the cut: `pipe` is 15, and seven
-    /// acknowledgements let one go.
+    /// 18 segments are outstanding, the first and the fifth are lost, and the reduced window is 9: `pipe` is
+    /// 15, and seven acknowledgements release a segment.
     #[test]
     fn pipe_counts_acknowledgements() {
         let options = TcpOptions::ns2(Recovery::Sack1, 1000, 32);
@@ -205,7 +214,7 @@ mod tests {
             sack.on_blocks(2_000, 20_000, &sacked(7_000, end * MSS));
         }
         assert_eq!((sack.pipe(&view(2_000, 20_000)), sack.plan(&view(2_000, 20_000))), (9_000, None));
-        // One that says nothing new counts as well.
+        // An acknowledgement without new information counts as well.
         assert!(!sack.on_blocks(2_000, 20_000, &[]));
         assert_eq!(sack.plan(&view(2_000, 20_000)), Some(segment(6_000)), "the hole before new data");
         sack.on_sent(segment(6_000));
@@ -219,7 +228,7 @@ mod tests {
             Some(segment(20_000)),
             "new data, as the hole was filled"
         );
-        // What ends recovery leaves the window as it is, and forgets.
+        // The end of recovery keeps the window, and clears the scoreboard.
         sack.on_blocks(20_000, 20_000, &[]);
         assert_eq!(
             sack.on_advance(&view(20_000, 20_000)),
@@ -229,8 +238,7 @@ mod tests {
         assert!(sack.detects_loss(&view(20_000, 20_000)), "the next loss may follow at once");
     }
 
-    /// As many segments are left in `pipe` as are outstanding, in whole ones, less three; and never fewer
-    /// than none are counted.
+    /// `pipe` starts at the outstanding segments, rounded up, minus three, but at least zero.
     #[test]
     fn pipe_begins_three_below_what_is_outstanding() {
         let options = TcpOptions::ns2(Recovery::Sack1, 1000, 32);

@@ -1,96 +1,95 @@
 //! The sending end of a TCP connection.
 //!
-//! Three parts share the work. The [`Controller`] says how much may be outstanding; [`LossRecovery`] says
-//! which bytes go next; [`TcpSender`] owns the sequence numbers, the timer and the counters, and reports to
-//! the other two what happened.
+//! Three parts share the work. The [`Controller`] determines the amount of outstanding data. [`LossRecovery`]
+//! selects the next bytes. [`TcpSender`] owns the sequence numbers, the timer and the counters, and reports
+//! events to the other two.
 
 mod acks;
-mod given_up;
+mod local_repairs;
 mod offload;
 mod pacing;
 
-use crate::tcp::bursts::{Burst, Paced};
+use crate::tcp::bursts::{Burst, PacedBurst};
 use crate::tcp::delivery_rate::DeliveryRate;
-use crate::tcp::recovery::{LossRecovery, Planned, Sequence, View};
+use crate::tcp::recovery::{LossRecovery, PlannedRange, SenderView, SequenceState};
 use crate::tcp::send_times::SendTimes;
 use crate::tcp::small_queues::WindowUse;
-use crate::{Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, Sent, TcpOptions};
-use given_up::GivenUp;
+use crate::{Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, SentSegment, TcpOptions};
+use local_repairs::LocalRepairs;
 use multihop_core::{Ecn, Flags, HeaderBytes, Segment, Span, Time};
 
-/// How far the connection is.
+/// State of the connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Connection {
-    /// Nothing was pushed yet.
+    /// No data was submitted yet.
     Closed,
-    /// A SYN is to be sent, for the first time or again.
+    /// A SYN must be sent, for the first time or again.
     SynDue,
-    /// The SYN is on its way.
+    /// The SYN was sent.
     SynSent,
-    /// Data may flow.
+    /// Data may be sent.
     Open,
 }
 
-/// Why the window was last cut.
+/// Reason for the last window reduction.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Cut {
+enum ReductionReason {
     DuplicateAcks,
     Echo,
     Timeout,
 }
 
-/// The segment whose round trip is measured.
+/// Segment whose round trip is measured.
 #[derive(Clone, Copy, Debug)]
-struct Timed {
+struct TimedSegment {
     end: u64,
     sent: Time,
 }
 
-/// The data sender of a TCP connection. It opens the connection with the first push, and never closes it.
+/// Data sender of a TCP connection. The first push opens the connection, which is never closed.
 pub struct TcpSender {
     options: TcpOptions,
     controller: Box<dyn Controller>,
     recovery: LossRecovery,
-    /// What the MAC gave up and was not sent again.
-    given_up: GivenUp,
+    /// Data that the MAC gave up and that was not retransmitted yet.
+    repairs: LocalRepairs,
     rto: Rto,
     connection: Connection,
-    /// ECN was agreed on.
+    /// Whether ECN was negotiated.
     ecn: bool,
-    at: Sequence,
-    /// Bytes that Limited Transmit sent since `una` last moved; they are not part of `FlightSize` (RFC 3042,
-    /// section 2).
+    sequence: SequenceState,
+    /// Bytes sent by Limited Transmit since `una` last advanced, which are not part of `FlightSize` (RFC
+    /// 3042, section 2).
     limited: u64,
-    /// One past the highest byte sent when the window was last cut, and why: nothing below it may cut the
-    /// window again.
-    cut: Option<(u64, Cut)>,
-    timed: Option<Timed>,
-    /// When each outstanding segment was sent, if anybody wants to know.
+    /// One past the highest byte sent at the last window reduction, and its reason: data below it causes no
+    /// further reduction.
+    last_reduction: Option<(u64, ReductionReason)>,
+    timed: Option<TimedSegment>,
+    /// Send time of each outstanding segment, if used.
     send_times: Option<SendTimes>,
-    /// How fast data arrives, if anybody wants to know.
+    /// Delivery rate estimator, if used.
     rates: Option<DeliveryRate>,
-    /// When the retransmission timer expires.
+    /// Expiry of the retransmission timer.
     deadline: Option<Time>,
-    /// Pacing: the last segment, or the burst that it was of, and how many segments of data have left so far.
-    paced: Option<Paced>,
+    /// Pacing state of the last segment or burst, and number of data segments sent so far.
+    paced: Option<PacedBurst>,
     segments: u64,
-    /// The burst that is leaving, with segmentation offload, and whether the next one waits for more window.
+    /// Burst being sent, with segmentation offload, and whether the next one is deferred.
     burst: Burst,
     deferred: bool,
-    /// Bytes, with headers, of data that was handed to the node and has not left it, if anybody wants to
-    /// know.
-    held_below: u64,
+    /// Bytes, with headers, of data that was passed to the node and has not left it, if used.
+    bytes_in_node: u64,
     window_use: WindowUse,
-    /// When routers were last asked for feedback.
-    asked: Time,
-    /// Congestion was echoed at a window of one segment: nothing leaves until the timer expires (RFC 3168,
+    /// Time of the last congestion header.
+    last_header_at: Time,
+    /// Whether sending stops until the timer expires, after an echo at a window of one segment (RFC 3168,
     /// section 6.1.2).
     held: bool,
-    /// The echo before that one also came at a window of one segment.
+    /// Whether the previous echo also came at a window of one segment.
     held_before: bool,
     cwr: bool,
     acknowledge_syn: bool,
-    /// The `una` at which the timer last expired.
+    /// Value of `una` at the last timeout.
     timed_out: Option<u64>,
     least_round_trip: Option<Span>,
     syn_retried: bool,
@@ -103,21 +102,21 @@ impl TcpSender {
     pub fn new(options: TcpOptions, controller: Box<dyn Controller>) -> TcpSender {
         TcpSender {
             recovery: LossRecovery::new(&options),
-            given_up: GivenUp::new(options.local_repairs),
+            repairs: LocalRepairs::new(options.local_repairs),
             send_times: (options.time_every_segment || options.segmentation_offload).then(SendTimes::default),
             rates: options.delivery_rate.then(DeliveryRate::default),
             rto: Rto::new(options.rto.clone()),
             connection: if options.handshake { Connection::Closed } else { Connection::Open },
             ecn: options.ecn && !options.handshake,
-            at: Sequence {
+            sequence: SequenceState {
                 peer_window: options.receive_window(),
                 burst: options.recovery_burst.unwrap_or(u32::MAX),
-                ..Sequence::default()
+                ..SequenceState::default()
             },
             options,
             controller,
             limited: 0,
-            cut: None,
+            last_reduction: None,
             timed: None,
             deadline: None,
             paced: None,
@@ -125,9 +124,9 @@ impl TcpSender {
             burst: Burst::default(),
             deferred: false,
             least_round_trip: None,
-            held_below: 0,
+            bytes_in_node: 0,
             window_use: WindowUse::default(),
-            asked: Time::ZERO,
+            last_header_at: Time::ZERO,
             held: false,
             held_before: false,
             cwr: false,
@@ -139,65 +138,66 @@ impl TcpSender {
         }
     }
 
-    fn view(&self) -> View<'_> {
-        View::new(&self.options, self.at, &*self.controller)
+    fn view(&self) -> SenderView<'_> {
+        SenderView::new(&self.options, self.sequence, &*self.controller)
     }
 
-    /// Bytes that are believed to be outstanding: all that were sent, or sent again since the last timeout.
+    /// Estimate of the bytes in flight: all that were sent, or retransmitted since the last timeout.
     fn in_flight(&self) -> u64 {
-        self.at.nxt - self.at.una
+        self.sequence.nxt - self.sequence.una
     }
 
-    /// Does it bring bytes that were never sent?
-    fn is_new(&self, planned: Planned) -> bool {
-        planned.start >= self.at.max
+    /// Whether planned data was never sent before.
+    fn is_new(&self, planned: PlannedRange) -> bool {
+        planned.start >= self.sequence.max
     }
 
-    fn plan(&self) -> Option<Planned> {
-        let may = self.connection == Connection::Open && !self.held && self.at.una < self.at.pushed;
+    fn plan(&self) -> Option<PlannedRange> {
+        let may =
+            self.connection == Connection::Open && !self.held && self.sequence.una < self.sequence.pushed;
         if may {
-            self.given_up.plan(self.options.mss()).or_else(|| self.recovery.plan(&self.view()))
+            self.repairs.plan(self.options.mss()).or_else(|| self.recovery.plan(&self.view()))
         } else {
             None
         }
     }
 
-    /// What goes next, if the node has not too much of the connection already. Linux lets twice as much wait
-    /// before it holds a repair back, and holds nothing back while no more than a segment is outstanding.
-    fn due(&self) -> Option<Planned> {
+    /// Data to send next, if the connection's data in the node is within the limit of small queues. Linux
+    /// allows twice as much for retransmissions, and always allows a segment if at most one is outstanding.
+    fn next_due(&self) -> Option<PlannedRange> {
         let planned = self.plan()?;
         let Some(queues) = self.options.small_queues() else { return Some(planned) };
         let packet = u64::from(self.options.packet_size());
         let allowed = queues.allowed(self.rate(), packet, self.pace().is_some());
         let allowed = allowed.saturating_mul(if self.is_new(planned) { 1 } else { 2 });
-        let alone = self.at.max - self.at.una <= self.options.mss();
-        (alone || self.held_below <= allowed).then_some(planned)
+        let alone = self.sequence.max - self.sequence.una <= self.options.mss();
+        (alone || self.bytes_in_node <= allowed).then_some(planned)
     }
 
-    /// Is it asked whether the window or something else holds the sender back?
+    /// Whether the sender records if the window or something else limits it.
     fn notes_window_use(&self) -> bool {
         self.options.validates_window || self.options.small_queues().is_some()
     }
 
-    /// Nothing more goes at present. Less than a burst waits for more window.
+    /// Records the use of the window when nothing more is sent. Less than a burst waits for more window.
     fn note_window_use(&mut self) {
         if self.notes_window_use() {
             let full = self.in_flight() + self.options.mss() > self.controller.allowance().window;
             let full = full || (self.deferred && self.options.validates_window);
-            self.window_use.note(self.at.una, self.at.max, full);
+            self.window_use.note(self.sequence.una, self.sequence.max, full);
         }
     }
 
-    /// Starts the retransmission timer afresh if anything waits for it, and else stops it.
+    /// Restarts the retransmission timer if data is outstanding, else stops it.
     fn restart_timer(&mut self, now: Time) {
-        let waits = self.at.max > self.at.una || self.held;
+        let waits = self.sequence.max > self.sequence.una || self.held;
         self.deadline = waits.then(|| now + self.rto.timeout());
     }
 
     fn syn(&mut self, now: Time) -> Segment {
         self.connection = Connection::SynSent;
         self.deadline = Some(now + self.rto.timeout());
-        self.timed = (!self.syn_retried).then_some(Timed { end: 0, sent: now });
+        self.timed = (!self.syn_retried).then_some(TimedSegment { end: 0, sent: now });
         Segment {
             header: self.options.header + self.options.congestion_header.bytes,
             feedback: self.stamp(now, 0),
@@ -208,16 +208,16 @@ impl TcpSender {
         }
     }
 
-    fn send(&mut self, now: Time, planned: Planned) -> Segment {
-        let Planned { start, end } = planned;
+    fn send(&mut self, now: Time, planned: PlannedRange) -> Segment {
+        let PlannedRange { start, end } = planned;
         let packet = end - start + u64::from(self.options.header_with_data());
         let psh = self.pace_out(now, planned, packet);
-        let view = View::new(&self.options, self.at, &*self.controller);
+        let view = SenderView::new(&self.options, self.sequence, &*self.controller);
         if let Some(rates) = &mut self.rates {
             rates.on_sent(now, start, end, self.recovery.pipe(&view));
         }
-        // A repair takes the place of what was given up: no more is outstanding than before.
-        let repairs = self.given_up.on_sent(planned);
+        // A repair replaces given-up data, so that the data in flight does not grow.
+        let repairs = self.repairs.on_sent(planned);
         if !repairs {
             self.recovery.on_sent(&view, planned);
         }
@@ -228,11 +228,11 @@ impl TcpSender {
         } else {
             self.note_new_data(now, planned);
         }
-        if self.deadline.is_none() || self.at.max == self.at.una || repairs {
+        if self.deadline.is_none() || self.sequence.max == self.sequence.una || repairs {
             self.deadline = Some(now + self.rto.timeout());
         }
-        self.at.nxt = if start >= self.at.nxt { end } else { self.at.nxt };
-        self.at.max = self.at.max.max(end);
+        self.sequence.nxt = if start >= self.sequence.nxt { end } else { self.sequence.nxt };
+        self.sequence.max = self.sequence.max.max(end);
         self.last_sent = now;
         if let Some(times) = &mut self.send_times {
             times.on_sent(now, start, end);
@@ -260,32 +260,32 @@ impl TcpSender {
             feedback: self.stamp(now, end - start),
             ..Segment::default()
         };
-        let app_limited = self.rates.as_ref().is_some_and(DeliveryRate::limited);
+        let app_limited = self.rates.as_ref().is_some_and(DeliveryRate::is_app_limited);
         let in_flight = self.in_flight();
-        let sent = Sent { now, size: end - start, packet, in_flight, retransmission, app_limited };
+        let sent = SentSegment { now, size: end - start, packet, in_flight, retransmission, app_limited };
         self.controller.on_sent(&sent);
         if self.options.small_queues().is_some() {
-            self.held_below += packet;
+            self.bytes_in_node += packet;
         }
         segment
     }
 
-    /// The congestion header of a segment that leaves now.
+    /// Congestion header of a segment that is sent now.
     fn stamp(&mut self, now: Time, size: u64) -> HeaderBytes {
-        self.asked = now;
+        self.last_header_at = now;
         self.controller.stamp(size)
     }
 
-    /// When to ask routers without data, because pacing holds the next segment back for longer than that.
+    /// Time at which to refresh router feedback without data, if pacing delays the next segment for longer.
     fn refresh_at(&self) -> Option<Time> {
-        let at = self.asked + self.controller.refresh()?;
+        let at = self.last_header_at + self.controller.refresh()?;
         (self.paced_until()? > at && self.plan().is_some()).then_some(at)
     }
 
-    /// A segment without data, which asks routers all the same.
+    /// A segment without data, which refreshes router feedback.
     fn refresh(&mut self, now: Time) -> Segment {
         Segment {
-            seq: self.at.nxt,
+            seq: self.sequence.nxt,
             header: self.options.header_with(0),
             flags: Flags { ack: true, ..Flags::default() },
             feedback: self.stamp(now, 0),
@@ -293,36 +293,37 @@ impl TcpSender {
         }
     }
 
-    fn note_new_data(&mut self, now: Time, Planned { start, end }: Planned) {
+    fn note_new_data(&mut self, now: Time, PlannedRange { start, end }: PlannedRange) {
         self.counters.sent += end - start;
         if self.timed.is_none() {
-            self.timed = Some(Timed { end, sent: now });
+            self.timed = Some(TimedSegment { end, sent: now });
         }
         if self.recovery.active() {
-            self.at.burst = self.at.burst.saturating_sub(1);
-        } else if self.at.duplicates > 0 && end - self.at.una > self.controller.allowance().window {
+            self.sequence.burst = self.sequence.burst.saturating_sub(1);
+        } else if self.sequence.duplicates > 0 && end - self.sequence.una > self.controller.allowance().window
+        {
             self.limited += end - start;
         }
     }
 
     fn on_retransmission_timeout(&mut self, now: Time) {
-        if self.at.una == self.at.max {
-            // Nothing is outstanding: the wait after an echo at a window of one segment is over.
+        if self.sequence.una == self.sequence.max {
+            // Nothing is outstanding: this ends the wait after an echo at a window of one segment.
             self.held = false;
             self.deadline = None;
             return;
         }
         self.counters.timeouts += 1;
-        let echoed = matches!(self.cut, Some((recover, Cut::Echo)) if self.at.una < recover);
-        let again = echoed || self.timed_out == Some(self.at.una);
+        let echoed = matches!(self.last_reduction, Some((recover, ReductionReason::Echo)) if self.sequence.una < recover);
+        let again = echoed || self.timed_out == Some(self.sequence.una);
         self.report_lost(now, LossKind::Timeout { again });
-        self.cut = Some((self.at.max, Cut::Timeout));
-        self.timed_out = Some(self.at.una);
-        let view = View::new(&self.options, self.at, &*self.controller);
+        self.last_reduction = Some((self.sequence.max, ReductionReason::Timeout));
+        self.timed_out = Some(self.sequence.una);
+        let view = SenderView::new(&self.options, self.sequence, &*self.controller);
         self.recovery.on_timeout(&view);
-        self.given_up.clear();
-        self.at.nxt = self.at.una;
-        self.at.duplicates = 0;
+        self.repairs.clear();
+        self.sequence.nxt = self.sequence.una;
+        self.sequence.duplicates = 0;
         self.limited = 0;
         self.timed = None;
         self.held = false;
@@ -332,7 +333,7 @@ impl TcpSender {
 
     fn on_syn_timeout(&mut self, now: Time) {
         self.counters.timeouts += 1;
-        // A lost SYN leaves an initial window of one segment (RFC 5681, section 3.1).
+        // A lost SYN reduces the initial window to one segment (RFC 5681, section 3.1).
         self.report_lost(now, LossKind::Timeout { again: self.syn_retried });
         self.syn_retried = true;
         self.connection = Connection::SynDue;
@@ -343,9 +344,9 @@ impl TcpSender {
     fn report_lost(&mut self, now: Time, kind: LossKind) {
         self.cwr = self.ecn;
         let sent = self.in_flight();
-        // A timeout in recovery is to lower the threshold a second time (RFC 5681, section 4.3), and not to set it by what was sent
-        // while recovery lasted.
-        let gone = self.limited + self.recovery.gone(&self.view());
+        // A timeout in recovery lowers the threshold a second time (RFC 5681, section 4.3), but not by the
+        // data sent during recovery.
+        let gone = self.limited + self.recovery.left_network(&self.view());
         let in_flight = sent.saturating_sub(gone).max(sent.min(self.options.mss()));
         self.controller.on_lost(&Lost { now, kind, in_flight });
     }
@@ -356,20 +357,20 @@ impl Endpoint for TcpSender {
         if self.connection == Connection::Closed {
             self.connection = Connection::SynDue;
         }
-        let idle = self.at.una == self.at.pushed && self.at.max > 0;
+        let idle = self.sequence.una == self.sequence.pushed && self.sequence.max > 0;
         if idle && self.options.idle_restart && now.since(self.last_sent) > self.rto.timeout() {
             self.controller.on_idle(now);
         }
         self.note_application_limit();
-        self.at.pushed += bytes;
+        self.sequence.pushed += bytes;
     }
 
     fn withdraw(&mut self) {
-        self.at.pushed = self.at.max;
+        self.sequence.pushed = self.sequence.max;
     }
 
     fn backlog(&self) -> u64 {
-        self.at.pushed - self.at.max
+        self.sequence.pushed - self.sequence.max
     }
 
     fn on_segment(&mut self, now: Time, segment: &Segment) -> Delivered {
@@ -382,9 +383,9 @@ impl Endpoint for TcpSender {
     }
 
     fn on_given_up(&mut self, _now: Time, segment: &Segment) -> bool {
-        let (start, end) = (segment.seq.max(self.at.una), segment.seq + u64::from(segment.payload));
-        // What lies beyond `nxt` is due to be sent again after a timeout anyway.
-        self.connection == Connection::Open && end <= self.at.nxt && self.given_up.add(start, end)
+        let (start, end) = (segment.seq.max(self.sequence.una), segment.seq + u64::from(segment.payload));
+        // Data beyond `nxt` is retransmitted after the timeout anyway.
+        self.connection == Connection::Open && end <= self.sequence.nxt && self.repairs.add(start, end)
     }
 
     fn follows_departures(&self) -> bool {
@@ -394,7 +395,8 @@ impl Endpoint for TcpSender {
     fn on_departed(&mut self, _now: Time, segment: &Segment) -> bool {
         let is_data = segment.payload > 0;
         if is_data {
-            self.held_below = self.held_below.saturating_sub(u64::from(segment.payload + segment.header));
+            self.bytes_in_node =
+                self.bytes_in_node.saturating_sub(u64::from(segment.payload + segment.header));
         }
         is_data
     }
@@ -422,14 +424,14 @@ impl Endpoint for TcpSender {
             self.note_window_use();
             return self.refresh_at().is_some_and(|at| now >= at).then(|| self.refresh(now));
         }
-        let due = self.due();
-        self.deferred = due.is_some_and(|planned| self.defers(now, planned));
-        if let Some(planned) = due.filter(|_| !self.deferred) {
+        let next_due = self.next_due();
+        self.deferred = next_due.is_some_and(|planned| self.defers(now, planned));
+        if let Some(planned) = next_due.filter(|_| !self.deferred) {
             return Some(self.send(now, planned));
         }
         self.note_window_use();
         std::mem::take(&mut self.acknowledge_syn).then(|| Segment {
-            seq: self.at.nxt,
+            seq: self.sequence.nxt,
             header: self.options.header_with(0),
             flags: Flags { ack: true, ..Flags::default() },
             ..Segment::default()
@@ -437,14 +439,14 @@ impl Endpoint for TcpSender {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        let paced = self.paced_until().filter(|_| !self.deferred && self.due().is_some());
+        let paced = self.paced_until().filter(|_| !self.deferred && self.next_due().is_some());
         [self.deadline, paced, self.refresh_at()].into_iter().flatten().min()
     }
 
     fn progress(&self) -> Progress {
         Progress {
-            acked: self.at.una,
-            window: Some(self.recovery.window(&self.view()).min(self.at.peer_window)),
+            acked: self.sequence.una,
+            window: Some(self.recovery.window(&self.view()).min(self.sequence.peer_window)),
             slow_start_threshold: self.controller.slow_start_threshold(),
             srtt: self.rto.smoothed(),
             ..self.counters
@@ -460,7 +462,7 @@ impl TcpSender {
         self.counters.rtt_samples += 1;
         self.counters.rtt_sum += sample;
         self.rto.sample(sent, now);
-        // ns-2 keeps the back-off that an echo at a window of one segment caused.
+        // ns-2 keeps the back-off of an echo at a window of one segment.
         if !(self.held && self.options.echo_backs_off) {
             self.rto.end_backoff();
         }

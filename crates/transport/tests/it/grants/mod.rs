@@ -1,4 +1,4 @@
-//! Congestion headers for tests: one of changes that add up, and one of rates of which the latest counts.
+//! Congestion headers for tests: one with changes that add up, and one with rates of which the latest counts.
 
 #![allow(dead_code)] // not every test uses all of it
 
@@ -6,21 +6,21 @@ use multihop_core::{HeaderBytes, Segment, header};
 use multihop_transport::Echo;
 
 header! {
-    /// A change of throughput that is asked for, and the sum of those that were granted.
+    /// Requested change of throughput, and the sum of granted changes.
     pub struct Grant: "grant", 30, 20 of 20 {
-        /// Asked for.
+        /// Requested change.
         change: i32 [4..8] "B/s",
-        /// On acknowledgements.
+        /// Granted change, on acknowledgements.
         granted: i32 [8..12] "B/s",
     }
 }
 
 header! {
-    /// A rate that is offered.
+    /// Offered rate.
     pub struct Offer: "offer", 31, 12 of 12 {
-        /// The least so far.
+        /// Minimum so far.
         rate: u32 [4..8] "B/s",
-        /// On acknowledgements, the one that arrived.
+        /// Rate that arrived, on acknowledgements.
         offered: u32 [8..12] "B/s",
     }
 }

@@ -1,15 +1,14 @@
-//! A sender and a receiver with a path between them, in virtual time. After every step it checks what must
-//! always hold.
+//! A sender and a receiver with a path between them, in virtual time. Checks invariants after every step.
 
 #![allow(dead_code, missing_docs)] // each test file uses a part of it
 
 use multihop_core::{Segment, Span, Time};
 use multihop_transport::{Endpoint, Progress};
 
-/// What happens on the way.
+/// Events on the path.
 pub trait Path {
     /// Puts into `copies` the delay of each copy of the segment that arrives: none if it is lost. May mark
-    /// it.
+    /// the segment.
     fn carry(&mut self, now: Time, to_receiver: bool, segment: &mut Segment, copies: &mut Vec<Span>);
 }
 

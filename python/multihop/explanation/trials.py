@@ -1,0 +1,146 @@
+"""What remedies that were run did: for all flows of a network, and for each flow by what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from multihop.comparison.relevance import differ
+from multihop.comparison.service import Service, Status, services_elsewhere
+from multihop.explanation.needs import Need, SeedTables, by_seed, need_of
+from multihop.explanation.remedies import Remedy
+from multihop.results.statistics import PairedDifference, paired_difference
+
+_WORST_FIRST = list(Status)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A remedy that was run, or why it could not be run.
+
+    Attributes:
+        remedy: the change of the scenario.
+        services: what each flow gets without the remedy; what it is held against is the same with it.
+        base: tables without the remedy, of the same seeds as `tables`.
+        tables: tables with the remedy; none where it could not be run.
+        problem: why it could not be run.
+    """
+
+    remedy: Remedy
+    services: Sequence[Service] = field(repr=False)
+    base: SeedTables = field(repr=False)
+    tables: SeedTables | None = field(repr=False)
+    problem: str | None = None
+
+    @cached_property
+    def before(self) -> list[Service | None]:
+        """The service of each flow without the remedy, over the seeds that were run with it."""
+        return services_elsewhere(self.services, self.base.flows)
+
+    @cached_property
+    def after(self) -> list[Service | None]:
+        """The service of each flow with the remedy; none for a flow that the changed scenario lacks."""
+        if self.tables is None:
+            return [None] * len(self.services)
+        return services_elsewhere(self.services, self.tables.flows)
+
+    @cached_property
+    def total(self) -> PairedDifference | None:
+        """Goodput of all flows together with the remedy less that without, in bit/s."""
+        return None if self.tables is None else paired_difference(self.tables.total_bps, self.base.total_bps)
+
+    @property
+    def totals_bps(self) -> tuple[float, float]:
+        """Mean goodput of all flows together, without and with the remedy."""
+        after = float("nan") if self.tables is None else float(self.tables.total_bps.mean())
+        return float(self.base.total_bps.mean()), after
+
+    @cached_property
+    def harmed(self) -> list[Service]:
+        """Services with the remedy, of flows that fare worse with it."""
+        pairs = zip(self.before, self.after, strict=True)
+        return [after for before, after in pairs if before is not None and after is not None and worse(after, before)]
+
+    @property
+    def fine(self) -> int:
+        """Number of flows that are fine with the remedy."""
+        return sum(after is not None and after.status == Status.FINE for after in self.after)
+
+    def trial(self, flow: int) -> Trial:
+        """What the remedy did for one flow."""
+        before, after = self.before[flow], self.after[flow]
+        problem = self.problem
+        if before is None or after is None or self.tables is None:
+            problem = problem or f"the scenario has no flow {self.services[flow].name} with it"
+            return Trial(self, self.services[flow], None, need_of(self.services[flow]), problem=problem)
+        need = need_of(before)
+        values = by_seed(need, before, self.base), by_seed(need, before, self.tables)
+        if not np.isfinite(values[1] - values[0]).any():
+            need, values = Need.GOODPUT, (before.goodput_bps, after.goodput_bps)
+        change = paired_difference(values[1], values[0])
+        gains = values[1] - values[0] if need.more_is_better else values[0] - values[1]
+        gain = paired_difference(after.goodput_bps, before.goodput_bps)
+        means = float(np.nanmean(values[0])), float(np.nanmean(values[1]))
+        everywhere = bool((gains[np.isfinite(gains)] > 0).all())
+        return Trial(self, before, after, need, means, change, everywhere=everywhere, gain=gain)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a remedy did for one flow, judged by what the flow needs.
+
+    Attributes:
+        outcome: of the remedy, for all flows.
+        before: what the flow gets without it, over the same seeds.
+        after: what the flow gets with it; none where it could not be run.
+        need: the number that decides.
+        means: of that number over seeds, without and with the remedy.
+        change: of that number, with the remedy less without; `gain` of the goodput, in bit/s.
+        everywhere: whether that number is better in each seed.
+        problem: why it could not be run.
+    """
+
+    outcome: Outcome = field(repr=False)
+    before: Service
+    after: Service | None
+    need: Need
+    means: tuple[float, float] = (float("nan"), float("nan"))
+    change: PairedDifference | None = None
+    everywhere: bool = False
+    gain: PairedDifference | None = None
+    problem: str | None = None
+
+    @property
+    def remedy(self) -> Remedy:
+        """The change of the scenario."""
+        return self.outcome.remedy
+
+    @property
+    def verdict(self) -> str:
+        """`helps`, `harms`, `no effect`, `undecided` with one seed, or `impossible`."""
+        if self.after is None or self.change is None:
+            return "impossible"
+        if self.change.low is None or self.change.high is None:
+            return "undecided"
+        starved = self.before.starved_seeds - self.after.starved_seeds
+        if worse(self.after, self.before) or starved < 0:
+            return "harms"
+        # What makes a flow fine, and is better in each seed, needs no more seeds.
+        if starved > 0 or (self.everywhere and self.after.status == Status.FINE != self.before.status):
+            return "helps"
+        metric = "goodput" if self.need.more_is_better else "missed_ratio"
+        same = self.after.status == self.before.status
+        if self.change.low <= 0 <= self.change.high or (same and not differ(metric, *self.means)):
+            return "no effect"
+        return "helps" if (self.change.low > 0) == self.need.more_is_better else "harms"
+
+
+def worse(after: Service, before: Service) -> bool:
+    """Whether a flow fares worse than before."""
+    return _WORST_FIRST.index(after.status) < _WORST_FIRST.index(before.status)
+
+
+__all__ = ["Outcome", "Trial", "worse"]
