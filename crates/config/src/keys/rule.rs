@@ -1,7 +1,7 @@
 //! What a key may be, as its schema says, and whether a value is that.
 
 use super::defaults::leave_out_nothing;
-use crate::misfit::{Found, Kind, ParameterError, Wanted};
+use crate::parameter_error::{Found, Kind, ParameterError, Wanted};
 use crate::quantity::Quantity;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -354,8 +354,31 @@ fn found(value: &Value) -> Found {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quantity::{Duration, Size};
+    use crate::quantity::{BitRate, Duration, Size};
     use serde::{Deserialize, Serialize};
+
+    #[derive(Default, Deserialize, JsonSchema, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Flavour {
+        #[default]
+        Rfc,
+        Ns2,
+        Linux,
+    }
+
+    #[derive(Deserialize, JsonSchema, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Method {
+        PhyRate,
+        Model,
+    }
+
+    #[derive(Deserialize, JsonSchema, Serialize)]
+    #[serde(untagged)]
+    pub enum Source {
+        Named(Method),
+        Rate(BitRate),
+    }
 
     crate::keys! {
         /// One of each.
@@ -370,9 +393,9 @@ mod tests {
             /// A size.
             pub size: Size ["1 B", "1 kB"] = Size(10.0),
             /// Where from.
-            pub capacity: Option<crate::CapacitySource> ["8 b/s", "16 Gb/s"],
+            pub capacity: Option<Source> ["8 b/s", "16 Gb/s"],
             /// Whose.
-            pub flavour: crate::tcp::Flavour,
+            pub flavour: Flavour,
             /// Whether.
             pub truth: bool,
         }
