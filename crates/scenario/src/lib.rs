@@ -16,7 +16,6 @@
 //! Whatever is wrong ends as one [`ScenarioError`], which names file, line, key, what was found, and what
 //! would do.
 
-mod canonical;
 mod catalogue;
 mod discipline;
 mod document;

@@ -1,7 +1,9 @@
 //! The hash that identifies a scenario, whatever the seed.
 
-use crate::canonical::canonical;
+mod canonical;
+
 use crate::mobility::Moved;
+use canonical::canonical;
 use multihop_core::Span;
 use multihop_sim::config::Config;
 use serde_json::{Value, json};
