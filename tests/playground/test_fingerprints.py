@@ -10,6 +10,9 @@ import pytest
 import multihop
 from conftest import SCENARIOS
 
+#: The tests need the WebAssembly build of the engine, `make playground`.
+pytestmark = pytest.mark.long
+
 SEED = 3
 FILES = sorted(SCENARIOS.rglob("*.toml"))
 

@@ -9,6 +9,9 @@ from tools import playground
 
 import multihop
 
+#: The tests need the WebAssembly build of the engine, `make playground`.
+pytestmark = pytest.mark.long
+
 ENDLESS = 'duration = "10000000 s"\nrecord_interval = "100000 s"\n'
 
 
