@@ -6,7 +6,7 @@ use multihop_frames::files::{Folder, Open, ReadError, read};
 use multihop_frames::layout::{ENUMERATIONS, TABLES};
 use multihop_frames::{Log, Table, Values, page};
 use multihop_sim::config::Config;
-use multihop_sim::framelog::{FrameLog, Selection};
+use multihop_sim::logs::{FrameLog, Selection};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};

@@ -1,32 +1,10 @@
 //! What the frame log sees of the run. It looks on, and changes nothing in it.
 
 use super::World;
-use crate::airlog::AirLog;
-use crate::framelog::FrameLog;
+use crate::logs::FrameLog;
 use crate::medium::Frame;
 use crate::record::DrainedEvents;
 use multihop_core::Port;
-
-/// What is written while a run goes on.
-#[derive(Default)]
-pub struct Logs {
-    /// What every radio sees, as a capture.
-    pub air: Option<AirLog>,
-    /// Every transmission.
-    pub frames: Option<FrameLog>,
-}
-
-impl From<AirLog> for Logs {
-    fn from(log: AirLog) -> Logs {
-        Logs { air: Some(log), frames: None }
-    }
-}
-
-impl From<FrameLog> for Logs {
-    fn from(log: FrameLog) -> Logs {
-        Logs { air: None, frames: Some(log) }
-    }
-}
 
 impl World {
     /// A frame begins, or would have if the radio of its sender, which lies in this row, were on.

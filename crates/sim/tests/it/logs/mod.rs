@@ -1,4 +1,4 @@
 //! What runs write besides tables.
 
-mod airlog;
-mod framelog;
+mod air;
+mod frames;

@@ -7,8 +7,8 @@ use multihop_core::{FrameKind, Interval, LinkEvent, NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
 use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_schemes::{Scheme, TcpSack};
-use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::config::*;
+use multihop_sim::logs::{AirLog, LogError};
 use multihop_sim::outcome::Outcome;
 use multihop_sim::{Ties, World, run};
 use multihop_transport::Endpoint;
@@ -339,7 +339,7 @@ fn a_full_disk_ends_the_run_with_an_error() {
         let log = AirLog::new(&config, Box::new(Small(room))).unwrap();
         let failed = World::new(&config, Ties::InOrder).finish_logged(log, |_| ());
         assert!(
-            matches!(&failed, Err(AirLogError::Io(error)) if error.kind() == io::ErrorKind::StorageFull),
+            matches!(&failed, Err(LogError::Io(error)) if error.kind() == io::ErrorKind::StorageFull),
             "room for {room} bytes: {failed:?}"
         );
     }

@@ -1,7 +1,7 @@
 //! Writes a frame log: in turn with the run, or beside it on a thread of its own. Either way
 //! the same is reported to it in the same order.
 
-use super::events::{Batch, Event};
+use super::batch::{Batch, Event};
 use multihop_core::{Span, Time};
 use multihop_frames::Writer;
 use std::io;

@@ -28,10 +28,10 @@ mod tcp;
 
 use crate::config::{AppConfig, Channel, Config, FlowConfig, MatrixQuantity, MediumModel};
 use crate::external::PacketOutcome;
-use crate::framelog::Selection;
+use crate::logs::LogError;
+use crate::logs::selection::{FlowFilter, Selection};
 use crate::mac::Timing;
 use crate::medium::{Bitmap, Frame, Link, Loads};
-use crate::record::FlowFilter;
 use crate::slab::{Handle, Slab};
 use datagram::{Contents, Transport};
 use mpdu::Unit;
@@ -41,7 +41,6 @@ use outside::OutsideHeaders;
 use pcapng::PcapngWriter;
 use radiotap::{Aggregate, RateFields, Seen};
 use std::collections::VecDeque;
-use std::fmt;
 use std::io::{self, Write};
 
 /// Link type of 802.11 frames behind a radiotap header.
@@ -96,53 +95,17 @@ struct Pending {
     bytes: Vec<u8>,
 }
 
-/// Why a run has no capture.
-#[derive(Debug)]
-pub enum AirLogError {
-    /// The scenario counts fewer bytes than this for MAC header and FCS of a DATA frame, so that no 802.11
-    /// frame can be as long as its frames.
-    NoRoomForHeader {
-        /// What it counts.
-        data_header: u32,
-        /// What there must be.
-        least: u32,
-    },
-    /// The capture cannot be written.
-    Io(io::Error),
-}
-
-impl fmt::Display for AirLogError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AirLogError::NoRoomForHeader { data_header, least } => write!(
-                f,
-                "mac.override.data_header: {data_header} B leave no room for the header of an 802.11 frame in a capture; give at \
-                 least {least} B, or run without a capture"
-            ),
-            AirLogError::Io(error) => write!(f, "the capture cannot be written: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for AirLogError {}
-
-impl From<io::Error> for AirLogError {
-    fn from(error: io::Error) -> AirLogError {
-        AirLogError::Io(error)
-    }
-}
-
 impl AirLog {
     /// A log of a run of `config`, to be written to `out` as the run goes on.
     ///
     /// # Errors
     /// If the scenario's frames are too short for an 802.11 header, or `out` cannot be written.
-    pub fn new(config: &Config, out: Box<dyn Write + Send>) -> Result<AirLog, AirLogError> {
+    pub fn new(config: &Config, out: Box<dyn Write + Send>) -> Result<AirLog, LogError> {
         let data_header = config.mac.rules.data_header;
         let qos = config.phy.standard().has_mcs() || config.edca.is_some();
-        let least = mpdu::data_header(qos) + mpdu::FCS;
-        if data_header < least {
-            return Err(AirLogError::NoRoomForHeader { data_header, least });
+        let minimum = mpdu::data_header(qos) + mpdu::FCS;
+        if data_header < minimum {
+            return Err(LogError::NoRoomForHeader { data_header, minimum });
         }
         let application = concat!("multihop ", env!("CARGO_PKG_VERSION"));
         let comment = format!(

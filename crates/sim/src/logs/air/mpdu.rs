@@ -202,7 +202,7 @@ fn duration(span: Span) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::airlog::datagram::Transport;
+    use crate::logs::air::datagram::Transport;
     use crate::medium::{RateClass, RateSet};
     use crate::slab::Slab;
     use multihop_core::{FlowId, Interval, Packet, Port, Segment, Time};

@@ -6,9 +6,8 @@ use multihop_core::{DropCause, FlowId, NodeId, Span, Time};
 use multihop_dot11::DcfRules;
 use multihop_frames::layout::ENUMERATIONS;
 use multihop_frames::{Head, Log, Memory, Sink, Table, Tables};
-use multihop_sim::airlog::AirLogError;
 use multihop_sim::config::{Config, MediumModel};
-use multihop_sim::framelog::{FrameLog, Selection};
+use multihop_sim::logs::{FrameLog, LogError, Selection};
 use multihop_sim::mobility::Outage;
 use multihop_sim::outcome::{LossCause, Outcome};
 use multihop_sim::{run, run_logged};
@@ -328,7 +327,7 @@ fn a_full_disk_ends_a_run_with_a_frame_log() {
         let log = new(&config, Selection::default(), Box::new(Full(room))).unwrap();
         let failed = run_logged(&config, log, |_| ());
         assert!(
-            matches!(&failed, Err(AirLogError::Io(error)) if error.kind() == io::ErrorKind::StorageFull),
+            matches!(&failed, Err(LogError::Io(error)) if error.kind() == io::ErrorKind::StorageFull),
             "room for {room} batches: {failed:?}"
         );
     }

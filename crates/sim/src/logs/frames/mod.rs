@@ -1,20 +1,22 @@
 //! Every transmission with what a capture cannot say: which frames collided, back-off, NAV, queues, windows,
 //! routes. `multihop-frames` is its format.
 //!
-//! It is a sibling of [`airlog`](crate::airlog), and comes from the medium and the counters of causes, which
+//! It is a sibling of [`airlog`](super::air), and comes from the medium and the counters of causes, which
 //! it turns on. It looks at nodes when a frame begins and when one ends, and changes nothing in the run. A
 //! transmission is not written before it can collide with nothing any more; so rows are in the order in
 //! which transmissions began.
 
+mod batch;
+mod writer;
+
+use self::batch::{Event, Nav};
+use self::writer::LogWriter;
+use super::selection::{FlowFilter, Selection};
 use crate::config::Config;
 use crate::mac::{Access, Timing};
 use crate::medium::Frame;
 use crate::mobility::places;
 use crate::outcome::{LossCause, Overlap};
-use crate::record::FlowFilter;
-use crate::record::events::{Event, Nav};
-use crate::record::logwriter::LogWriter;
-pub use crate::record::selection::Selection;
 use crate::record::{Dropped, PacketId, PacketIngress};
 use multihop_core::{FlowId, FrameKind, Interval, NodeId, Packet, Port, Span, Time};
 use multihop_frames::layout::{ARRIVED, BETWEEN_WINDOWS_NS, BROADCAST, UNKNOWN};
