@@ -183,7 +183,7 @@ fn logs(
     };
     Ok(Logs {
         air: pcap.map(air).transpose()?,
-        frames: frames.map(|path| frames::opened(config, path, part)).transpose()?,
+        frames: frames.map(|path| frames::create(config, path, part)).transpose()?,
     })
 }
 

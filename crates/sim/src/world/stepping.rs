@@ -123,7 +123,7 @@ impl World {
     /// What became of a packet from outside, in the order in which it happened; none if nothing more has.
     pub fn poll_outcome(&mut self) -> Option<PacketOutcome> {
         if let Some(log) = self.air_log.as_mut().filter(|_| !self.record.outcomes.is_empty()) {
-            log.ask(&self.record.outcomes);
+            log.outcome_polled(&self.record.outcomes);
         }
         self.record.outcomes.pop_front()
     }

@@ -1,22 +1,22 @@
-//! What each node's radio sees, as a capture: pcapng, IEEE 802.11 with radiotap, one interface per node.
+//! Capture of all radios of a run: pcapng with IEEE 802.11 frames behind radiotap headers, one interface per
+//! node.
 //!
-//! A packet stands for one frame at one radio: one that it decoded, whatever its receiver address, or one
-//! that it sent itself. There is nothing of frames that were not decoded. Of an A-MPDU each MPDU is a packet,
-//! at a listener each that it decoded. Its bytes are those of a true 802.11 frame (`mpdu`, `datagram`); its
-//! length is that of the simulated frame. The FCS is there, because tshark reckons airtimes by what is there;
-//! it is right, as in every frame that was decoded. Of long frames only headers and messages of routing
-//! protocols are kept, the original length says how long they were.
+//! A packet of the capture is one frame at one radio: a frame that the radio decoded, with any receiver
+//! address, or a frame that it sent. Frames that a radio did not decode are omitted. Each decoded MPDU of an
+//! A-MPDU is a packet.
 //!
-//! Two times are there, both of the node's own antenna. The packet's own is when the last bit had passed, in
-//! nanoseconds. That of radiotap, TSFT, is when the first bit of the MPDU came, after preamble and PLCP
-//! header, in whole microseconds. All MPDUs of an A-MPDU have both times of the A-MPDU, as drivers stamp them
-//! and tshark takes them. Packets are in the order of their own time, those of one instant in the order of
-//! interfaces, whatever the order of events was.
+//! * **Bytes** are those of a real 802.11 frame (`mpdu`, `datagram`), with a correct FCS, from whose presence
+//!   tshark computes airtimes.
+//! * **Length** is that of the simulated frame. Long frames are truncated to their headers and messages of
+//!   routing protocols; the original length is recorded.
+//! * **Packet time** is the time of the last bit at the node's antenna, in nanoseconds.
+//! * **TSFT** in the radiotap header is the time of the MPDU's first bit at the node's antenna, after preamble
+//!   and PLCP header, in whole microseconds. All MPDUs of an A-MPDU have the times of the A-MPDU, as drivers
+//!   stamp them and tshark expects.
+//! * **Order** is by packet time, then by interface. It does not depend on the order of events.
 //!
-//! It comes from the medium, not from the stream of link events: those say what a MAC heard, but not the
-//! headers of what it heard.
-//!
-//! The log is written while the run goes on, and holds no more than the frames of one propagation delay.
+//! The medium is the source of the capture: link events contain no headers. The capture is written during the
+//! run and buffers the frames of one propagation delay.
 
 mod datagram;
 mod ip;
@@ -39,55 +39,56 @@ use multihop_core::{FrameKind, NodeId, Packet, Span, Time};
 use multihop_dot11::user_priority;
 use outside::OutsideHeaders;
 use pcapng::PcapngWriter;
-use radiotap::{Aggregate, RateFields, Seen};
+use radiotap::{Aggregate, Observation, RateFields};
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
-/// Link type of 802.11 frames behind a radiotap header.
+/// Link type of 802.11 frames with a radiotap header.
 const LINK_TYPE: u16 = 127;
 /// A femtowatt in dBm.
 const FEMTOWATT_DBM: f64 = -120.0;
 
-/// A capture of everything that the radios of a run see. [`run_logged`](crate::run_logged) makes one.
+/// Capture of all radios of a run. [`run_logged`](crate::run_logged) writes it.
 pub struct AirLog {
     writer: PcapngWriter<Box<dyn Write + Send>>,
     selection: Selection,
     filter: FlowFilter,
-    /// The frame that ends now is of flows that are wanted.
-    is_wanted: bool,
+    /// Whether the frame that ends now belongs to a selected flow.
+    is_selected: bool,
     timing: Timing,
-    /// By [`crate::medium::RateSet::index`].
+    /// Radiotap fields by [`crate::medium::RateSet::index`].
     rates: Vec<RateFields>,
-    /// By flow.
+    /// Transport protocol by flow.
     transports: Vec<Transport>,
     has_powers: bool,
-    /// DATA frames are those of quality of service.
+    /// Whether DATA frames are QoS Data frames.
     qos: bool,
-    /// By node; empty if the scenario names none.
+    /// Channel by node; empty if the scenario names no channels.
     channels: Vec<Channel>,
-    /// MPDUs of the frame that ends now; other frames are one.
+    /// MPDUs of the frame that ends now; one for any frame but an A-MPDU.
     mpdus: Vec<Mpdu>,
-    /// The frame that ends now is an A-MPDU of several MPDUs: its reference.
+    /// Reference number of the frame that ends now, if it is an A-MPDU of several MPDUs.
     aggregate: Option<u32>,
-    /// A-MPDUs so far.
+    /// Number of A-MPDUs so far.
     aggregates: u32,
-    /// Of packets that were written, to be filled again.
+    /// Buffers of written packets, for reuse.
     spare: Vec<Vec<u8>>,
-    /// What may still be preceded: packets by their time and interface.
+    /// Packets that an earlier one may still precede, by time and interface.
     pending: VecDeque<Pending>,
     headers: OutsideHeaders,
-    /// The first failure; nothing is written after it.
+    /// First error; nothing is written after it.
     failure: Option<io::Error>,
 }
 
-/// An MPDU of the frame that ends now.
+/// MPDU of the frame that ends now.
 struct Mpdu {
-    /// On the air.
+    /// Length on the air.
     length: u32,
-    /// Its first bytes.
-    kept: Vec<u8>,
+    /// First bytes, which the capture contains.
+    captured: Vec<u8>,
 }
 
+/// Packet that is not written yet.
 struct Pending {
     at: Time,
     interface: u32,
@@ -96,7 +97,7 @@ struct Pending {
 }
 
 impl AirLog {
-    /// A log of a run of `config`, to be written to `out` as the run goes on.
+    /// Creates the capture of a run of `config`, which is written to `out` during the run.
     ///
     /// # Errors
     /// If the scenario's frames are too short for an 802.11 header, or `out` cannot be written.
@@ -127,14 +128,14 @@ impl AirLog {
             writer,
             selection: Selection::default(),
             filter: FlowFilter::default(),
-            is_wanted: true,
+            is_selected: true,
             rates: timing.rates().map(|rate| RateFields::new(&config.phy, rate)).collect(),
             timing,
             transports: config.flows.iter().map(transport).collect(),
             has_powers: match &config.medium.model {
                 MediumModel::Sinr { .. } | MediumModel::Sensed { .. } => true,
                 MediumModel::Matrix { quantity, .. } => matches!(quantity, MatrixQuantity::Rssi { .. }),
-                // Its powers only compare signals with each other.
+                // The powers of this model only compare signals with each other.
                 MediumModel::Ranges { .. } => false,
             },
             qos,
@@ -149,14 +150,15 @@ impl AirLog {
         })
     }
 
-    /// The same, which has only what these nodes saw, and of that what ended in the interval.
+    /// Restricts the capture to the radios of the selected nodes, and to frames of the selected flows that end in
+    /// the interval.
     #[must_use]
     pub fn only(mut self, config: &Config, selection: Selection) -> AirLog {
         self.selection = selection.with_senders(config);
         self
     }
 
-    /// A packet that comes from outside now has these headers.
+    /// Registers the headers of a packet that is injected now.
     pub(crate) fn register_headers(
         &mut self,
         now: Time,
@@ -164,21 +166,22 @@ impl AirLog {
         headers: &[u8],
         outcomes: &VecDeque<PacketOutcome>,
     ) {
-        self.headers.note(outcomes);
-        self.headers.forget(now);
+        self.headers.track(outcomes);
+        self.headers.expire(now);
         self.headers.register_headers(number, headers);
     }
 
-    /// The first of the outcomes of packets from outside is asked for.
-    pub(crate) fn ask(&mut self, outcomes: &VecDeque<PacketOutcome>) {
-        self.headers.note(outcomes);
-        self.headers.ask();
+    /// Records that the first outcome of a packet from outside is polled.
+    pub(crate) fn outcome_polled(&mut self, outcomes: &VecDeque<PacketOutcome>) {
+        self.headers.track(outcomes);
+        self.headers.outcome_polled();
     }
 
-    /// A frame ends at its listeners; [`AirLog::heard`] and [`AirLog::sent`] are about this one until the
-    /// next. `packet` is that which it carries, or is sent for; `outcomes` are those that nobody has asked
-    /// for.
-    pub(crate) fn frame_ends(
+    /// Records that a frame ends at its listeners. [`AirLog::received`] and [`AirLog::sent`] refer to this frame
+    /// until the next call.
+    ///
+    /// `packet` is the packet that the frame carries or is sent for; `outcomes` have not been polled.
+    pub(crate) fn frame_ended(
         &mut self,
         frame: &Frame,
         packet: Option<Handle>,
@@ -186,38 +189,38 @@ impl AirLog {
         loads: &Loads,
         outcomes: &VecDeque<PacketOutcome>,
     ) {
-        self.headers.note(outcomes);
-        self.headers.forget(frame.end());
-        // All that is still to come ends at its own node no earlier than this.
+        self.headers.track(outcomes);
+        self.headers.expire(frame.end());
+        // No later frame ends earlier than this at its sender.
         self.write_before(frame.end() - self.timing.propagation);
-        self.spare.extend(self.mpdus.drain(..).map(|mpdu| mpdu.kept));
+        self.spare.extend(self.mpdus.drain(..).map(|mpdu| mpdu.captured));
         self.aggregate = None;
         if !self.selection.flows.is_empty() {
-            let first = loads.mpdus(frame.load).iter().map(|mpdu| mpdu.packet).chain(packet);
-            let all = first
+            let first_packets = loads.mpdus(frame.load).iter().map(|mpdu| mpdu.packet).chain(packet);
+            let all_packets = first_packets
                 .flat_map(|first| std::iter::successors(Some(first), |packet| packets.next_msdu(*packet)));
-            let flows = all.map(|handle| packets.get(handle).packet.flow);
-            self.is_wanted = self.filter.passes(&self.selection, frame, flows);
+            let flows = all_packets.map(|handle| packets.get(handle).packet.flow);
+            self.is_selected = self.filter.passes(&self.selection, frame, flows);
         }
-        let about = frame.load.filter(|_| frame.kind != FrameKind::Data).map(|load| loads.get(load));
+        let acknowledged = frame.load.filter(|_| frame.kind != FrameKind::Data).map(|load| loads.get(load));
         let whole = Unit {
             frame,
             bytes: frame.bytes,
             sequence: frame.sequence,
             retry: frame.retry,
             tid: 0,
-            about,
+            acknowledged,
             contents: &[],
             qos: self.qos,
             llc: self.timing.rules.llc_header,
         };
         let aggregated = loads.mpdus(frame.load);
         if frame.kind != FrameKind::Data || aggregated.is_empty() {
-            return self.unit(whole, frame.packet, packets);
+            return self.add_mpdu(whole, frame.packet, packets);
         }
         for mpdu in aggregated {
             let (sequence, retry) = (mpdu.sequence.into(), mpdu.retry);
-            self.unit(Unit { bytes: mpdu.bytes, sequence, retry, ..whole }, Some(mpdu.packet), packets);
+            self.add_mpdu(Unit { bytes: mpdu.bytes, sequence, retry, ..whole }, Some(mpdu.packet), packets);
         }
         if aggregated.len() > 1 {
             self.aggregates = self.aggregates.wrapping_add(1);
@@ -225,14 +228,14 @@ impl AirLog {
         }
     }
 
-    /// Makes the first bytes of a frame, or of an MPDU of it, whose first packet this is.
-    fn unit(&mut self, unit: Unit, packet: Option<Handle>, packets: &Slab) {
+    /// Adds a frame, or an MPDU of it, whose first packet is `packet`.
+    fn add_mpdu(&mut self, unit: Unit, packet: Option<Handle>, packets: &Slab) {
         let contents: Vec<Contents> = std::iter::successors(packet, |packet| packets.next_msdu(*packet))
             .map(|handle| {
                 let Packet { flow, number, .. } = packets.get(handle).packet;
                 let transport = self.transports.get(flow.index()).copied().unwrap_or(Transport::Udp);
                 let headers = self.headers.of(number).filter(|_| transport == Transport::Outside);
-                Contents::of(packets, handle, unit.frame.from, transport).headed(headers)
+                Contents::of(packets, handle, unit.frame.from, transport).with_headers(headers)
             })
             .collect();
         let dscp =
@@ -241,48 +244,50 @@ impl AirLog {
         let mut bytes = self.spare.pop().unwrap_or_default();
         bytes.clear();
         mpdu::put(&mut bytes, &unit);
-        let (length, kept) = ((unit.bytes - mpdu::FCS) as usize, unit.kept());
-        bytes.resize(length.min(kept), 0);
-        if length < kept {
+        let (length, limit) = ((unit.bytes - mpdu::FCS) as usize, unit.capture_length());
+        bytes.resize(length.min(limit), 0);
+        if length < limit {
             bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-            bytes.truncate(kept);
+            bytes.truncate(limit);
         }
-        self.mpdus.push(Mpdu { length: unit.bytes, kept: bytes });
+        self.mpdus.push(Mpdu { length: unit.bytes, captured: bytes });
     }
 
-    /// A listener decoded the frame; of several MPDUs those that `arrived`.
-    pub(crate) fn heard(&mut self, frame: &Frame, link: &Link, arrived: &Bitmap) {
+    /// Records that a listener decoded the frame, or those of its MPDUs that `arrived`.
+    pub(crate) fn received(&mut self, frame: &Frame, link: &Link, arrived: &Bitmap) {
         let dbm =
             |femtowatts: f64| (10.0 * femtowatts.log10() + FEMTOWATT_DBM).round().clamp(-128.0, 127.0) as i8;
         let dbm = self.has_powers.then(|| dbm(link.power));
-        self.add(NodeId(link.to), frame, Span::ZERO, Seen::Received { dbm }, |place| arrived.has(place));
+        self.add_packets(NodeId(link.to), frame, Span::ZERO, Observation::Received { dbm }, |index| {
+            arrived.has(index)
+        });
     }
 
-    /// The frame's sender, whose antenna it left a propagation delay before it came to the listeners.
+    /// Records the frame at its sender, a propagation delay before it reaches the listeners.
     pub(crate) fn sent(&mut self, frame: &Frame) {
         let is_unicast = frame.to.is_some();
-        let reserves = self.aggregate.is_some() && self.timing.aggregation.is_some_and(|limits| limits.rts);
+        let needs_rts = self.aggregate.is_some() && self.timing.aggregation.is_some_and(|limits| limits.rts);
         let with_rts =
-            frame.kind == FrameKind::Data && is_unicast && (reserves || self.timing.needs_rts(frame.bytes));
-        let awaits =
+            frame.kind == FrameKind::Data && is_unicast && (needs_rts || self.timing.needs_rts(frame.bytes));
+        let needs_response =
             is_unicast && matches!(frame.kind, FrameKind::Rts | FrameKind::Data | FrameKind::BlockAckRequest);
-        let is_pending = matches!(frame.kind, FrameKind::Data | FrameKind::BlockAckRequest);
-        let protected = is_pending && self.timing.on(frame.rates).protection(frame.rate) > Span::ZERO;
+        let may_be_protected = matches!(frame.kind, FrameKind::Data | FrameKind::BlockAckRequest);
+        let protected = may_be_protected && self.timing.on(frame.rates).protection(frame.rate) > Span::ZERO;
         let flags = match (with_rts, protected) {
             (true, _) => radiotap::TX_WITH_RTS,
             (false, true) => radiotap::TX_WITH_CTS,
             (false, false) => 0,
         };
-        let flags = flags | if awaits { 0 } else { radiotap::TX_WITHOUT_ACK };
-        self.add(frame.from, frame, self.timing.propagation, Seen::Sent { flags }, |_| true);
+        let flags = flags | if needs_response { 0 } else { radiotap::TX_WITHOUT_ACK };
+        self.add_packets(frame.from, frame, self.timing.propagation, Observation::Sent { flags }, |_| true);
     }
 
-    /// Did writing fail? Then the run may as well end.
+    /// Whether writing failed, so that the run can end early.
     pub(crate) fn has_failed(&self) -> bool {
         self.failure.is_some()
     }
 
-    /// Writes what is left.
+    /// Writes the pending packets and ends the capture.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.write_before(Time::NEVER);
         match self.failure {
@@ -291,16 +296,23 @@ impl AirLog {
         }
     }
 
-    /// Packets of the present frame, which was at the node's antenna `earlier` than at the listeners: of
-    /// several MPDUs those at the places that are `there`.
-    fn add(&mut self, node: NodeId, frame: &Frame, earlier: Span, seen: Seen, there: impl Fn(usize) -> bool) {
-        let starts = frame.air.start + frame.overhead - earlier;
+    /// Adds packets of the current frame at a node, whose antenna it reaches `earlier` than the listeners. If the
+    /// frame is an A-MPDU, `has_mpdu` selects its MPDUs.
+    fn add_packets(
+        &mut self,
+        node: NodeId,
+        frame: &Frame,
+        earlier: Span,
+        observation: Observation,
+        has_mpdu: impl Fn(usize) -> bool,
+    ) {
+        let start = frame.air.start + frame.overhead - earlier;
         let at = frame.end() - earlier;
-        if !self.is_wanted || !self.selection.has_node(node) || !self.selection.has_time(at) {
+        if !self.is_selected || !self.selection.has_node(node) || !self.selection.has_time(at) {
             return;
         }
         let stamps = radiotap::Stamps {
-            tsft_us: starts.since(Time::ZERO).whole(Span::from_us(1)),
+            tsft_us: start.since(Time::ZERO).whole(Span::from_us(1)),
             end_ns: at.ns(),
             airtime: frame.airtime(),
         };
@@ -309,22 +321,24 @@ impl AirLog {
         let key = (at, node.0);
         let place = self.pending.partition_point(|other| (other.at, other.interface) <= key);
         let last = self.mpdus.len() - 1;
-        let seen_here =
-            self.mpdus.iter().enumerate().filter(|(at, _)| self.aggregate.is_none() || there(*at));
-        for (number, (index, mpdu)) in seen_here.enumerate() {
+        let mpdus =
+            self.mpdus.iter().enumerate().filter(|(index, _)| self.aggregate.is_none() || has_mpdu(*index));
+        for (number, (index, mpdu)) in mpdus.enumerate() {
             let aggregate = self.aggregate.map(|reference| Aggregate { reference, is_last: index == last });
             let mut bytes = self.spare.pop().unwrap_or_default();
             bytes.clear();
-            radiotap::put(&mut bytes, stamps, fields, aggregate, seen);
+            radiotap::put(&mut bytes, stamps, fields, aggregate, observation);
             let length = bytes.len() as u32 + mpdu.length;
-            bytes.extend_from_slice(&mpdu.kept);
+            bytes.extend_from_slice(&mpdu.captured);
             self.pending.insert(place + number, Pending { at, interface: node.0, length, bytes });
         }
     }
 
-    fn write_before(&mut self, settled: Time) {
-        while self.pending.front().is_some_and(|packet| packet.at < settled) {
-            let Pending { at, interface, length, bytes } = self.pending.pop_front().expect("it was there");
+    /// Writes the pending packets before a time.
+    fn write_before(&mut self, time: Time) {
+        while self.pending.front().is_some_and(|packet| packet.at < time) {
+            let Pending { at, interface, length, bytes } =
+                self.pending.pop_front().expect("the list is not empty");
             if self.failure.is_some() {
                 continue;
             }

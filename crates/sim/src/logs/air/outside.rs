@@ -1,49 +1,49 @@
-//! What packets from outside have in front of their payload, where that is known.
+//! Known headers of packets from outside.
 
 use crate::external::PacketOutcome;
 use multihop_core::{Span, Time};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A sender that has not heard that its packet arrived may repeat it for no longer than this.
-const REPEATED: Span = Span::from_ms(1_000);
+/// Maximum time for which a sender without an acknowledgement retransmits a packet after its outcome.
+const RETRANSMISSION_TIME: Span = Span::from_ms(1_000);
 
-/// The headers of IPv4 and transport of packets in the network, by the number of the packet.
+/// IPv4 and transport headers of packets in the network, by packet number.
 #[derive(Debug, Default)]
 pub(super) struct OutsideHeaders {
     known: BTreeMap<u64, Box<[u8]>>,
-    /// Of these, packets of which something became, and when.
-    settled: VecDeque<(Time, u64)>,
-    /// So many of the outcomes that nobody has asked for yet are among them.
-    noted: usize,
+    /// Packets with an outcome, and its time.
+    finished: VecDeque<(Time, u64)>,
+    /// Number of unpolled outcomes that `finished` contains.
+    tracked: usize,
 }
 
 impl OutsideHeaders {
-    /// A packet has these.
+    /// Registers the headers of a packet.
     pub(super) fn register_headers(&mut self, number: u64, headers: &[u8]) {
         self.known.insert(number, headers.into());
     }
 
-    /// Notes the outcomes that nobody has asked for yet. When they are asked for makes no difference.
-    pub(super) fn note(&mut self, outcomes: &VecDeque<PacketOutcome>) {
-        let more = outcomes.range(self.noted..).map(|outcome| (outcome.at(), outcome.number()));
-        self.settled.extend(more);
-        self.noted = outcomes.len();
+    /// Adds new unpolled outcomes. The time of polling has no influence on the capture.
+    pub(super) fn track(&mut self, outcomes: &VecDeque<PacketOutcome>) {
+        let new = outcomes.range(self.tracked..).map(|outcome| (outcome.at(), outcome.number()));
+        self.finished.extend(new);
+        self.tracked = outcomes.len();
     }
 
-    /// The first of them is asked for.
-    pub(super) fn ask(&mut self) {
-        self.noted -= 1;
+    /// Records that the first unpolled outcome is polled.
+    pub(super) fn outcome_polled(&mut self) {
+        self.tracked -= 1;
     }
 
-    /// Forgets what nothing repeats from this instant on.
-    pub(super) fn forget(&mut self, now: Time) {
-        while let Some((_, old)) = self.settled.front().filter(|(at, _)| *at + REPEATED < now) {
+    /// Removes the headers of packets that no sender retransmits any more.
+    pub(super) fn expire(&mut self, now: Time) {
+        while let Some((_, old)) = self.finished.front().filter(|(at, _)| *at + RETRANSMISSION_TIME < now) {
             self.known.remove(old);
-            self.settled.pop_front();
+            self.finished.pop_front();
         }
     }
 
-    /// Those of a packet.
+    /// Returns the headers of a packet.
     pub(super) fn of(&self, number: u64) -> Option<&[u8]> {
         self.known.get(&number).map(AsRef::as_ref)
     }
@@ -55,7 +55,7 @@ mod tests {
     use multihop_core::{DropCause, NodeId};
 
     #[test]
-    fn headers_are_known_until_nothing_repeats_them() {
+    fn headers_are_kept_while_a_packet_can_be_retransmitted() {
         let ms = |ms| Time::ZERO + Span::from_ms(ms);
         let lost = |number, at_ms| PacketOutcome::Lost {
             number,
@@ -63,23 +63,23 @@ mod tests {
             node: NodeId(0),
             cause: DropCause::RetryLimit,
         };
-        for asks in [false, true] {
+        for polls in [false, true] {
             let mut headers = OutsideHeaders::default();
             (1..4).for_each(|number| headers.register_headers(number, &[number as u8]));
             let mut outcomes = VecDeque::from([lost(1, 0), lost(2, 500)]);
-            headers.note(&outcomes);
-            headers.forget(ms(1_000));
+            headers.track(&outcomes);
+            headers.expire(ms(1_000));
             assert_eq!(headers.of(1), Some(&[1][..]));
-            if asks {
-                headers.ask();
+            if polls {
+                headers.outcome_polled();
                 outcomes.pop_front();
             }
             outcomes.push_back(lost(3, 501));
-            headers.note(&outcomes);
-            headers.forget(ms(1_001));
-            assert_eq!([1, 2, 3].map(|number| headers.of(number).is_some()), [false, true, true], "{asks}");
-            headers.forget(ms(1_502));
-            assert!(headers.known.is_empty() && headers.settled.is_empty());
+            headers.track(&outcomes);
+            headers.expire(ms(1_001));
+            assert_eq!([1, 2, 3].map(|number| headers.of(number).is_some()), [false, true, true], "{polls}");
+            headers.expire(ms(1_502));
+            assert!(headers.known.is_empty() && headers.finished.is_empty());
         }
     }
 }

@@ -1,19 +1,19 @@
-//! What is reported to the frame log of a run, until it is written: transmissions in the order in which they
-//! begin, and what belongs to them in lists.
+//! Batch of rows that are not written yet: transmissions in the order of their start, with lists of their NAVs
+//! and packets.
 
 use multihop_core::{Span, Time};
 use multihop_frames::{Mpdu, Table, Tables, Transmission, Writer};
 use std::io;
 
-/// A NAV: the place in its batch of the transmission that sets it, the node, and how long it lasts after the
-/// end of that.
+/// NAV: index in the batch of the transmission that sets it, node, and duration after the end of the
+/// transmission.
 pub type Nav = (u32, (u32, i64));
 
-/// A transmission. Its columns are those of the log.
+/// Row of a transmission; the fields are columns of the log.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Event {
+pub struct TransmissionRow {
     pub start: i64,
-    /// When it is over at its nearest listener.
+    /// End of the frame at its nearest listener.
     pub end: Time,
     pub airtime: i64,
     pub rate: i64,
@@ -29,18 +29,18 @@ pub struct Event {
     pub queue: u32,
     pub collided: i32,
     pub tries: u16,
-    /// Place in the enumeration; [`Event::NOT_THERE`] of one that is not to be written.
+    /// Code in the enumeration `kind`; [`TransmissionRow::OMITTED`] for a transmission that is not written.
     pub kind: u8,
     pub carries: u8,
     pub outcome: u8,
     pub overlap: u8,
 }
 
-impl Event {
-    const NOT_THERE: u8 = u8::MAX;
+impl TransmissionRow {
+    const OMITTED: u8 = u8::MAX;
 
-    fn row(&self) -> Transmission {
-        let Event { start, airtime, rate, nav, waited, contended, frozen, packet, .. } = *self;
+    fn transmission(&self) -> Transmission {
+        let TransmissionRow { start, airtime, rate, nav, waited, contended, frozen, packet, .. } = *self;
         Transmission {
             start,
             from: self.from.into(),
@@ -65,76 +65,78 @@ impl Event {
     }
 }
 
-/// What was reported, and is not written yet.
+/// Rows that are not written yet.
 #[derive(Debug, Default)]
 pub struct Batch {
-    pub events: Vec<Event>,
-    /// Rows of other tables, and their number.
+    pub transmissions: Vec<TransmissionRow>,
+    /// Rows of other tables.
     rows: Tables,
+    /// Number of rows of other tables.
     pub others: usize,
     pub navs: Vec<Nav>,
-    /// Packets in the aggregate that it is.
+    /// Packets of aggregates, with the index of their transmission.
     mpdus: Vec<(u32, Mpdu)>,
-    /// Those of one transmission.
+    /// Buffers for the NAVs and the packets of one transmission.
     navs_of_one: Vec<(u32, i64)>,
     mpdus_of_one: Vec<Mpdu>,
-    /// The log ends with it.
+    /// Whether the log ends with this batch.
     pub is_last: bool,
 }
 
 impl Batch {
-    pub fn mpdus(&mut self, at: u32, mpdus: impl Iterator<Item = Mpdu>) {
-        self.mpdus.extend(mpdus.map(|mpdu| (at, mpdu)));
+    /// Adds the packets of the transmission at an index.
+    pub fn add_mpdus(&mut self, index: u32, mpdus: impl Iterator<Item = Mpdu>) {
+        self.mpdus.extend(mpdus.map(|mpdu| (index, mpdu)));
     }
 
     /// Adds a row to another table.
     #[inline]
-    pub fn row<const N: usize>(&mut self, table: Table, row: [i64; N]) {
+    pub fn add_row<const N: usize>(&mut self, table: Table, row: [i64; N]) {
         self.rows.push(table, row);
         self.others += 1;
     }
 
-    /// Moves transmissions from the first on that may not be over before this instant to an empty batch, with
-    /// what belongs to them. Returns how many stay.
+    /// Moves the first transmission that may not have ended at all listeners before `now`, and all later ones, to
+    /// an empty batch, with their NAVs and packets. Returns the number of transmissions that remain.
     pub fn split(&mut self, now: Time, spread: Span, next: &mut Batch) -> usize {
-        let is_over = |event: &Event| event.end + spread < now;
-        let over = self.events.iter().take_while(|event| is_over(event)).count();
-        next.events.extend(self.events.drain(over..));
-        let first = over as u32;
-        if !next.events.is_empty() {
-            let later = self.navs.iter().filter(|(at, _)| *at >= first);
-            next.navs.extend(later.map(|(at, nav)| (at - first, *nav)));
-            self.navs.retain(|(at, _)| *at < first);
-            let later = self.mpdus.iter().filter(|(at, _)| *at >= first);
-            next.mpdus.extend(later.map(|(at, mpdu)| (at - first, *mpdu)));
-            self.mpdus.retain(|(at, _)| *at < first);
+        let has_ended = |row: &TransmissionRow| row.end + spread < now;
+        let ended = self.transmissions.iter().take_while(|row| has_ended(row)).count();
+        next.transmissions.extend(self.transmissions.drain(ended..));
+        let first = ended as u32;
+        if !next.transmissions.is_empty() {
+            let later = self.navs.iter().filter(|(index, _)| *index >= first);
+            next.navs.extend(later.map(|(index, nav)| (index - first, *nav)));
+            self.navs.retain(|(index, _)| *index < first);
+            let later = self.mpdus.iter().filter(|(index, _)| *index >= first);
+            next.mpdus.extend(later.map(|(index, mpdu)| (index - first, *mpdu)));
+            self.mpdus.retain(|(index, _)| *index < first);
         }
-        over
+        ended
     }
 
-    /// The run ends: what is still on the air is no transmission.
+    /// Ends the log of a run that ends now; frames that are still on the air are omitted.
     pub fn end(&mut self, now: Time) {
-        for event in self.events.iter_mut().filter(|event| event.end > now) {
-            event.kind = Event::NOT_THERE;
+        for row in self.transmissions.iter_mut().filter(|row| row.end > now) {
+            row.kind = TransmissionRow::OMITTED;
         }
         self.is_last = true;
     }
 
-    /// Writes all of it, and empties it.
+    /// Writes all rows and clears the batch.
     pub fn write(&mut self, writer: &mut Writer) -> io::Result<()> {
-        // They are in the order in which transmissions end.
-        self.navs.sort_by_key(|(at, _)| *at);
-        self.mpdus.sort_by_key(|(at, _)| *at);
+        // The lists are in the order in which transmissions end.
+        self.navs.sort_by_key(|(index, _)| *index);
+        self.mpdus.sort_by_key(|(index, _)| *index);
         let (mut navs, mut mpdus) = (&self.navs[..], &self.mpdus[..]);
-        for (at, event) in self.events.iter().enumerate() {
-            take_of(at, &mut navs, &mut self.navs_of_one);
-            take_of(at, &mut mpdus, &mut self.mpdus_of_one);
-            if event.kind != Event::NOT_THERE {
-                writer.transmission(&event.row(), &mut self.navs_of_one, &self.mpdus_of_one)?;
+        for (index, row) in self.transmissions.iter().enumerate() {
+            take_of(index, &mut navs, &mut self.navs_of_one);
+            take_of(index, &mut mpdus, &mut self.mpdus_of_one);
+            if row.kind != TransmissionRow::OMITTED {
+                writer.transmission(&row.transmission(), &mut self.navs_of_one, &self.mpdus_of_one)?;
             }
         }
         writer.append(&self.rows)?;
-        self.events.clear();
+        self.transmissions.clear();
         self.rows.clear();
         self.others = 0;
         self.navs.clear();
@@ -143,11 +145,11 @@ impl Batch {
     }
 }
 
-/// Takes what belongs to the transmission at a place from a list in the order of these.
-fn take_of<T: Copy>(at: usize, list: &mut &[(u32, T)], to: &mut Vec<T>) {
+/// Moves the entries of the transmission at an index from a sorted list to `to`.
+fn take_of<T: Copy>(index: usize, list: &mut &[(u32, T)], to: &mut Vec<T>) {
     to.clear();
-    while let Some(((of, value), rest)) = list.split_first()
-        && *of as usize == at
+    while let Some(((owner, value), rest)) = list.split_first()
+        && *owner as usize == index
     {
         to.push(*value);
         *list = rest;
@@ -158,19 +160,19 @@ fn take_of<T: Copy>(at: usize, list: &mut &[(u32, T)], to: &mut Vec<T>) {
 mod tests {
     use super::*;
 
-    fn event(start: i64, end: u64) -> Event {
-        Event { start, end: Time::from_ns(end), ..Event::default() }
+    fn row(start: i64, end: u64) -> TransmissionRow {
+        TransmissionRow { start, end: Time::from_ns(end), ..TransmissionRow::default() }
     }
 
     #[test]
-    fn what_may_be_on_the_air_goes_on_with_all_that_belongs_to_it() {
+    fn a_split_moves_unfinished_transmissions_with_their_navs_and_packets() {
         let (mut batch, mut next) = (Batch::default(), Batch::default());
-        batch.events.extend([event(0, 10), event(1, 30), event(2, 12)]);
+        batch.transmissions.extend([row(0, 10), row(1, 30), row(2, 12)]);
         batch.navs.extend([(0, (7, 70)), (2, (8, 80)), (1, (9, 90))]);
-        batch.mpdus(2, [Mpdu { stream: [0, 1], packet: 5, outcome: 0 }].into_iter());
+        batch.add_mpdus(2, [Mpdu { stream: [0, 1], packet: 5, outcome: 0 }].into_iter());
         assert_eq!(batch.split(Time::from_ns(20), Span::from_ns(5), &mut next), 1);
-        assert_eq!((batch.events.len(), &batch.navs[..]), (1, &[(0, (7, 70))][..]));
-        assert_eq!(next.events.iter().map(|event| event.start).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!((batch.transmissions.len(), &batch.navs[..]), (1, &[(0, (7, 70))][..]));
+        assert_eq!(next.transmissions.iter().map(|row| row.start).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(next.navs, [(1, (8, 80)), (0, (9, 90))]);
         assert_eq!((batch.mpdus.len(), next.mpdus[0].0), (0, 1));
     }

@@ -1,7 +1,7 @@
-//! Writes a frame log: in turn with the run, or beside it on a thread of its own. Either way
-//! the same is reported to it in the same order.
+//! Writer of a frame log: on the thread of the run, or on a separate thread. Both write the same rows in the
+//! same order.
 
-use super::batch::{Batch, Event};
+use super::batch::{Batch, TransmissionRow};
 use multihop_core::{Span, Time};
 use multihop_frames::Writer;
 use std::io;
@@ -9,104 +9,105 @@ use std::mem::{replace, swap, take};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{JoinHandle, spawn};
 
-/// So many transmissions are handed over at once: to wake a thread takes as long as to simulate some of
-/// them.
-const IN_TURN: usize = 64;
-const ON_A_THREAD: usize = 512;
-/// Or so many rows of other tables.
-const MOST_OTHERS: usize = 4096;
-/// A thread may be behind by so many times as many.
-const BEHIND: usize = 4;
+/// Transmissions in a batch that the thread of the run writes.
+const INLINE_BATCH: usize = 64;
+/// Transmissions in a batch for a separate thread. Waking a thread takes as long as simulating a few of them.
+const THREAD_BATCH: usize = 512;
+/// Number of rows of other tables that ends a batch early.
+const MAX_OTHER_ROWS: usize = 4096;
+/// Maximum number of batches that wait for a separate thread.
+const QUEUED_BATCHES: usize = 4;
 
-/// Who writes.
+/// Destination of batches.
 enum Target {
-    InTurn(Box<Writer>),
-    OnAThread {
+    Inline(Box<Writer>),
+    Thread {
         to: SyncSender<Batch>,
-        /// Batches that were written, which are used again.
+        /// Written batches, whose memory is reused.
         back: Receiver<Batch>,
         thread: JoinHandle<io::Result<()>>,
     },
-    /// It failed, or is done.
+    /// Writing has failed or ended.
     None,
 }
 
-/// Writes a frame log.
+/// Writer of a frame log.
 pub struct LogWriter {
     target: Target,
-    /// What was reported lately.
+    /// Batch that collects rows.
     batch: Batch,
-    /// An empty one.
+    /// Empty batch that replaces `batch` when that is written.
     next: Batch,
-    /// The number of the first transmission of the batch.
+    /// Number of the first transmission in the batch.
     first: u64,
-    /// So many make it full, and so many at least.
-    room: usize,
-    least: usize,
-    /// The first failure; nothing is written after it.
+    /// Number of transmissions at which the batch is written.
+    capacity: usize,
+    /// Minimum of `capacity`.
+    min_capacity: usize,
+    /// First error; nothing is written after it.
     failure: Option<io::Error>,
 }
 
 impl LogWriter {
-    /// The number of no transmission.
+    /// Number that no transmission has.
     pub const NONE: u64 = u64::MAX;
 
-    /// One that writes once enough is reported.
-    pub fn in_turn(writer: Writer) -> LogWriter {
-        LogWriter::with(Target::InTurn(Box::new(writer)), IN_TURN)
+    /// Creates a writer on the thread of the run.
+    pub fn inline(writer: Writer) -> LogWriter {
+        LogWriter::with(Target::Inline(Box::new(writer)), INLINE_BATCH)
     }
 
-    /// The same on a thread of its own.
+    /// Creates a writer on a separate thread.
     pub fn on_a_thread(writer: Writer) -> LogWriter {
-        let (to, batches) = sync_channel(BEHIND);
+        let (to, batches) = sync_channel(QUEUED_BATCHES);
         let (written, back) = channel();
         let thread = spawn(move || write_all(writer, &batches, &written));
-        LogWriter::with(Target::OnAThread { to, back, thread }, ON_A_THREAD)
+        LogWriter::with(Target::Thread { to, back, thread }, THREAD_BATCH)
     }
 
-    fn with(target: Target, room: usize) -> LogWriter {
+    fn with(target: Target, capacity: usize) -> LogWriter {
         let (batch, next) = (Batch::default(), Batch::default());
-        LogWriter { target, batch, next, first: 0, room, least: room, failure: None }
+        LogWriter { target, batch, next, first: 0, capacity, min_capacity: capacity, failure: None }
     }
 
-    /// What was reported lately.
+    /// Returns the batch that collects rows.
     #[inline]
     pub fn batch(&mut self) -> &mut Batch {
         &mut self.batch
     }
 
-    /// The number that the next transmission has.
+    /// Returns the number of the next transmission.
     #[inline]
-    pub fn next(&self) -> u64 {
-        self.first + self.batch.events.len() as u64
+    pub fn next_number(&self) -> u64 {
+        self.first + self.batch.transmissions.len() as u64
     }
 
-    /// The place in the batch of the transmission with a number; none if it is not there.
+    /// Returns the index of a transmission in the batch; none if the batch does not contain its number.
     #[inline]
-    pub fn place(&self, number: u64) -> Option<usize> {
-        Some(number.wrapping_sub(self.first) as usize).filter(|place| *place < self.batch.events.len())
+    pub fn index(&self, number: u64) -> Option<usize> {
+        Some(number.wrapping_sub(self.first) as usize).filter(|index| *index < self.batch.transmissions.len())
     }
 
-    /// The transmission with a number; none if it is not there.
+    /// Returns a transmission; none if the batch does not contain its number.
     #[inline]
-    pub fn event(&mut self, number: u64) -> Option<&mut Event> {
-        self.batch.events.get_mut(number.wrapping_sub(self.first) as usize)
+    pub fn row(&mut self, number: u64) -> Option<&mut TransmissionRow> {
+        self.batch.transmissions.get_mut(number.wrapping_sub(self.first) as usize)
     }
 
-    /// Writes transmissions that are over everywhere before this instant, once there are many.
+    /// Writes the transmissions that ended at all listeners before `now`, if the batch is full.
     #[inline]
     pub fn write_before(&mut self, now: Time, spread: Span) {
-        if self.batch.events.len() >= self.room || self.batch.others >= MOST_OTHERS {
-            self.hand_over(now, spread);
+        if self.batch.transmissions.len() >= self.capacity || self.batch.others >= MAX_OTHER_ROWS {
+            self.flush(now, spread);
         }
     }
 
-    /// Did writing fail?
+    /// Whether writing failed.
     pub fn has_failed(&self) -> bool {
         matches!(self.target, Target::None)
     }
 
-    /// Writes what is left of a run that ends now, and the end.
+    /// Writes the last batch of a run that ends now, and ends the log.
     pub fn finish(mut self, now: Time) -> io::Result<()> {
         self.batch.end(now);
         self.write();
@@ -114,35 +115,35 @@ impl LogWriter {
     }
 
     #[inline(never)]
-    fn hand_over(&mut self, now: Time, spread: Span) {
+    fn flush(&mut self, now: Time, spread: Span) {
         let mut next = take(&mut self.next);
         self.first += self.batch.split(now, spread, &mut next) as u64;
-        self.room = self.least.max(2 * next.events.len());
+        self.capacity = self.min_capacity.max(2 * next.transmissions.len());
         self.write();
         swap(&mut self.batch, &mut next);
         self.next = next;
     }
 
-    /// Writes the batch. What is there then is empty.
+    /// Writes the batch and leaves an empty one.
     fn write(&mut self) {
         let is_last = self.batch.is_last;
         let written = match replace(&mut self.target, Target::None) {
-            Target::InTurn(mut writer) => {
+            Target::Inline(mut writer) => {
                 let written = self.batch.write(&mut writer);
                 if written.is_ok() && is_last {
                     writer.finish().map(drop)
                 } else {
                     if written.is_ok() {
-                        self.target = Target::InTurn(writer);
+                        self.target = Target::Inline(writer);
                     }
                     written
                 }
             }
-            Target::OnAThread { to, back, thread } => {
+            Target::Thread { to, back, thread } => {
                 let empty = back.try_recv().unwrap_or_default();
-                let is_told = to.send(replace(&mut self.batch, empty)).is_ok();
-                if is_told && !is_last {
-                    self.target = Target::OnAThread { to, back, thread };
+                let is_sent = to.send(replace(&mut self.batch, empty)).is_ok();
+                if is_sent && !is_last {
+                    self.target = Target::Thread { to, back, thread };
                     Ok(())
                 } else {
                     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -157,24 +158,24 @@ impl LogWriter {
     }
 }
 
-/// What was reported is written when a run is given up, too.
+/// An abandoned run also waits until its batches are written.
 impl Drop for LogWriter {
     fn drop(&mut self) {
-        if let Target::OnAThread { to, thread, .. } = replace(&mut self.target, Target::None) {
+        if let Target::Thread { to, thread, .. } = replace(&mut self.target, Target::None) {
             drop(to);
-            let _ = thread.join(); // nobody asks any more what became of it
+            let _ = thread.join(); // nobody reads the result of an abandoned log
         }
     }
 }
 
-/// Writes batches as they come. If the run ends without a last one, as one that fails, the log has no end.
+/// Writes batches until the last one. If the run fails before its last batch, the log has no end.
 fn write_all(mut writer: Writer, batches: &Receiver<Batch>, written: &Sender<Batch>) -> io::Result<()> {
     while let Ok(mut batch) = batches.recv() {
         batch.write(&mut writer)?;
         if batch.is_last {
             return writer.finish().map(drop);
         }
-        let _ = written.send(batch); // the run may be over
+        let _ = written.send(batch); // fails if the run has ended
     }
     Ok(())
 }

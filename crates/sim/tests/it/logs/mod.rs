@@ -1,4 +1,4 @@
-//! What runs write besides tables.
+//! Captures and frame logs of runs.
 
 mod air;
 mod frames;
