@@ -10,8 +10,8 @@ use multihop_live::journal::{self, JournalWriter};
 use multihop_live::lateness::Lateness;
 use multihop_live::shim::Shim;
 use multihop_live::{Emulation, Mode, address};
-use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::config::Config;
+use multihop_sim::logs::{AirLog, LogError};
 use multihop_sim::{Ties, World};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -282,10 +282,10 @@ fn recorder(path: &Path, first: &str) -> PyResult<Journal> {
     recorder.map_err(|error| outputs::os_error(&error))
 }
 
-fn capture_error(error: AirLogError) -> io::Error {
+fn capture_error(error: LogError) -> io::Error {
     match error {
-        AirLogError::Io(error) => error,
-        other @ AirLogError::NoRoomForHeader { .. } => io::Error::other(other),
+        LogError::Io(error) => error,
+        other @ LogError::NoRoomForHeader { .. } => io::Error::other(other),
     }
 }
 

@@ -17,10 +17,9 @@ mod tables;
 
 use multihop_dot11::DcfRules;
 use multihop_scenario::{External, Overrides, Place, Resolved, Setting, Step};
-use multihop_sim::Logs;
-use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::capacity::{Airtimes, Capacity, LinkTime};
 use multihop_sim::config::Config;
+use multihop_sim::logs::{AirLog, LogError, Logs};
 use multihop_sim::preflight::path;
 use multihop_sim::routing::{LinkQuality, Routes};
 use pyo3::create_exception;
@@ -177,14 +176,14 @@ fn logs(
     pcap: Option<&PathBuf>,
     frames: Option<&PathBuf>,
     part: &frames::Part,
-) -> Result<Logs, AirLogError> {
+) -> Result<Logs, LogError> {
     let air = |path: &PathBuf| {
         let log = AirLog::new(config, Box::new(outputs::created(path)?))?;
-        Ok::<_, AirLogError>(log.only(config, frames::selection(part)))
+        Ok::<_, LogError>(log.only(config, frames::selection(part)))
     };
     Ok(Logs {
         air: pcap.map(air).transpose()?,
-        frames: frames.map(|path| frames::opened(config, path, part)).transpose()?,
+        frames: frames.map(|path| frames::create(config, path, part)).transpose()?,
     })
 }
 
@@ -371,10 +370,10 @@ fn raised_by_signal(py: Python<'_>) -> Option<PyErr> {
     py.check_signals().err()
 }
 
-fn air_log_error(error: AirLogError, origin: &str) -> PyErr {
+fn air_log_error(error: LogError, origin: &str) -> PyErr {
     match error {
-        AirLogError::Io(error) => outputs::os_error(&error),
-        other @ AirLogError::NoRoomForHeader { .. } => ScenarioError::new_err(format!("{origin}: {other}")),
+        LogError::Io(error) => outputs::os_error(&error),
+        other @ LogError::NoRoomForHeader { .. } => ScenarioError::new_err(format!("{origin}: {other}")),
     }
 }
 

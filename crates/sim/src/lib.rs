@@ -15,18 +15,17 @@
 //! * `message`: what packets say that belong to no flow.
 //! * `measure`: estimators whose values are written down.
 //! * `node` wires MAC and stack; [`World`] owns the nodes and pops events. `record` counts.
-//! * [`airlog`]: what each radio sees, as a capture; [`framelog`]: every transmission and why; off unless
-//!   [`run_logged`] is called.
+//! * [`logs`]: files that [`run_logged`] writes while a run goes on: captures of all radios, and frame logs.
 //!
 //! Invariants: a node never touches another node, only the medium does; nothing on the per-frame path
 //! allocates or hashes; the order of events at one instant within a lane changes nothing; every packet is
 //! accounted for at the end of every run.
 
 mod agenda;
-pub mod airlog;
 mod apps;
 pub mod capacity;
 pub mod config;
+pub mod logs;
 mod mac;
 mod measure;
 mod medium;
@@ -43,5 +42,4 @@ mod stack;
 mod world;
 
 pub use apps::external;
-pub use record::framelog;
-pub use world::{Logs, Ties, World, run, run_logged, run_watched};
+pub use world::{Ties, World, run, run_logged, run_watched};

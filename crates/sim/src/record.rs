@@ -7,14 +7,10 @@
 mod categories;
 mod causes;
 mod counters;
-mod events;
-pub mod framelog;
-mod logwriter;
 mod mean;
 mod media;
 mod multicast;
 mod occupancy;
-mod selection;
 mod timely;
 mod wires;
 
@@ -32,7 +28,6 @@ use multihop_core::{
 };
 use multihop_dot11::AccessCategory;
 use multihop_transport::Delivered;
-pub(crate) use selection::FlowFilter;
 use std::collections::VecDeque;
 use wires::WireCounters;
 

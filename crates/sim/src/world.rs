@@ -15,9 +15,8 @@ mod stepping;
 mod wires;
 
 use crate::agenda::{Agenda, Lane, Slot};
-use crate::airlog::{AirLog, AirLogError};
 use crate::config::Config;
-use crate::framelog::FrameLog;
+use crate::logs::{AirLog, FrameLog, LogError, Logs};
 use crate::mac::Timing;
 use crate::measure::Measurements;
 use crate::medium::{Listeners, Loads, NodeOrder, Wavefront};
@@ -29,7 +28,6 @@ use crate::routing::{self, LinkQuality, Routes};
 use crate::slab::Slab;
 use crate::stack::{End, Network, Stack, StackContext};
 use build::SlotPlan;
-pub use frames::Logs;
 use mpdus::MpduEnds;
 use multihop_core::{FlowId, NodeId, Packet, Port, Time};
 use multihop_transport::Progress;
@@ -105,7 +103,7 @@ pub fn run_logged(
     config: &Config,
     logs: impl Into<Logs>,
     watch: impl FnMut(Time),
-) -> Result<Outcome, AirLogError> {
+) -> Result<Outcome, LogError> {
     World::new(config, Ties::InOrder).finish_logged(logs, watch)
 }
 
@@ -217,7 +215,7 @@ impl World {
         mut self,
         logs: impl Into<Logs>,
         mut watch: impl FnMut(Time),
-    ) -> Result<Outcome, AirLogError> {
+    ) -> Result<Outcome, LogError> {
         self.log_to(logs);
         self.process(self.end(), &mut |world| {
             watch(world.now);

@@ -5,7 +5,7 @@ use multihop_core::{Span, Time};
 use multihop_frames::{Memory, page};
 use multihop_scenario::edit;
 use multihop_scenario::{Overrides, Place, ScenarioError};
-use multihop_sim::framelog::{FrameLog, Selection};
+use multihop_sim::logs::{FrameLog, Selection};
 use multihop_sim::{Ties, World};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -200,7 +200,7 @@ impl World {
         let kept = KNOWN && (PLAIN || self.record.causes.are_known());
         let wanted = frame.to.filter(|_| kept).map_or(u32::MAX, |to| to.0);
         let (mut is_there, mut lost) = (false, None);
-        let mut navs = self.frame_log.as_deref_mut().filter(|_| KNOWN).map(|log| log.ends(frame));
+        let mut navs = self.frame_log.as_deref_mut().filter(|_| KNOWN).map(|log| log.navs_of(frame));
         for index in 0..reached.map_or(links.len(), <[_]>::len) {
             let mut link = &links[reached.map_or(index, |places| places[index].1 as usize)];
             let without_checksum;
@@ -220,7 +220,7 @@ impl World {
             if finished.reception == Reception::Decoded
                 && let Some(log) = self.air_log.as_mut().filter(|_| !PLAIN)
             {
-                log.heard(frame, link, node.radio.arrived());
+                log.received(frame, link, node.radio.arrived());
             }
             if kept && link.to == wanted {
                 is_there = true;
@@ -264,7 +264,7 @@ impl World {
         let at_head = || self.nodes[self.order.of(frame.from)].mac.access(frame).packet;
         let packet = frame.packet.or_else(at_head);
         if let Some(log) = &mut self.air_log {
-            log.frame_ends(frame, packet, &self.packets, &self.loads, &self.record.outcomes);
+            log.frame_ended(frame, packet, &self.packets, &self.loads, &self.record.outcomes);
         }
     }
 

@@ -1,32 +1,10 @@
 //! What the frame log sees of the run. It looks on, and changes nothing in it.
 
 use super::World;
-use crate::airlog::AirLog;
-use crate::framelog::FrameLog;
+use crate::logs::FrameLog;
 use crate::medium::Frame;
 use crate::record::DrainedEvents;
 use multihop_core::Port;
-
-/// What is written while a run goes on.
-#[derive(Default)]
-pub struct Logs {
-    /// What every radio sees, as a capture.
-    pub air: Option<AirLog>,
-    /// Every transmission.
-    pub frames: Option<FrameLog>,
-}
-
-impl From<AirLog> for Logs {
-    fn from(log: AirLog) -> Logs {
-        Logs { air: Some(log), frames: None }
-    }
-}
-
-impl From<FrameLog> for Logs {
-    fn from(log: FrameLog) -> Logs {
-        Logs { air: None, frames: Some(log) }
-    }
-}
 
 impl World {
     /// A frame begins, or would have if the radio of its sender, which lies in this row, were on.
@@ -37,18 +15,18 @@ impl World {
         }
         let sender = &self.nodes[row as usize];
         if frame.is_answer() {
-            log.answer_begins(frame, sender.stack.queue_length());
+            log.response_started(frame, sender.stack.queue_length());
         } else {
             let access = sender.mac.access(frame);
             let packet = frame.packet.or(access.packet).map(|handle| &self.packets.get(handle).packet);
-            log.begins(frame, &access, sender.stack.queue_length(), packet);
+            log.frame_started(frame, &access, sender.stack.queue_length(), packet);
         }
         let mut place = 0;
         while let Some((flow, is_due)) = log.flow_from(frame.from, place, self.now) {
             place += 1;
             if is_due {
                 let end = self.network.flows[flow as usize].ends[Port::Sender as usize];
-                log.sender(flow, &sender.stack.end(end).endpoint().progress(), self.now);
+                log.sender_progressed(flow, &sender.stack.end(end).endpoint().progress(), self.now);
             }
         }
     }
@@ -64,7 +42,7 @@ impl World {
     #[inline]
     pub(super) fn frame_ended(&mut self, frame: &Frame, is_lost: bool) {
         let Some(log) = self.frame_log.as_deref_mut() else { return };
-        log.ended(frame);
+        log.frame_ended(frame);
         if !is_lost && frame.load.is_some() {
             self.load_ended(frame);
         }
@@ -83,16 +61,19 @@ impl World {
                 .map(move |handle| (handle, arrived(place)))
         };
         let mpdus = mpdus.iter().enumerate().flat_map(of_mpdu);
-        log.aggregate(frame, mpdus.map(|(handle, arrived)| (&self.packets.get(handle).packet, arrived)));
+        log.aggregate_received(
+            frame,
+            mpdus.map(|(handle, arrived)| (&self.packets.get(handle).packet, arrived)),
+        );
         self.frame_log = Some(log);
     }
 }
 
 fn hand_over(DrainedEvents { dropped, came }: DrainedEvents, log: &mut FrameLog) {
     for dropped in dropped.drain(..) {
-        log.dropped(&dropped);
+        log.packet_dropped(&dropped);
     }
     for came in came.drain(..) {
-        log.came(&came);
+        log.packet_entered(&came);
     }
 }

@@ -48,7 +48,7 @@ impl World {
                 Some(with) => {
                     let collision = self.collision(frame, to, with);
                     if let Some(log) = &mut self.frame_log {
-                        log.lost(frame, LossCause::Collision, Some((with.from, collision.overlap)));
+                        log.frame_lost(frame, LossCause::Collision, Some((with.from, collision.overlap)));
                     }
                     return self.record.collided(frame, to, &collision, self.now);
                 }
@@ -64,7 +64,7 @@ impl World {
     fn lose(&mut self, frame: &Frame, to: NodeId, cause: LossCause) {
         self.record.record_frame_loss(frame.kind, [frame.from, to], cause, self.now);
         if let Some(log) = &mut self.frame_log {
-            log.lost(frame, cause, None);
+            log.frame_lost(frame, cause, None);
         }
     }
 

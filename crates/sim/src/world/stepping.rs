@@ -1,10 +1,10 @@
 //! A run in steps: time passes as far as the caller says, packets come from outside, tables can be looked at
 //! in between.
 
-use super::{Logs, World};
-use crate::airlog::AirLogError;
+use super::World;
 use crate::config::{AppConfig, Config};
 use crate::external::{Injection, OutsideFrame, PacketOutcome};
+use crate::logs::{LogError, Logs};
 use crate::medium::Listeners;
 use crate::outcome::Outcome;
 use multihop_core::{NodeId, Packet, Port, Segment, Time};
@@ -123,7 +123,7 @@ impl World {
     /// What became of a packet from outside, in the order in which it happened; none if nothing more has.
     pub fn poll_outcome(&mut self) -> Option<PacketOutcome> {
         if let Some(log) = self.air_log.as_mut().filter(|_| !self.record.outcomes.is_empty()) {
-            log.ask(&self.record.outcomes);
+            log.outcome_polled(&self.record.outcomes);
         }
         self.record.outcomes.pop_front()
     }
@@ -147,7 +147,7 @@ impl World {
     ///
     /// # Errors
     /// If there is a log that cannot be written.
-    pub fn end_logs(&mut self) -> Result<(), AirLogError> {
+    pub fn end_logs(&mut self) -> Result<(), LogError> {
         if let Some(log) = self.air_log.take() {
             log.finish()?;
         }
@@ -165,7 +165,7 @@ impl World {
     ///
     /// # Panics
     /// If packets are not conserved.
-    pub fn close(mut self) -> Result<Outcome, AirLogError> {
+    pub fn close(mut self) -> Result<Outcome, LogError> {
         self.end_logs()?;
         Ok(self.count())
     }

@@ -5,11 +5,11 @@ use crate::common::{add_flow, network};
 use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::{ACK_BYTES, CTS_BYTES, DataRate, DcfRules, RTS_BYTES};
 use multihop_link::{Discipline, StationsOptions};
-use multihop_sim::airlog::AirLog;
 use multihop_sim::capacity::Capacity;
 use multihop_sim::config::{
     AppConfig, Config, DsdvConfig, LinkError, MediumModel, PathLoss, RoutingProtocol,
 };
+use multihop_sim::logs::AirLog;
 use multihop_sim::mobility::Motion;
 use multihop_sim::outcome::{LinkOutcome, Outcome};
 use multihop_sim::routing::LinkQuality;

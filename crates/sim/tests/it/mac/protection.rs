@@ -9,10 +9,9 @@ use multihop_core::{FrameKind, Rate, Span};
 use multihop_dot11::{AccessCategory, DcfRules, EdcaParameters, Phy, Preamble, Standard};
 use multihop_frames::{Log, Memory, Table};
 use multihop_link::Algorithm;
-use multihop_sim::airlog::AirLog;
 use multihop_sim::capacity::Capacity;
 use multihop_sim::config::{Config, Protection, RateControlConfig};
-use multihop_sim::framelog::{FrameLog, Selection};
+use multihop_sim::logs::{AirLog, FrameLog, Selection};
 use multihop_sim::outcome::Outcome;
 use multihop_sim::{Ties, World, run, run_logged};
 

@@ -4,8 +4,8 @@ use crate::common::capture::{Capture, Kind, Shared, read};
 use crate::common::{add_flow, network};
 use multihop_core::{Rate, Span};
 use multihop_dot11::DcfRules;
-use multihop_sim::airlog::AirLog;
 use multihop_sim::config::{AppConfig, Config};
+use multihop_sim::logs::AirLog;
 use multihop_sim::{Ties, World};
 
 /// One packet every 50 ms from node 0 to node 1, with RTS; node 2 listens. Nothing collides, so that only
