@@ -59,7 +59,7 @@ impl ActiveFlows {
     /// Processes an event of the node's MAC.
     pub fn on_link(&mut self, event: &LinkEvent) {
         match event {
-            // Of an aggregate each packet counts for its own flow, and the whole for none.
+            // Each packet of an aggregate counts for its own flow, and the aggregate for none.
             LinkEvent::Exchange(exchange) if exchange.mpdus > 1 => {}
             LinkEvent::Mpdu(exchange) | LinkEvent::Exchange(exchange) => {
                 self.see(exchange.flow, exchange.done, exchange.size);
@@ -149,7 +149,7 @@ mod tests {
         assert!((got - expected).abs() < 1e-12, "{got} is not {expected}");
     }
 
-    /// Sends a packet of a flow, done at this microsecond.
+    /// Sends a packet of a flow that ends at this microsecond.
     fn sends(flows: &mut ActiveFlows, flow: FlowId, at: u64) {
         let exchange = Exchange { flow, ..exchange(1500, at - 10, at, Fate::Acknowledged) };
         flows.on_link(&LinkEvent::Exchange(exchange));
@@ -175,7 +175,7 @@ mod tests {
         close(flows.sharers(us(1_500)), 2.25);
     }
 
-    /// Whatever a control frame is for: only DATA carries a packet.
+    /// Only DATA carries a packet: control frames do not count, whatever they are for.
     #[test]
     fn a_control_frame_is_no_packet_of_its_flow() {
         let mut flows = flows();
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(flows.seen.capacity(), MOST, "nothing was allocated");
     }
 
-    /// Two of 1500 bytes, while the own flow sent four.
+    /// Two flows of one packet of 1500 bytes each, while the own flow sent four packets.
     #[test]
     fn what_is_seen_of_a_flow_adds_up() {
         let mut flows = flows();

@@ -1,4 +1,4 @@
-//! Frame logs: which one a run writes, and the columns of one that was written.
+//! Frame logs: the log that a run writes, and the columns of an existing log.
 
 use crate::{CaptureError, outputs, panics, tables};
 use multihop_core::{FlowId, NodeId, Time};
@@ -13,11 +13,10 @@ use std::io;
 use std::path::Path;
 use std::thread::available_parallelism;
 
-/// Of which nodes logs are (of all if there are none), of which interval, in nanoseconds, and of which flows
-/// (of all if there are none).
+/// Selection of a log: nodes (all if empty), interval in nanoseconds, and flows (all if empty).
 pub type Part = (Vec<u32>, Option<[u64; 2]>, Vec<u32>);
 
-/// What the logs of this part are to have.
+/// Converts the arguments of Python to a selection.
 pub fn selection((nodes, between, flows): &Part) -> Selection {
     Selection {
         nodes: nodes.iter().copied().map(NodeId).collect(),
@@ -26,7 +25,7 @@ pub fn selection((nodes, between, flows): &Part) -> Selection {
     }
 }
 
-/// The log that a run of this is to write.
+/// Creates the frame log that a run of this configuration writes.
 pub fn opened(config: &Config, path: &Path, part: &Part) -> io::Result<FrameLog> {
     let out = Box::new(io::BufWriter::new(outputs::created(path)?));
     let has_room = available_parallelism().is_ok_and(|threads| threads.get() > 1);
@@ -34,9 +33,9 @@ pub fn opened(config: &Config, path: &Path, part: &Part) -> io::Result<FrameLog>
     new(config, selection(part), out)
 }
 
-/// The description of a frame log, as JSON, the columns of its tables, and from which block on the rest is
-/// missing, if it is. With `between`, in nanoseconds, there is only what begins in it; more transmissions
-/// than `most` in blocks that overlap it are an error.
+/// Reads a frame log: its description as JSON, the columns of its tables, and the number of the first missing
+/// block if the log is truncated. With `between`, in nanoseconds, only transmissions that begin in it are
+/// returned; more than `most` transmissions in overlapping blocks are an error.
 #[pyfunction]
 #[pyo3(signature = (data, between = None, most = u64::MAX))]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
@@ -63,8 +62,8 @@ pub fn read_frames(
     Ok((log.head, made, log.cut_short.map(|gap| gap.to_string())))
 }
 
-/// The description of a frame log, as JSON, from which block on the rest is missing, and how many
-/// transmissions it has: as [`read_frames`], without the tables.
+/// Checks a frame log: its description as JSON, the number of the first missing block if the log is
+/// truncated, and the number of transmissions. As [`read_frames`], without the tables.
 #[pyfunction]
 #[pyo3(signature = (data, between = None, most = u64::MAX))]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
@@ -82,7 +81,7 @@ pub fn check_frames(
     Ok((log.head, log.cut_short.map(|gap| gap.to_string()), log.transmissions))
 }
 
-/// A frame log of what begins in an interval of nanoseconds.
+/// Copies the part of a frame log that begins in an interval of nanoseconds.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
 pub fn cut_frames(py: Python<'_>, data: Vec<u8>, between: [u64; 2]) -> PyResult<Bound<'_, PyBytes>> {
@@ -92,8 +91,8 @@ pub fn cut_frames(py: Python<'_>, data: Vec<u8>, between: [u64; 2]) -> PyResult<
     Ok(PyBytes::new(py, &made))
 }
 
-/// Of each table its name, what a row is, and of each column name, unit, coding and meaning; and what
-/// enumerations stand for.
+/// Layout of frame logs: for each table, its name, its row, and name, unit, coding and meaning of each
+/// column; and the values of enumerations.
 #[pyfunction]
 pub fn frame_layout(py: Python<'_>) -> PyResult<(Bound<'_, PyList>, Bound<'_, PyDict>)> {
     let coding = |coding: Coding, table: multihop_frames::Table| {

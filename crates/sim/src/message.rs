@@ -1,17 +1,17 @@
-//! What packets say that belong to no flow.
+//! Contents of packets that belong to no flow.
 
 use crate::routing;
 
-/// What a packet says that belongs to no flow; copies share it. It goes one hop: a node that relays it makes
-/// a new one.
+/// Content of a packet that belongs to no flow. Copies share it. The packet crosses one hop: a node that
+/// relays it makes a new one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Message {
-    /// Of a routing protocol, which alone understands it.
+    /// Message of a routing protocol, opaque to the engine.
     Routing(routing::Message),
-    /// Of a router policy of this scheme, to those of its neighbours: a [`multihop_link::Notice`].
+    /// Notice of a router policy of this scheme to neighbours: a [`multihop_link::Notice`].
     Notice { scheme: usize, message: routing::Message },
-    /// Of address resolution: the packet itself says all.
+    /// Request or reply of address resolution, described by the packet itself.
     Arp,
-    /// A frame from outside of the run: its number says all.
+    /// Injected frame, identified by its number.
     Outside,
 }

@@ -1,13 +1,13 @@
-//! Where the frame log of a run goes: into memory, as far as there is room.
+//! In-memory file of a run's frame log, of limited size.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of a log that are kept: some three million transmissions. What comes later is left out, and the log
-/// is cut short.
+/// Largest number of bytes kept: about three million transmissions. Later bytes are dropped, and the log is
+/// truncated.
 const MOST: usize = 8 << 20;
 
-/// A frame log that is being written, and may be read at its other end.
+/// Frame log in memory, readable while it is written.
 #[derive(Clone, Default)]
 pub struct FrameFile(Arc<Mutex<Kept>>);
 
@@ -18,13 +18,13 @@ struct Kept {
 }
 
 impl FrameFile {
-    /// A copy of what was written until now, if that is more than so many bytes; else nothing.
+    /// Copies the bytes written so far, if there are more than `longer_than`; otherwise returns nothing.
     pub fn so_far(&self, longer_than: usize) -> Vec<u8> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.bytes.len() > longer_than { kept.bytes.clone() } else { Vec::new() }
     }
 
-    /// What was written; nothing is left of it.
+    /// Removes and returns the bytes written.
     pub fn take(&self) -> Vec<u8> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).bytes
     }

@@ -10,7 +10,8 @@ interval_options! {
     ($)
     /// Options of [`PacketThroughput`].
     PacketThroughputOptions, listed by packet_throughput_options:
-    /// Packets count as if they had the mean size of the last so many. Default: as they are.
+    /// Number of latest packets over whose mean size each packet is normalised. Default: packets count with
+    /// their own size.
     normalise_over: (Option<u32> as u32) [1, 10_000] = None;
 }
 

@@ -1,15 +1,14 @@
-//! The body of a DATA frame: LLC, IPv4 (RFC 791) and transport headers made of a simulated packet.
+//! Body of a DATA frame in a capture: LLC, IPv4 (RFC 791) and transport headers made from a simulated packet.
 //!
-//! A body is as long as the simulated frame says, whatever headers its rules count. Under the standard's,
-//! LLC/SNAP, IPv4, the transport's header and the payload fill it to the byte. ns-2 counts 6 bytes more for
-//! the MAC header and none for LLC; there the 3 bytes of 802.2 with the service access point of IP (RFC 948)
-//! do, and 3 bytes of padding follow the datagram. The IPv4 total length is true either way. A source route
-//! of DSR and a congestion header stand between IPv4 and the transport's header, as protocols of their own.
-//! Where a scenario counts yet fewer bytes, the payload is cut, then the transport's header left out.
+//! The body is as long as in the simulated frame. Under the standard's rules, LLC/SNAP, IPv4, the transport
+//! header and the payload fill it exactly. ns-2's rules count 6 bytes more for the MAC header and none for
+//! LLC; the capture then has the 3 bytes of 802.2 with the service access point of IP (RFC 948), and 3 bytes
+//! of padding after the datagram. The IPv4 total length is correct in both cases. A DSR source route and a
+//! congestion header stand between IPv4 and the transport header, as protocols of their own. Where a scenario
+//! counts fewer bytes still, the payload is cut first, then the transport header.
 //!
-//! A message of a routing protocol or a notice of router policies is there to the byte, behind the IPv4
-//! header that it names. ns-2 counts no UDP header for AODV: there the last bytes of a message may have no
-//! room.
+//! A message of a routing protocol or a notice of router policies is included in full, behind its own IPv4
+//! header. ns-2 counts no UDP header for AODV; there the last bytes of a message may not fit.
 
 use super::ip::{IPV4_HEADER, TCP, UDP, UDP_HEADER, checksum, port, put_ipv4, put_udp, way};
 use super::mpdu::address as hardware_address;
@@ -18,21 +17,21 @@ use crate::routing::{DSR_PROTOCOL, Message, SourceRoute, source_route_bytes, sou
 use crate::slab::{Handle, Slab};
 use multihop_core::{Carrier, Layout, NodeId, Packet, Port};
 
-/// A packet that a DATA frame carries.
+/// Packet that a DATA frame carries, with what its headers are made from.
 #[derive(Clone, Debug)]
 pub(super) struct Contents<'p> {
     pub(super) packet: &'p Packet,
     pub(super) transport: Transport,
-    /// Of a packet of a routing protocol, or of what router policies signal.
+    /// Message of a routing protocol or notice of router policies, if the packet is one.
     message: Option<&'p Message>,
-    /// Of a packet with a source route: that, and the node that sends the frame.
+    /// Source route of the packet, and the node that sends the frame.
     route: Option<(&'p SourceRoute, NodeId)>,
-    /// Of a packet from outside: its headers of IPv4 and transport, if they are known.
+    /// IPv4 and transport headers of a packet from outside, if known.
     headers: Option<&'p [u8]>,
 }
 
 impl<'p> Contents<'p> {
-    /// What a frame of this sender carries.
+    /// Returns the contents of a frame sent by this node.
     pub(super) fn of(
         packets: &'p Slab,
         handle: Handle,
@@ -45,64 +44,65 @@ impl<'p> Contents<'p> {
         Contents { packet, transport, message, route, headers: None }
     }
 
-    /// The same packet, from outside, with these headers.
+    /// Adds the known headers of a packet from outside.
     pub(super) fn headed(self, headers: Option<&'p [u8]>) -> Contents<'p> {
         Contents { headers: headers.filter(|headers| network_header(headers).is_some()), ..self }
     }
 
-    /// Bytes that are kept of it besides MAC, IPv4 and transport headers.
+    /// Number of bytes captured besides the MAC, IPv4 and transport headers.
     pub(super) fn kept(&self) -> usize {
         self.between()
             + self.headers.map_or(0, |headers| headers.len().saturating_sub(IPV4_HEADER + MOST_TCP))
     }
 
-    /// Bytes between IPv4 and transport headers, and those of a message.
+    /// Number of bytes between the IPv4 and transport headers, or of a message.
     fn between(&self) -> usize {
         let route = self.route.map_or(0, |(route, _)| source_route_bytes(&route.nodes) as usize);
         let message = self.message.map_or(0, |message| message.on_air().len());
         route + message + self.packet.segment.feedback.on_air().len()
     }
 
-    /// The header of its source route, if it has one, before this protocol.
+    /// Header of the source route in front of protocol `next`; empty without a source route.
     fn route_header(&self, next: u8) -> Vec<u8> {
         self.route.map(|(route, sender)| source_route_header(route, sender, next)).unwrap_or_default()
     }
 }
 
-/// What carries a flow.
+/// Transport protocol of a flow in captures.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Transport {
-    /// With the options that the simulated header counts.
+    /// TCP, with the options that the simulated header counts.
     Tcp,
-    /// Its checksum is computed too.
+    /// UDP, with a computed checksum.
     Udp,
-    /// Something from outside. If only its lengths are known it is UDP, with all that is behind its header as
-    /// the payload.
+    /// Packet from outside. If only its lengths are known, it is written as UDP whose payload is everything
+    /// behind the UDP header.
     Outside,
 }
 
 const SNAP: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
 const IP_SAP: [u8; 3] = [0x06, 0x06, 0x03];
-/// Of a body without a datagram: for no one in particular.
+/// Service access point of a body without a datagram (null SAP).
 const NULL_SAP: [u8; 3] = [0, 0, 0x03];
-/// Bytes of the shortest body whose kind is known.
+/// Length in bytes of the shortest body whose protocol is recorded.
 pub(super) const SHORTEST: usize = NULL_SAP.len();
 
 const ARP_SNAP: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x06];
 const ARP_SAP: [u8; 3] = [0x98, 0x98, 0x03];
-/// Bytes of a request and of a reply.
+/// Length in bytes of an ARP request and of an ARP reply.
 const ARP: usize = 28;
 
-/// Bytes of the longest header of TCP.
+/// Length in bytes of the longest TCP header.
 const MOST_TCP: usize = 60;
-/// A congestion header, which TCP or UDP follows.
+/// IP protocol numbers of a congestion header in front of TCP and of UDP.
 const CONGESTION_THEN_TCP: u8 = Layout::PROTOCOLS[0].0;
 const CONGESTION_THEN_UDP: u8 = Layout::PROTOCOLS[1].0;
-/// "Any host internal protocol" (IANA): a datagram whose frame has no room for the transport's header.
+/// IP protocol "any host internal protocol" (IANA), for a datagram whose frame has no room for the transport
+/// header.
 const CUT: u8 = 61;
 
-/// Appends a request or a reply of address resolution (RFC 826), behind LLC/SNAP or, where there is no room
-/// for that, behind 802.2 with the service access point of ARP.
+/// Appends an ARP request or reply (RFC 826) behind LLC/SNAP, or behind 802.2 with the service access point
+/// of ARP if LLC/SNAP does not fit.
 fn put_arp(out: &mut Vec<u8>, room: usize, packet: &Packet) {
     let llc: &[u8] = if room >= ARP_SNAP.len() + ARP { &ARP_SNAP } else { &ARP_SAP };
     if room < llc.len() + ARP {
@@ -118,8 +118,7 @@ fn put_arp(out: &mut Vec<u8>, room: usize, packet: &Packet) {
     out.extend(packet.destination.ipv4());
 }
 
-/// Appends the headers in a body of `room` bytes, and a message between neighbours; what is missing at its
-/// end is zero.
+/// Appends the headers, or a message between neighbours, in a body of `room` bytes; the rest is zero.
 pub(super) fn put(out: &mut Vec<u8>, room: usize, contents: &Contents) {
     let packet = contents.packet;
     if packet.is_arp() {
@@ -159,7 +158,8 @@ pub(super) fn put(out: &mut Vec<u8>, room: usize, contents: &Contents) {
     }
 }
 
-/// Appends the headers of a packet from outside. Where it is too short for UDP's, that is left out.
+/// Appends the headers of a packet from outside. The UDP header is left out if the packet is too short for
+/// it.
 fn put_outside(out: &mut Vec<u8>, room: usize, contents: &Contents) {
     if let Some(headers) = contents.headers {
         return put_headed(out, room, contents, headers);
@@ -178,8 +178,8 @@ fn put_outside(out: &mut Vec<u8>, room: usize, contents: &Contents) {
     }
 }
 
-/// Appends a packet from outside whose headers are known: with the ECN codepoint that it has by now, and the
-/// hops that it took. The checksum of its transport is that of its payload, which is not there.
+/// Appends the known headers of a packet from outside, with its present ECN codepoint and TTL. The transport
+/// checksum stays that of the original payload, which is not captured.
 fn put_headed(out: &mut Vec<u8>, room: usize, contents: &Contents, headers: &[u8]) {
     let packet = contents.packet;
     let segment = &packet.segment;
@@ -206,15 +206,15 @@ fn put_headed(out: &mut Vec<u8>, room: usize, contents: &Contents, headers: &[u8
     out.extend(parts.into_iter().flatten().take(left));
 }
 
-/// Bytes of the header of IPv4 at the beginning of this; none if there is no whole one.
+/// Length in bytes of the IPv4 header at the start of `headers`; none if no complete header is there.
 fn network_header(headers: &[u8]) -> Option<usize> {
     let length =
         headers.first().filter(|first| **first >> 4 == 4).map(|first| usize::from(first & 15) * 4)?;
     (length >= IPV4_HEADER && length <= headers.len()).then_some(length)
 }
 
-/// Appends LLC/SNAP, or if that leaves no room for a datagram of `length` bytes behind the IPv4 header, 802.2
-/// alone. Returns how many bytes there is room for behind the IPv4 header; none if there is none for that.
+/// Appends LLC/SNAP, or 802.2 alone if LLC/SNAP leaves no room for a datagram of `length` bytes behind the
+/// IPv4 header. Returns the bytes left behind the IPv4 header; none if that header does not fit.
 fn put_llc(out: &mut Vec<u8>, room: usize, length: usize) -> Option<usize> {
     let llc: &[u8] = if room >= SNAP.len() + IPV4_HEADER + length { &SNAP } else { &IP_SAP };
     let inside = room.checked_sub(llc.len() + IPV4_HEADER);
@@ -226,7 +226,7 @@ fn put_llc(out: &mut Vec<u8>, room: usize, length: usize) -> Option<usize> {
     inside
 }
 
-/// Appends a message of a routing protocol, as much of it as there is room for.
+/// Appends a message of a routing protocol, cut at the end of the body.
 fn put_message(out: &mut Vec<u8>, room: usize, packet: &Packet, message: &Message) {
     let (ip, bytes) = (message.ip.into(), message.on_air());
     let header = if matches!(message.carrier, Carrier::Udp(_)) { UDP_HEADER } else { 0 };
@@ -247,9 +247,9 @@ fn put_message(out: &mut Vec<u8>, room: usize, packet: &Packet, message: &Messag
     out.extend_from_slice(bytes);
 }
 
-/// What is before a transport's segment of `length` bytes: IPv4, the source route and the congestion header
-/// if there are such. The transport's protocol is the first of these, or the second behind a congestion
-/// header.
+/// Appends the headers in front of a transport segment of `length` bytes: IPv4, then the source route and the
+/// congestion header if present. `plain` is the transport's protocol number, `behind` the number that stands
+/// for a congestion header in front of the transport.
 fn put_outer(out: &mut Vec<u8>, contents: &Contents, (plain, behind): (u8, u8), length: usize) {
     let packet = contents.packet;
     let congestion = packet.segment.feedback.on_air();
@@ -297,7 +297,7 @@ mod tests {
         u16::from_be_bytes([ipv4[2], ipv4[3]])
     }
 
-    /// As receivers check: the sum over everything with its checksum is all ones.
+    /// Whether the Internet checksum over everything, its own field included, is all ones.
     fn is_sound(ipv4: &[u8]) -> bool {
         let length = total_length(ipv4) - 20;
         let mut pseudo = [0; 12];
@@ -320,8 +320,9 @@ mod tests {
         assert!(is_sound(ipv4), "{ipv4:?}");
     }
 
-    /// TCP data and an acknowledgement with timestamps, a ping, a fragment, and four bytes of a protocol
-    /// without ports: the IPv4 total length is that of the packet, and UDP's covers all behind IPv4.
+    /// Packets: TCP data and an acknowledgement with timestamps, a ping, a fragment, and four bytes of a
+    /// protocol without ports. The IPv4 total length is that of the packet, and the UDP length covers all
+    /// behind IPv4.
     #[test]
     fn a_packet_from_outside_is_as_long_as_it_is() {
         for (header, payload, protocol) in
@@ -340,8 +341,8 @@ mod tests {
         }
     }
 
-    /// TCP from port 5201 with timestamps, marked on the way, after one hop; then behind a congestion header;
-    /// and headers that are none.
+    /// Packets: TCP from port 5201 with timestamps, marked on the way, after one hop; the same behind a
+    /// congestion header; and bytes that are no IPv4 header.
     #[test]
     fn a_packet_from_outside_has_the_headers_that_are_known() {
         let tcp = [&[0x14, 0x51, 0x9a, 0xd2, 0, 0, 0, 9, 0, 0, 0, 7, 0x80, 0x10][..], &[3; 18]].concat();
@@ -398,7 +399,7 @@ mod tests {
         assert_eq!(options[12..20], [1, 1, 5, 18, 0, 0, 0, 101]);
         assert_eq!((whole.len(), whole[8 + 32]), (80, 13 << 4));
         assert!(is_sound(&whole[8..]));
-        // ns-2 counts the blocks alone.
+        // ns-2 counts the SACK blocks alone.
         let short = body(6 + 68, &packet, Transport::Tcp);
         assert_eq!((short[3 + 32], total_length(&short[3..])), (11 << 4, 64));
         assert!(is_sound(&short[3..]));

@@ -1,4 +1,4 @@
-//! Headers of IPv4 (RFC 791) and UDP (RFC 768), their checksums, and the ports of flows.
+//! Headers of IPv4 (RFC 791) and UDP (RFC 768) in captures, their checksums, and the ports of flows.
 
 use crate::routing::IpFields;
 use multihop_core::{FlowId, Layout, Packet};
@@ -8,11 +8,11 @@ pub(super) const UDP_HEADER: usize = 8;
 pub(super) const TCP: u8 = Layout::PROTOCOLS[0].1;
 pub(super) const UDP: u8 = Layout::PROTOCOLS[1].1;
 
-/// Dynamic ports begin here (RFC 6335): flow 0, then one after another.
+/// Port of flow 0: the first dynamic port (RFC 6335). Further flows follow in order.
 const FIRST_PORT: u32 = 49_152;
 const PORTS: u32 = 65_536 - FIRST_PORT;
 
-/// What the IPv4 header of a datagram says of its way.
+/// Addressing fields of an IPv4 header: source, destination, TTL.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Way {
     source: [u8; 4],
@@ -26,8 +26,8 @@ impl From<IpFields> for Way {
     }
 }
 
-/// The same of a packet that is no message between neighbours. A multicast packet has a TTL of 1: no router
-/// forwards it.
+/// IPv4 addressing fields of a packet that is no message between neighbours. A multicast packet has a TTL of
+/// 1: no router forwards it.
 pub(super) fn way(packet: &Packet) -> Way {
     if packet.is_multicast() {
         return Way { source: packet.source.ipv4(), destination: group(packet.flow), ttl: 1 };
@@ -36,21 +36,21 @@ pub(super) fn way(packet: &Packet) -> Way {
     IpFields { source: packet.source, destination: packet.destination, ttl }.into()
 }
 
-/// The group of the multicast flow that this one sends for, from the organisation-local scope (RFC 2365,
+/// IPv4 address of the multicast group that a flow sends to, in the organisation-local scope (RFC 2365,
 /// section 6.2).
 fn group(flow: FlowId) -> [u8; 4] {
     let [_, a, b, c] = flow.0.to_be_bytes();
     [239, 0b1100_0000 | a & 0b11, b, c]
 }
 
-/// The hardware address of that group (RFC 1112, section 6.4): the last 23 bits are those of its IPv4
-/// address.
+/// Ethernet address of a flow's multicast group (RFC 1112, section 6.4): the last 23 bits are those of the
+/// group's IPv4 address.
 pub(super) fn group_hardware_address(flow: FlowId) -> [u8; 6] {
     let [_, a, b, c] = group(flow);
     [0x01, 0x00, 0x5e, a & 0x7f, b, c]
 }
 
-/// The header of a datagram that carries `length` bytes.
+/// Appends the IPv4 header of a datagram that carries `length` bytes.
 pub(super) fn put_ipv4(out: &mut Vec<u8>, packet: &Packet, ip: Way, protocol: u8, length: usize) {
     let mut header = [0; IPV4_HEADER];
     header[0] = 0x45;
@@ -67,7 +67,7 @@ pub(super) fn put_ipv4(out: &mut Vec<u8>, packet: &Packet, ip: Way, protocol: u8
     out.extend(header);
 }
 
-/// The header of a datagram of `length` bytes, whose payload is this, and zeros.
+/// Appends the UDP header of a datagram of `length` bytes, whose payload is `payload` and zeros.
 pub(super) fn put_udp(out: &mut Vec<u8>, ip: Way, port: u16, payload: &[u8], length: usize) {
     let port = port.to_be_bytes();
     let mut header = [0; UDP_HEADER];
@@ -83,7 +83,7 @@ pub(super) fn put_udp(out: &mut Vec<u8>, ip: Way, port: u16, payload: &[u8], len
     out.extend(header);
 }
 
-/// Both ends of a flow use the same port.
+/// Port of a flow, used at both of its ends.
 pub(super) fn port(packet: &Packet) -> u16 {
     (FIRST_PORT + packet.flow.0 % PORTS) as u16
 }
@@ -97,7 +97,7 @@ pub(super) fn pseudo_header(ip: Way, protocol: u8, length: usize) -> [u8; 12] {
     header
 }
 
-/// The Internet checksum of parts, all but the last of even length (RFC 1071).
+/// Internet checksum of concatenated parts, each but the last of even length (RFC 1071).
 pub(super) fn checksum(parts: &[&[u8]]) -> u16 {
     let words = parts.iter().flat_map(|part| part.chunks(2));
     let word = |bytes: &[u8]| u16::from_be_bytes([bytes[0], bytes.get(1).copied().unwrap_or(0)]);

@@ -1,22 +1,24 @@
-//! What each node's radio sees, as a capture: pcapng, IEEE 802.11 with radiotap, one interface per node.
+//! Captures of what each node's radio receives and sends: pcapng, IEEE 802.11 with radiotap, one interface
+//! per node.
 //!
-//! A packet stands for one frame at one radio: one that it decoded, whatever its receiver address, or one
-//! that it sent itself. There is nothing of frames that were not decoded. Of an A-MPDU each MPDU is a packet,
-//! at a listener each that it decoded. Its bytes are those of a true 802.11 frame (`mpdu`, `datagram`); its
-//! length is that of the simulated frame. The FCS is there, because tshark reckons airtimes by what is there;
-//! it is right, as in every frame that was decoded. Of long frames only headers and messages of routing
-//! protocols are kept, the original length says how long they were.
+//! A packet of the capture is one frame at one radio that decoded or sent it; an A-MPDU is one packet per
+//! MPDU. Frames that a radio did not decode are absent. The bytes are those of a real 802.11 frame (`mpdu`,
+//! `datagram`), with the length of the simulated frame. The FCS is correct and included, because tshark
+//! computes airtimes from the included bytes. Of long frames only the headers and the messages of routing
+//! protocols are captured; the original length gives the true length.
 //!
-//! Two times are there, both of the node's own antenna. The packet's own is when the last bit had passed, in
-//! nanoseconds. That of radiotap, TSFT, is when the first bit of the MPDU came, after preamble and PLCP
-//! header, in whole microseconds. All MPDUs of an A-MPDU have both times of the A-MPDU, as drivers stamp them
-//! and tshark takes them. Packets are in the order of their own time, those of one instant in the order of
-//! interfaces, whatever the order of events was.
+//! A packet has two times, both at the node's own antenna:
 //!
-//! It comes from the medium, not from the stream of link events: those say what a MAC heard, but not the
-//! headers of what it heard.
+//! * The packet's time is that of the last bit, in nanoseconds.
+//! * TSFT of radiotap is that of the first bit of the MPDU, after preamble and PLCP header, in whole
+//!   microseconds.
 //!
-//! The log is written while the run goes on, and holds no more than the frames of one propagation delay.
+//! All MPDUs of an A-MPDU have both times of the A-MPDU, as drivers write them and tshark expects them.
+//! Packets are sorted by their time, then by interface, independently of the order of events.
+//!
+//! The source is the medium, not the stream of link events, which has no headers of overheard frames.
+//!
+//! The capture is written during the run and buffers the frames of one propagation delay.
 
 mod datagram;
 mod ip;
@@ -44,48 +46,48 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, Write};
 
-/// Link type of 802.11 frames behind a radiotap header.
+/// Link type of 802.11 frames with a radiotap header.
 const LINK_TYPE: u16 = 127;
-/// A femtowatt in dBm.
+/// One femtowatt in dBm.
 const FEMTOWATT_DBM: f64 = -120.0;
 
-/// A capture of everything that the radios of a run see. [`run_logged`](crate::run_logged) makes one.
+/// Capture of all frames at the radios of a run. [`run_logged`](crate::run_logged) writes one.
 pub struct AirLog {
     writer: PcapngWriter<Box<dyn Write + Send>>,
     selection: Selection,
     filter: FlowFilter,
-    /// The frame that ends now is of flows that are wanted.
+    /// Whether the frame that ends now belongs to a selected flow.
     is_wanted: bool,
     timing: Timing,
-    /// By [`crate::medium::RateSet::index`].
+    /// Radiotap fields of each rate, by [`crate::medium::RateSet::index`].
     rates: Vec<RateFields>,
-    /// By flow.
+    /// Transport protocol of each flow.
     transports: Vec<Transport>,
     has_powers: bool,
-    /// DATA frames are those of quality of service.
+    /// Whether DATA frames are `QoS` Data frames.
     qos: bool,
-    /// By node; empty if the scenario names none.
+    /// Channel of each node; empty if the scenario names no channel.
     channels: Vec<Channel>,
-    /// MPDUs of the frame that ends now; other frames are one.
+    /// MPDUs of the frame that ends now; one for any frame that is no A-MPDU.
     mpdus: Vec<Mpdu>,
-    /// The frame that ends now is an A-MPDU of several MPDUs: its reference.
+    /// Reference number of the frame that ends now, if it is an A-MPDU of several MPDUs.
     aggregate: Option<u32>,
-    /// A-MPDUs so far.
+    /// Number of A-MPDUs so far.
     aggregates: u32,
-    /// Of packets that were written, to be filled again.
+    /// Buffers of written packets, for reuse.
     spare: Vec<Vec<u8>>,
-    /// What may still be preceded: packets by their time and interface.
+    /// Packets that an earlier one may still precede, sorted by time and interface.
     pending: VecDeque<Pending>,
     headers: OutsideHeaders,
-    /// The first failure; nothing is written after it.
+    /// First write error; nothing is written after it.
     failure: Option<io::Error>,
 }
 
-/// An MPDU of the frame that ends now.
+/// MPDU of the frame that ends now.
 struct Mpdu {
-    /// On the air.
+    /// Length on the air, in bytes.
     length: u32,
-    /// Its first bytes.
+    /// Captured first bytes.
     kept: Vec<u8>,
 }
 
@@ -96,15 +98,14 @@ struct Pending {
     bytes: Vec<u8>,
 }
 
-/// Why a run has no capture.
+/// Reason why a run has no capture.
 #[derive(Debug)]
 pub enum AirLogError {
-    /// The scenario counts fewer bytes than this for MAC header and FCS of a DATA frame, so that no 802.11
-    /// frame can be as long as its frames.
+    /// A DATA frame of the scenario is too short for a real 802.11 MAC header and FCS.
     NoRoomForHeader {
-        /// What it counts.
+        /// Bytes that the scenario counts for MAC header and FCS.
         data_header: u32,
-        /// What there must be.
+        /// Bytes that 802.11 needs for MAC header and FCS.
         least: u32,
     },
     /// The capture cannot be written.
@@ -133,7 +134,7 @@ impl From<io::Error> for AirLogError {
 }
 
 impl AirLog {
-    /// A log of a run of `config`, to be written to `out` as the run goes on.
+    /// Creates the capture of a run of `config`, written to `out` during the run.
     ///
     /// # Errors
     /// If the scenario's frames are too short for an 802.11 header, or `out` cannot be written.
@@ -171,7 +172,7 @@ impl AirLog {
             has_powers: match &config.medium.model {
                 MediumModel::Sinr { .. } | MediumModel::Sensed { .. } => true,
                 MediumModel::Matrix { quantity, .. } => matches!(quantity, MatrixQuantity::Rssi { .. }),
-                // Its powers only compare signals with each other.
+                // Powers of this model only compare signals with each other.
                 MediumModel::Ranges { .. } => false,
             },
             qos,
@@ -186,14 +187,14 @@ impl AirLog {
         })
     }
 
-    /// The same, which has only what these nodes saw, and of that what ended in the interval.
+    /// Restricts the capture to the selected nodes, flows and interval.
     #[must_use]
     pub fn only(mut self, config: &Config, selection: Selection) -> AirLog {
         self.selection = selection.with_senders(config);
         self
     }
 
-    /// A packet that comes from outside now has these headers.
+    /// Registers the IPv4 and transport headers of an injected packet.
     pub(crate) fn register_headers(
         &mut self,
         now: Time,
@@ -206,15 +207,15 @@ impl AirLog {
         self.headers.register_headers(number, headers);
     }
 
-    /// The first of the outcomes of packets from outside is asked for.
+    /// Notes that the caller is about to poll the first of the outcomes.
     pub(crate) fn ask(&mut self, outcomes: &VecDeque<PacketOutcome>) {
         self.headers.note(outcomes);
         self.headers.ask();
     }
 
-    /// A frame ends at its listeners; [`AirLog::heard`] and [`AirLog::sent`] are about this one until the
-    /// next. `packet` is that which it carries, or is sent for; `outcomes` are those that nobody has asked
-    /// for.
+    /// Starts the record of a frame that ends at its listeners; [`AirLog::heard`] and [`AirLog::sent`] refer
+    /// to this frame until the next call. `packet` is the packet that the frame carries or is sent for;
+    /// `outcomes` are the outcomes not polled yet.
     pub(crate) fn frame_ends(
         &mut self,
         frame: &Frame,
@@ -225,7 +226,7 @@ impl AirLog {
     ) {
         self.headers.note(outcomes);
         self.headers.forget(frame.end());
-        // All that is still to come ends at its own node no earlier than this.
+        // Frames that end later end at their own transmitter no earlier than this.
         self.write_before(frame.end() - self.timing.propagation);
         self.spare.extend(self.mpdus.drain(..).map(|mpdu| mpdu.kept));
         self.aggregate = None;
@@ -262,7 +263,7 @@ impl AirLog {
         }
     }
 
-    /// Makes the first bytes of a frame, or of an MPDU of it, whose first packet this is.
+    /// Builds the captured bytes of a frame, or of one of its MPDUs whose first packet is `packet`.
     fn unit(&mut self, unit: Unit, packet: Option<Handle>, packets: &Slab) {
         let contents: Vec<Contents> = std::iter::successors(packet, |packet| packets.next_msdu(*packet))
             .map(|handle| {
@@ -287,7 +288,7 @@ impl AirLog {
         self.mpdus.push(Mpdu { length: unit.bytes, kept: bytes });
     }
 
-    /// A listener decoded the frame; of several MPDUs those that `arrived`.
+    /// Records the frame at a listener that decoded it; of an A-MPDU, the MPDUs that `arrived`.
     pub(crate) fn heard(&mut self, frame: &Frame, link: &Link, arrived: &Bitmap) {
         let dbm =
             |femtowatts: f64| (10.0 * femtowatts.log10() + FEMTOWATT_DBM).round().clamp(-128.0, 127.0) as i8;
@@ -295,7 +296,7 @@ impl AirLog {
         self.add(NodeId(link.to), frame, Span::ZERO, Seen::Received { dbm }, |place| arrived.has(place));
     }
 
-    /// The frame's sender, whose antenna it left a propagation delay before it came to the listeners.
+    /// Records the frame at its transmitter, one propagation delay before it ends at the listeners.
     pub(crate) fn sent(&mut self, frame: &Frame) {
         let is_unicast = frame.to.is_some();
         let reserves = self.aggregate.is_some() && self.timing.aggregation.is_some_and(|limits| limits.rts);
@@ -314,12 +315,12 @@ impl AirLog {
         self.add(frame.from, frame, self.timing.propagation, Seen::Sent { flags }, |_| true);
     }
 
-    /// Did writing fail? Then the run may as well end.
+    /// Whether a write has failed, so that the run may as well end.
     pub(crate) fn has_failed(&self) -> bool {
         self.failure.is_some()
     }
 
-    /// Writes what is left.
+    /// Writes the buffered packets.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.write_before(Time::NEVER);
         match self.failure {
@@ -328,8 +329,8 @@ impl AirLog {
         }
     }
 
-    /// Packets of the present frame, which was at the node's antenna `earlier` than at the listeners: of
-    /// several MPDUs those at the places that are `there`.
+    /// Buffers the present frame as seen by a node, at whose antenna it was `earlier` than at the listeners;
+    /// of an A-MPDU, the MPDUs for whose index `there` is true.
     fn add(&mut self, node: NodeId, frame: &Frame, earlier: Span, seen: Seen, there: impl Fn(usize) -> bool) {
         let starts = frame.air.start + frame.overhead - earlier;
         let at = frame.end() - earlier;

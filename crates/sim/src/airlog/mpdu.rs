@@ -1,22 +1,22 @@
-//! 802.11 frames made of simulated ones (IEEE 802.11-2012, clauses 8.2 and 8.3; block acknowledgements:
-//! 802.11-2016, 9.3.1.8 and 9.3.1.9), without their FCS.
+//! 802.11 frames built from simulated frames, without FCS (IEEE 802.11-2012, clauses 8.2 and 8.3; block
+//! acknowledgements: 802.11-2016, 9.3.1.8 and 9.3.1.9).
 
 use super::datagram::{self, Contents};
 use super::ip::group_hardware_address;
 use crate::medium::{Frame, Load};
 use multihop_core::{FlowId, FrameKind, NodeId, Span};
 
-/// Bytes of the frame check sequence.
+/// Length in bytes of the frame check sequence.
 pub(super) const FCS: u32 = 4;
-/// Bytes of the MAC header of a DATA frame with three addresses.
+/// Length in bytes of the MAC header of a DATA frame with three addresses.
 const DATA_HEADER: u32 = 24;
-/// Bytes that quality of service adds to it (802.11-2016, 9.2.4.5).
+/// Length in bytes of the `QoS` control field (802.11-2016, 9.2.4.5).
 const QOS_CONTROL: u32 = 2;
-/// Bytes of a frame that its headers behind that of the MAC can take: LLC/SNAP, IPv4, and TCP with all
-/// options. More with a source route, a congestion header or a message of a routing protocol.
+/// Largest number of bytes of LLC/SNAP, IPv4, and TCP with all options. Source routes, congestion headers and
+/// routing messages add to it.
 const PLAIN_HEADERS: usize = 8 + 20 + 60;
 
-// The first byte of the frame control field: subtype, type, and protocol version 0 (8.2.4.1).
+// First byte of the frame control field: subtype, type, and protocol version 0 (8.2.4.1).
 const RTS: u8 = 0xb4;
 const CTS: u8 = 0xc4;
 const ACK: u8 = 0xd4;
@@ -24,43 +24,43 @@ const BLOCK_ACK_REQUEST: u8 = 0x84;
 const BLOCK_ACK: u8 = 0x94;
 const CF_END: u8 = 0xe4;
 const DATA: u8 = 0x08;
-/// Of DATA without a body, or with one that is too short for any.
+/// Null frame: DATA without a body, or with one too short to interpret.
 const NULL: u8 = 0x48;
-/// Of DATA with quality of service.
+/// Bit that turns DATA into `QoS` Data.
 const QOS: u8 = 0x80;
 
 const RETRY: u8 = 0x08;
 
-/// Of the `QoS` control field, besides the traffic identifier: the body is an A-MSDU (9.2.4.5.9). All else is
-/// zero: "normal ack", which in an A-MPDU asks for a block acknowledgement.
+/// Bit of the `QoS` control field: the body is an A-MSDU (9.2.4.5.9). The other fields but the TID are zero:
+/// acknowledgement policy "normal ack", which in an A-MPDU asks for a block acknowledgement.
 const A_MSDU_PRESENT: u8 = 0x80;
-/// Bytes of the header of a packet in an A-MSDU: two addresses and a length (9.3.2.2).
+/// Length in bytes of the subframe header of an A-MSDU: two addresses and a length (9.3.2.2).
 const SUBFRAME_HEADER: usize = 14;
-/// Packets of an A-MSDU begin at multiples of this.
+/// Alignment in bytes of the subframes of an A-MSDU.
 const SUBFRAME_ALIGNMENT: usize = 4;
 
-/// The control field of a compressed block acknowledgement and of a request for one: of type 2 (table 9-24).
-/// The traffic identifier is in the four highest bits of its second byte.
+/// Control field of a compressed block acknowledgement and of a request for one: type 2 (table 9-24). The TID
+/// is in the four highest bits of its second byte.
 const COMPRESSED: u8 = 2 << 1;
-/// Instead of a fragment number: the bitmap has 32 bytes (802.11ax-2021, table 9-30b).
+/// Fragment number that announces a bitmap of 32 bytes (802.11ax-2021, table 9-30b).
 const BITMAP_OF_32_BYTES: u16 = 4;
-/// Bytes of a block acknowledgement besides its bitmap: two addresses, control, start, FCS.
+/// Length in bytes of a block acknowledgement without its bitmap: two addresses, control, start, FCS.
 const AROUND_BITMAP: u32 = 24;
 
-/// Bytes of the MAC header of a DATA frame, with quality of service or without.
+/// Length in bytes of the MAC header of a DATA frame, with or without `QoS`.
 pub(super) const fn data_header(qos: bool) -> u32 {
     if qos { DATA_HEADER + QOS_CONTROL } else { DATA_HEADER }
 }
 
-/// Bytes of the longest frame that holds a datagram.
+/// Length in bytes of the longest captured frame that holds a datagram.
 pub(super) const fn longest(qos: bool) -> usize {
     data_header(qos) as usize + 8 + 65_535 + FCS as usize
 }
 
-/// Everyone's network: an independent one, in which frames go neither to nor from a distribution system.
+/// BSSID of all frames: an independent network, without a distribution system.
 const BSSID: [u8; 6] = [0x02, 0xff, 0, 0, 0, 0];
 
-/// A node's address, locally administered; all ones for none in particular.
+/// Locally administered MAC address of a node; the broadcast address for none.
 pub(super) fn address(node: Option<NodeId>) -> [u8; 6] {
     node.map_or([0xff; 6], |node| {
         let [a, b, c, d] = node.0.to_be_bytes();
@@ -68,28 +68,28 @@ pub(super) fn address(node: Option<NodeId>) -> [u8; 6] {
     })
 }
 
-/// A frame, or one of the MPDUs of an A-MPDU.
+/// Frame, or MPDU of an A-MPDU, to build.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unit<'p> {
     pub(super) frame: &'p Frame,
-    /// From its MAC header to its FCS.
+    /// Length in bytes from the MAC header to the FCS.
     pub(super) bytes: u32,
     pub(super) sequence: u32,
     pub(super) retry: bool,
-    /// The traffic identifier of DATA.
+    /// Traffic identifier of DATA.
     pub(super) tid: u8,
-    /// What it says of others, if it is a block acknowledgement or a request for one.
+    /// Content of a block acknowledgement or of a request for one.
     pub(super) about: Option<&'p Load>,
-    /// Its packets: several are an A-MSDU, of packets of these network-layer bytes each.
+    /// Packets of the frame; several form an A-MSDU.
     pub(super) contents: &'p [Contents<'p>],
-    /// DATA frames have quality of service.
+    /// Whether DATA frames are `QoS` Data frames.
     pub(super) qos: bool,
-    /// LLC bytes in front of each packet of an A-MSDU.
+    /// Length in bytes of the LLC header in front of each packet of an A-MSDU.
     pub(super) llc: u32,
 }
 
 impl Unit<'_> {
-    /// How many of its first bytes are kept.
+    /// Number of first bytes to capture.
     pub(super) fn kept(&self) -> usize {
         let headers = |contents: &Contents| PLAIN_HEADERS + contents.kept();
         let before = match self.contents {
@@ -103,12 +103,12 @@ impl Unit<'_> {
             + self.contents.last().map_or(PLAIN_HEADERS, headers)
     }
 
-    /// Where a packet of an A-MSDU ends whose subframe begins behind `at`.
+    /// End in bytes of an A-MSDU subframe that begins at `at` and holds `contents`.
     fn subframe_end(&self, at: usize, contents: &Contents) -> usize {
         at.next_multiple_of(SUBFRAME_ALIGNMENT) + SUBFRAME_HEADER + self.msdu(contents)
     }
 
-    /// The flow that sends for the multicast group that the frame is for.
+    /// Flow that sends to the multicast group of the frame; none for other frames.
     fn group(&self) -> Option<FlowId> {
         let packet = self.contents.first().filter(|_| self.frame.to.is_none())?.packet;
         packet.is_multicast().then_some(packet.flow)
@@ -119,10 +119,9 @@ impl Unit<'_> {
     }
 }
 
-/// Appends the first bytes of a frame, at most as many as are [`Unit::kept`]; what is missing at its end is
-/// zero. DATA frames may be those of quality of service.
+/// Appends the first bytes of a frame, at most [`Unit::kept`]; missing bytes at its end are zero.
 ///
-/// A DATA frame with contents must have at least [`data_header`] and `FCS` bytes.
+/// A DATA frame with contents has at least [`data_header`] and `FCS` bytes.
 pub(super) fn put(out: &mut Vec<u8>, unit: &Unit) {
     let start = out.len();
     let Unit { frame, qos, .. } = *unit;
@@ -164,8 +163,8 @@ pub(super) fn put(out: &mut Vec<u8>, unit: &Unit) {
     debug_assert!(out.len() - start <= unit.kept());
 }
 
-/// Appends what is behind the addresses of a block acknowledgement, or of a request for one, which has no
-/// bitmap.
+/// Appends the part of a block acknowledgement, or of a request for one, behind the addresses. A request has
+/// no bitmap.
 fn put_block_ack(out: &mut Vec<u8>, unit: &Unit, about: &Load) {
     let answers = unit.frame.kind == FrameKind::BlockAck;
     let bitmap = if answers { (unit.bytes - AROUND_BITMAP) as usize } else { 0 };
@@ -176,8 +175,8 @@ fn put_block_ack(out: &mut Vec<u8>, unit: &Unit, about: &Load) {
     out.extend(words.into_iter().flat_map(u64::to_le_bytes).take(bitmap));
 }
 
-/// Appends the packets of an A-MSDU, each behind its header. Both addresses are those of the hop: nothing is
-/// bridged.
+/// Appends the packets of an A-MSDU, each behind its subframe header. Both addresses are those of the hop: no
+/// packet is bridged.
 fn put_a_msdu(out: &mut Vec<u8>, unit: &Unit) {
     let body = out.len();
     for contents in unit.contents {
@@ -193,7 +192,7 @@ fn put_a_msdu(out: &mut Vec<u8>, unit: &Unit) {
     out.truncate(body - data_header(unit.qos) as usize + unit.kept());
 }
 
-/// The duration field in whole microseconds, 15 bits of them; ns-2's rules allow frames that would need more.
+/// Duration field: whole microseconds in 15 bits. ns-2's rules allow longer durations, which are capped.
 fn duration(span: Span) -> u16 {
     const MOST: u64 = (1 << 15) - 1;
     span.rounded_up(Span::from_us(1)).whole(Span::from_us(1)).min(MOST) as u16
@@ -310,7 +309,7 @@ mod tests {
         assert_eq!((&long[29..51], long[51]), (&[0; 22][..], 0x80));
     }
 
-    /// 60 bytes and LLC are 68 behind 14 of a header: 82, padded to 84, and the header of the second.
+    /// Subframes: 60 bytes and LLC are 68, behind a header of 14: 82, padded to 84; then the second header.
     #[test]
     fn packets_of_an_a_msdu_have_headers_of_their_own() {
         let mut packets = Slab::default();

@@ -1,41 +1,41 @@
-//! What packets from outside have in front of their payload, where that is known.
+//! Known headers of packets from outside, for the capture.
 
 use crate::external::PacketOutcome;
 use multihop_core::{Span, Time};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A sender that has not heard that its packet arrived may repeat it for no longer than this.
+/// Longest time for which a transmitter may retransmit a packet that has arrived, because it missed the ACK.
 const REPEATED: Span = Span::from_ms(1_000);
 
-/// The headers of IPv4 and transport of packets in the network, by the number of the packet.
+/// IPv4 and transport headers of injected packets in the network, by packet number.
 #[derive(Debug, Default)]
 pub(super) struct OutsideHeaders {
     known: BTreeMap<u64, Box<[u8]>>,
-    /// Of these, packets of which something became, and when.
+    /// Outcomes of these packets: time and packet number.
     settled: VecDeque<(Time, u64)>,
-    /// So many of the outcomes that nobody has asked for yet are among them.
+    /// Number of unpolled outcomes that `settled` already contains.
     noted: usize,
 }
 
 impl OutsideHeaders {
-    /// A packet has these.
+    /// Stores the headers of a packet.
     pub(super) fn register_headers(&mut self, number: u64, headers: &[u8]) {
         self.known.insert(number, headers.into());
     }
 
-    /// Notes the outcomes that nobody has asked for yet. When they are asked for makes no difference.
+    /// Copies new outcomes to `settled`. The result does not depend on when the caller polls outcomes.
     pub(super) fn note(&mut self, outcomes: &VecDeque<PacketOutcome>) {
         let more = outcomes.range(self.noted..).map(|outcome| (outcome.at(), outcome.number()));
         self.settled.extend(more);
         self.noted = outcomes.len();
     }
 
-    /// The first of them is asked for.
+    /// Notes that the caller polls the first outcome.
     pub(super) fn ask(&mut self) {
         self.noted -= 1;
     }
 
-    /// Forgets what nothing repeats from this instant on.
+    /// Removes the headers of packets that no node can retransmit from `now` on.
     pub(super) fn forget(&mut self, now: Time) {
         while let Some((_, old)) = self.settled.front().filter(|(at, _)| *at + REPEATED < now) {
             self.known.remove(old);
@@ -43,7 +43,7 @@ impl OutsideHeaders {
         }
     }
 
-    /// Those of a packet.
+    /// Headers of a packet, if known.
     pub(super) fn of(&self, number: u64) -> Option<&[u8]> {
         self.known.get(&number).map(AsRef::as_ref)
     }

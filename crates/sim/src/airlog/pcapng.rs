@@ -1,6 +1,6 @@
-//! Writes pcapng (draft-ietf-opsawg-pcapng): a section, its interfaces, its packets.
+//! Writer of pcapng files (draft-ietf-opsawg-pcapng): a section, its interfaces, its packets.
 //!
-//! Little-endian, times in nanoseconds. A file is written from front to back through a buffer of fixed size.
+//! Files are little-endian, with times in nanoseconds, written front to back through a buffer of fixed size.
 
 use std::io::{self, BufWriter, Write};
 
@@ -9,7 +9,7 @@ const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 
-// Options.
+// Option codes.
 const OPT_END: u16 = 0;
 const OPT_COMMENT: u16 = 1;
 const SHB_USER_APPLICATION: u16 = 4;
@@ -18,23 +18,23 @@ const IF_TIME_RESOLUTION: u16 = 9;
 
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 const VERSION: [u16; 2] = [1, 0];
-/// The section is as long as the file.
+/// Section length "unspecified": the section extends to the end of the file.
 const LENGTH_UNKNOWN: u64 = u64::MAX;
-/// Times are in units of ten to the minus ninth of a second.
+/// Resolution of times: a unit is 10^-9 s.
 const NANOSECONDS: u8 = 9;
 const BUFFER: usize = 1 << 16;
 
-/// A pcapng file in the making, of one section.
+/// Writer of a pcapng file with one section.
 pub struct PcapngWriter<W: Write> {
     out: BufWriter<W>,
     block: Vec<u8>,
 }
 
 impl<W: Write> PcapngWriter<W> {
-    /// Begins the section; `application` and `comment` go into its header.
+    /// Starts the section; `application` and `comment` go into its header.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the block cannot be written.
     pub fn new(out: W, application: &str, comment: &str) -> io::Result<PcapngWriter<W>> {
         let mut writer = PcapngWriter { out: BufWriter::with_capacity(BUFFER, out), block: Vec::new() };
         writer.write(SECTION_HEADER, |block| {
@@ -48,10 +48,10 @@ impl<W: Write> PcapngWriter<W> {
         Ok(writer)
     }
 
-    /// Describes an interface; interfaces are numbered from 0 in the order of these calls.
+    /// Writes the description of an interface; interfaces are numbered from 0 in the order of these calls.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the block cannot be written.
     pub fn interface(&mut self, name: &str, link_type: u16, snap_length: u32) -> io::Result<()> {
         self.write(INTERFACE_DESCRIPTION, |block| {
             block.extend(link_type.to_le_bytes());
@@ -63,10 +63,10 @@ impl<W: Write> PcapngWriter<W> {
         })
     }
 
-    /// A packet of `length` bytes, of which the first, `captured`, are kept.
+    /// Writes a packet of `length` bytes, of which the file holds the first bytes, `captured`.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the block cannot be written.
     pub fn packet(&mut self, interface: u32, time_ns: u64, length: u32, captured: &[u8]) -> io::Result<()> {
         self.write(ENHANCED_PACKET, |block| {
             let [high, low] = [(time_ns >> 32) as u32, time_ns as u32];
@@ -77,15 +77,15 @@ impl<W: Write> PcapngWriter<W> {
         })
     }
 
-    /// Writes what is still in the buffer.
+    /// Flushes the buffer.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the buffer cannot be written.
     pub fn finish(mut self) -> io::Result<()> {
         self.out.flush()
     }
 
-    /// A block: type, length, body, padding, and the length again.
+    /// Writes a block: type, length, body, padding, and the length again.
     fn write(&mut self, kind: u32, body: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
         const AROUND: usize = 12;
         let block = &mut self.block;
@@ -101,7 +101,7 @@ impl<W: Write> PcapngWriter<W> {
     }
 }
 
-/// The bytes of a text that fit into an option, whole characters only.
+/// Longest prefix of whole characters of `text` that fits into an option.
 fn text(text: &str) -> &[u8] {
     let mut end = text.len().min(usize::from(u16::MAX));
     while !text.is_char_boundary(end) {

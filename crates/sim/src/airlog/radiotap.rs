@@ -1,15 +1,15 @@
-//! The radiotap header in front of each frame (radiotap.org, "defined fields").
+//! Radiotap header in front of each captured frame (radiotap.org, "defined fields").
 
 use crate::config::Channel;
 use multihop_core::Span;
 use multihop_dot11::{Band, Bandwidth, DataRate, HePpdu, HtPpdu, OfdmClock, Phy, Ppdu, VhtPpdu};
 
-/// Bytes of the longest header that is written here, of frames at rates alone or at schemes as well.
+/// Length in bytes of the longest radiotap header, with or without modulation and coding schemes.
 pub(super) const fn longest(schemes: bool) -> usize {
     if schemes { 64 } else { 36 }
 }
 
-// Bits of the word that says which fields are present, in their order.
+// Bits of the word of present fields, in the order of the fields.
 const TSFT: u32 = 1 << 0;
 const FLAGS: u32 = 1 << 1;
 const RATE: u32 = 1 << 2;
@@ -23,52 +23,52 @@ const TIMESTAMP: u32 = 1 << 22;
 const HE: u32 = 1 << 23;
 const L_SIG: u32 = 1 << 27;
 
-/// Nanoseconds, at the last bit of the PPDU.
+/// Unit and position of the timestamp field: nanoseconds, at the last bit of the PPDU.
 const TIMESTAMP_UNIT_AND_POSITION: u8 = 0x23;
 
 const FLAG_SHORT_PREAMBLE: u8 = 0x02;
-/// The frame ends with its FCS.
+/// Flag: the frame ends with its FCS.
 const FLAG_FCS: u8 = 0x10;
 
 const CHANNEL_CCK: u16 = 0x0020;
 const CHANNEL_OFDM: u16 = 0x0040;
 const CHANNEL_2_GHZ: u16 = 0x0080;
 const CHANNEL_5_GHZ: u16 = 0x0100;
-/// Frequency hopping.
+/// Channel flag: GFSK, as frequency hopping uses it.
 const CHANNEL_GFSK: u16 = 0x0800;
-/// At half and a quarter of the clock.
+/// Channel flags: half and quarter clock (10 MHz and 5 MHz channels).
 const CHANNEL_HALF: u16 = 0x4000;
 const CHANNEL_QUARTER: u16 = 0x8000;
 
-/// Of the status of an A-MPDU: it is known which MPDU is the last, and this is it.
+/// A-MPDU status flags: the last MPDU is known, and this MPDU is the last.
 const LAST_IS_KNOWN: u16 = 0x0004;
 const IS_LAST: u16 = 0x0008;
 
-/// Of the legacy signal field, the length is known.
+/// L-SIG flag: the length is known.
 const LENGTH_IS_KNOWN: u16 = 0x0002;
 
-/// It was sent after a CTS to the station itself.
+/// TX flag: the frame was sent after a CTS-to-self.
 pub(super) const TX_WITH_CTS: u16 = 0x0002;
-/// It was sent after RTS and CTS.
+/// TX flag: the frame was sent after RTS and CTS.
 pub(super) const TX_WITH_RTS: u16 = 0x0004;
-/// No acknowledgement is awaited.
+/// TX flag: no acknowledgement is expected.
 pub(super) const TX_WITHOUT_ACK: u16 = 0x0008;
 
-/// What is the same for all frames at one rate.
+/// Radiotap fields that all frames at one rate share.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct RateFields {
     flags: u8,
     mhz: u16,
     channel: u16,
     how: How,
-    /// Silence that belongs to a frame and is no part of what its preamble announces.
+    /// Silent signal extension at the end of a frame, which the preamble does not announce.
     silence: Span,
 }
 
-/// The field that says what a frame was sent at.
+/// Field that gives the rate or scheme of a frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum How {
-    /// In units of 500 kb/s, rounded up: that concerns 2.25 Mb/s in 5 MHz, as in Linux.
+    /// Rate in units of 500 kb/s, rounded up. Only 2.25 Mb/s in 5 MHz is rounded, as in Linux.
     Rate(u8),
     Mcs([u8; 3]),
     Vht([u8; 12]),
@@ -76,9 +76,9 @@ enum How {
 }
 
 impl RateFields {
-    /// Where the scenario names no channel, it is 1 at 2.4 GHz, and 36 at 5 GHz. Its flags are those of the
-    /// frame's modulation, which is how Linux distinguishes 802.11g frames from 802.11b frames. A network
-    /// that hops is written down as if it stood on one of its channels.
+    /// Fields of a rate of this PHY. Without a channel in the scenario, the channel is 1 at 2.4 GHz and 36 at
+    /// 5 GHz. The channel flags are those of the frame's modulation, by which Linux distinguishes 802.11g
+    /// frames from 802.11b frames. A network that hops is recorded as if it stayed on one of its channels.
     pub(super) fn new(phy: &Phy, rate: DataRate) -> RateFields {
         let (mhz, band) = match phy.options().band {
             Band::Ghz2_4 => (2412, CHANNEL_2_GHZ),
@@ -105,7 +105,7 @@ impl RateFields {
         RateFields { flags, mhz, channel: band | kind | clock, how, silence }
     }
 
-    /// The same on a channel of the same band: radiotap has the centre of its first 20 MHz, the primary
+    /// Moves the fields to another channel of the band. Radiotap names the centre of the primary 20 MHz
     /// channel.
     pub(super) fn on(self, channel: Channel) -> RateFields {
         RateFields { mhz: Channel { width_mhz: 20, ..channel }.centre_mhz() as u16, ..self }
@@ -124,7 +124,7 @@ impl How {
         }
     }
 
-    /// Its bit in the word of fields, with that of the legacy signal field.
+    /// Bits of this field and of L-SIG in the word of present fields.
     fn field(&self) -> u32 {
         match self {
             How::Rate(_) => RATE,
@@ -134,9 +134,9 @@ impl How {
         }
     }
 
-    /// The field of the legacy signal field of a PPDU that is on the air for so long: its length, which says
-    /// at a rate of 6 Mb/s how long that is, and in HE is no multiple of three (19.3.9.3.5, 21.3.8.2.4;
-    /// 802.11ax-2021, 27.3.11.5). Not known where it would have more than 12 bits.
+    /// L-SIG field of a PPDU: the length in bytes that takes the airtime at 6 Mb/s, reduced in HE so that it
+    /// is no multiple of three (19.3.9.3.5, 21.3.8.2.4; 802.11ax-2021, 27.3.11.5). Marked as unknown if it
+    /// needs more than 12 bits.
     fn legacy_length(&self, airtime: Span) -> [u16; 2] {
         const SYMBOL: Span = Span::from_us(4);
         const PREAMBLE: Span = Span::from_us(20);
@@ -147,18 +147,18 @@ impl How {
     }
 }
 
-/// OFDM at 2.4 GHz (19.3.2.4.2).
+/// Duration of the signal extension of OFDM at 2.4 GHz, in microseconds (19.3.2.4.2).
 const SIGNAL_EXTENSION_US: u64 = 6;
 
-/// `known`, `flags` and `mcs`: all of it is known, that there is no space-time coding and no extension stream
-/// too.
+/// HT field: `known`, `flags` and `mcs`. All properties are known, including the absence of space-time coding
+/// and of extension streams.
 fn ht(ppdu: HtPpdu) -> [u8; 3] {
     let wide = u8::from(ppdu.bandwidth == Bandwidth::Mhz40);
     [0x7f, wide | u8::from(ppdu.short_gi) << 2 | u8::from(ppdu.ldpc) << 4, ppdu.mcs]
 }
 
-/// Space-time coding, guard interval, beamforming and bandwidth are known; scheme, streams and code of the
-/// first user.
+/// VHT field. Space-time coding, guard interval, beamforming and bandwidth are known, and scheme, streams and
+/// code of the first user.
 fn vht(ppdu: VhtPpdu) -> [u8; 12] {
     let bandwidth = match ppdu.bandwidth {
         Bandwidth::Mhz40 => 1,
@@ -170,8 +170,8 @@ fn vht(ppdu: VhtPpdu) -> [u8; 12] {
     [0x65, 0, u8::from(ppdu.short_gi) << 2, bandwidth, user, 0, 0, 0, u8::from(ppdu.ldpc), 0, 0, 0]
 }
 
-/// To a single user. Scheme, dual carriers, code, space-time coding, bandwidth, Doppler, guard interval,
-/// number of training symbols and beamforming are known.
+/// HE field of a single-user PPDU. Scheme, dual carrier modulation, code, space-time coding, bandwidth,
+/// Doppler, guard interval, number of training symbols and beamforming are known.
 fn he(ppdu: &HePpdu) -> [u8; 12] {
     let bandwidth = match ppdu.bandwidth {
         Bandwidth::Mhz40 => 1,
@@ -186,7 +186,7 @@ fn he(ppdu: &HePpdu) -> [u8; 12] {
     };
     // Training symbols of 6.4 us are "2x", those of 12.8 us "4x".
     let training = if ppdu.training.ns() == 12_800 { 3 } else { 2 };
-    // 1, 2, 4, 6 or 8 of them by streams (802.11ax-2021, table 27-14), which are the numbers 0 to 4 here.
+    // 1, 2, 4, 6 or 8 training symbols by number of streams (802.11ax-2021, table 27-14), encoded as 0 to 4.
     let symbols = if ppdu.streams == 1 { 0 } else { u16::from(ppdu.streams).div_ceil(2) };
     let words: [u16; 6] = [
         0xc2e0,
@@ -201,44 +201,44 @@ fn he(ppdu: &HePpdu) -> [u8; 12] {
     bytes
 }
 
-/// How the frame came to be seen by this radio.
+/// Role of the capturing radio in a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Seen {
-    /// It was received; with the power in dBm where the medium has powers.
+    /// The radio received the frame.
     Received {
-        /// At the antenna.
+        /// Power at the antenna in dBm; none if the medium has no powers.
         dbm: Option<i8>,
     },
-    /// The node sent it itself.
+    /// The radio sent the frame.
     Sent {
-        /// Of `TX_WITH_CTS`, `TX_WITH_RTS` and `TX_WITHOUT_ACK`.
+        /// Combination of `TX_WITH_CTS`, `TX_WITH_RTS` and `TX_WITHOUT_ACK`.
         flags: u16,
     },
 }
 
-/// When a PPDU was at an antenna.
+/// Times of a PPDU at an antenna.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stamps {
-    /// The first bit behind preamble and PLCP header, in microseconds. All MPDUs of an A-MPDU have the same,
-    /// as from drivers.
+    /// Time of the first bit behind preamble and PLCP header, in microseconds. All MPDUs of an A-MPDU have
+    /// the same, as drivers write it.
     pub tsft_us: u64,
-    /// The last bit, in nanoseconds.
+    /// Time of the last bit, in nanoseconds.
     pub end_ns: u64,
-    /// How long it was on the air.
+    /// Airtime of the PPDU.
     pub airtime: Span,
 }
 
-/// The place of an MPDU in an A-MPDU.
+/// Place of an MPDU in an A-MPDU.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Aggregate {
-    /// The same for all MPDUs of an A-MPDU, and of no other.
+    /// Reference number, the same for all MPDUs of an A-MPDU and unique to it.
     pub reference: u32,
-    /// There is none behind it.
+    /// Whether the MPDU is the last of its A-MPDU.
     pub is_last: bool,
 }
 
-/// Appends a header. The end of the frame, which the time of the packet says too, is in a field that says
-/// what it means; TSFT has no fractions of microseconds. Checksums of delimiters are not known.
+/// Appends a radiotap header. Its timestamp field repeats the end of the frame with a stated meaning, because
+/// TSFT has no fractions of microseconds. The delimiter checksum is marked as unknown.
 pub(super) fn put(
     out: &mut Vec<u8>,
     stamps: Stamps,
@@ -282,7 +282,7 @@ pub(super) fn put(
     }
     align(out, start, 8);
     out.extend(stamps.end_ns.to_le_bytes());
-    // No accuracy is given; the last byte has flags.
+    // The accuracy is not given; the last byte has flags.
     out.extend([0, 0, TIMESTAMP_UNIT_AND_POSITION, 0]);
     if let How::He(bytes) = fields.how {
         out.extend(bytes);
@@ -295,7 +295,7 @@ pub(super) fn put(
     out[start + 2..start + 4].copy_from_slice(&length);
 }
 
-/// Fields begin at multiples of their size, counted from the beginning of the header.
+/// Pads to a multiple of the field's size, counted from the start of the header.
 fn align(out: &mut Vec<u8>, start: usize, size: usize) {
     out.resize(start + (out.len() - start).next_multiple_of(size), 0);
 }
@@ -362,7 +362,7 @@ mod tests {
         );
     }
 
-    /// Half and quarter are bits 14 and 15 of the flags of a channel (radiotap.org, "Channel").
+    /// Half and quarter clock are bits 14 and 15 of the channel flags (radiotap.org, "Channel").
     #[test]
     fn narrow_channels_say_so() {
         let of = |bandwidth, kbps| {
@@ -410,8 +410,8 @@ mod tests {
         );
         assert_eq!(he[36..48], [0xe0, 0xc2, 0x16, 0, 0x00, 0x2b, 0, 0, 0xe3, 4, 8, 0]);
     }
-    /// The status stands between the fields of MCS and of VHT, at a multiple of four bytes: reference, flags,
-    /// checksum, one to spare.
+    /// The A-MPDU status lies between the MCS and VHT fields, at a multiple of four bytes: reference, flags,
+    /// checksum, a reserved byte.
     #[test]
     fn mpdus_of_an_a_mpdu_say_so() {
         let scheme = Mcs { scheme: 7, streams: 1 };
@@ -433,7 +433,7 @@ mod tests {
         );
     }
 
-    /// The silence at 2.4 GHz is no part of it; 12 bits end at 5484 us.
+    /// The silence at 2.4 GHz is not announced; 12 bits end at 5484 us.
     #[test]
     fn the_preamble_announces_the_airtime() {
         let how = How::Mcs([0; 3]);

@@ -1,16 +1,16 @@
-//! TCP's header, with its options, made of a simulated segment.
+//! TCP header with its options, built from a simulated segment.
 
 use super::ip::{TCP, checksum, port, pseudo_header, way};
 use multihop_core::{Packet, Port};
 
-/// Bytes of the header without options.
+/// Length in bytes of the header without options.
 pub(super) const HEADER: usize = 20;
 
-/// The header of a segment of `length` bytes, whose payload is all zeros.
+/// Appends the header of a segment of `length` bytes, whose payload is all zeros.
 pub(super) fn put(out: &mut Vec<u8>, packet: &Packet, options: &Options, length: usize) {
     let segment = &packet.segment;
     let flags = segment.flags;
-    // A SYN takes a sequence number, which the simulator does not count.
+    // A SYN occupies a sequence number, which the simulator does not count.
     let seq = if flags.syn { 0 } else { segment.seq + 1 };
     let ack = if flags.ack { segment.ack + 1 } else { 0 };
     let window = match packet.port {
@@ -47,8 +47,8 @@ impl Options {
     const SACK: u8 = 5;
     const TIMESTAMPS: u8 = 8;
 
-    /// What `room` has place for: timestamps, then SACK blocks, which ns-2 counts with fewer bytes than they
-    /// take.
+    /// Options that fit into `room` bytes: timestamps, then SACK blocks. ns-2 counts fewer bytes for SACK
+    /// blocks than they take.
     pub(super) fn new(packet: &Packet, room: usize) -> Options {
         let mut options = Options { bytes: [0; 40], length: 0 };
         let segment = &packet.segment;

@@ -1,24 +1,24 @@
-//! Which part of a run its logs are of.
+//! Selection: the part of a run that a log covers.
 
 use crate::config::Config;
 use crate::medium::Frame;
 use multihop_core::{FlowId, NodeId, Time};
 
-/// What a log is to have.
+/// Part of a run that a log covers.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Selection {
-    /// Only what these nodes send or receive; all if there are none.
+    /// Nodes whose transmissions and receptions are logged; all nodes if empty.
     pub nodes: Vec<NodeId>,
-    /// Only what carries packets of these flows, in either direction, or is sent for them, and what answers
-    /// that; all if there are none.
+    /// Flows whose packets, in either direction, are logged with the frames sent for them and the responses;
+    /// all flows if empty.
     pub flows: Vec<FlowId>,
-    /// Only what is in this interval, its ends included; none for the whole run.
+    /// Logged interval, inclusive; none for the whole run.
     pub between: Option<[Time; 2]>,
 }
 
 impl Selection {
-    /// The same with the flows that send packets of the selected ones: of a multicast group the first one
-    /// sends for all.
+    /// Adds the flows that send packets for the selected ones: the first flow of a multicast group sends for
+    /// all.
     pub(crate) fn with_senders(mut self, config: &Config) -> Selection {
         let groups = self.flows.iter().filter_map(|flow| config.flows.get(flow.index())?.group);
         for sender in groups.collect::<Vec<_>>() {
@@ -41,19 +41,20 @@ impl Selection {
         self.flows.is_empty() || self.flows.contains(&flow)
     }
 
-    /// Does a frame of its flows, which begins then, concern its nodes?
+    /// Whether a frame of the selected flows that begins at `start` involves a selected node and is in the
+    /// interval.
     pub(crate) fn has(&self, frame: &Frame, start: Time) -> bool {
         self.has_time(start) && (self.has_node(frame.from) || frame.to.is_some_and(|to| self.has_node(to)))
     }
 }
 
-/// By node: was its last frame that begins an exchange, or goes on with one, of the flows of a selection?
+/// Whether each node's last exchange belongs to a selected flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowFilter(Vec<bool>);
 
 impl FlowFilter {
-    /// Is a frame with packets of these flows, or sent for them, of those of the selection? An answer is, if
-    /// what it answers was.
+    /// Whether a frame carries packets of a selected flow or is sent for them. A response passes if the frame
+    /// that it answers passed.
     pub(crate) fn passes(
         &mut self,
         selection: &Selection,

@@ -3,9 +3,9 @@
 use multihop_core::{Carrier, Layout, NodeId};
 use std::sync::Arc;
 
-/// What a node sends to another, or to all neighbours, for a routing protocol or a router policy: an IP
-/// datagram. Copies share its bytes, which the protocol or the scheme alone understands. It goes one hop: a
-/// node that relays it makes a new one.
+/// IP datagram that a routing protocol or a router policy sends to a neighbour or to all. Copies share its
+/// bytes, which only the protocol or the scheme interprets. It crosses one hop: a node that relays it makes a
+/// new one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Message {
     pub(crate) carrier: Carrier,
@@ -14,18 +14,18 @@ pub(crate) struct Message {
     air: usize,
 }
 
-/// What dissectors and the reference know of the messages of a routing protocol.
+/// Wire format of a routing protocol's messages, for dissectors and the reference.
 #[derive(Clone, Copy, Debug)]
 pub struct WireFormat {
-    /// What carries them.
+    /// Carrier of the messages.
     pub carrier: Carrier,
-    /// The layouts of what they are made of.
+    /// Layouts of the headers in the messages.
     pub layouts: &'static [Layout],
-    /// Wireshark has a dissector of them.
+    /// Whether Wireshark has a dissector for them.
     pub in_wireshark: bool,
 }
 
-/// What the IP header says of a message.
+/// Fields of a message's IP header.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct IpFields {
     pub(crate) source: NodeId,
@@ -34,19 +34,20 @@ pub(crate) struct IpFields {
 }
 
 impl Message {
-    /// These bytes, of which the first `air` are on the air. Simulated nodes share what follows.
+    /// Creates a message of these bytes, the first `air` of which are transmitted. Simulated nodes share the
+    /// others without airtime.
     pub(crate) fn new(carrier: Carrier, ip: IpFields, bytes: impl Into<Arc<[u8]>>, air: usize) -> Message {
         let bytes = bytes.into();
         debug_assert!(air <= bytes.len());
         Message { carrier, ip, bytes, air }
     }
 
-    /// All bytes.
+    /// All bytes, transmitted or not.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The bytes that are on the air.
+    /// Transmitted bytes.
     pub(crate) fn on_air(&self) -> &[u8] {
         &self.bytes[..self.air]
     }

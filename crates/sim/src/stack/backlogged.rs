@@ -1,4 +1,4 @@
-//! Saturated sources of datagrams: they refill the egress queue in turns, so that it never runs empty and
+//! Saturated sources of datagrams: they refill the egress queue in turn, so that it never runs empty and
 //! never overflows.
 
 use super::{Stack, StackContext};
@@ -6,31 +6,31 @@ use crate::agenda::Lane;
 use multihop_core::{NodeId, Span, Time};
 use multihop_dot11::AccessCategory;
 
-/// A queue runs low when it holds fewer packets than this; where frames carry several, fewer than fill one
-/// frame for each source, or the aggregates of an access point would be shorter the more clients it has.
+/// Queue length in packets below which sources refill a queue. Where frames carry several packets, the limit
+/// is one full frame per source; otherwise an access point with more clients would send shorter aggregates.
 const LOW: usize = 2;
 
-/// A source whose datagram was lost tries again after this.
+/// Time after which a source tries again if its datagram was lost.
 const SOON: Span = Span::from_ms(1);
-/// Protocols need longer to find a route.
+/// Time after which a source tries again if the routing protocol has no route.
 const LATER: Span = Span::from_ms(100);
 
-/// An output queue of a node.
+/// Output queue of a node.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Output {
-    /// The interface queue of a category.
+    /// Interface queue of an access category.
     Radio(AccessCategory),
-    /// That of the port of this index.
+    /// Queue of the wire port with this index.
     Wire(usize),
 }
 
-/// Ends that offer a datagram whenever their queue runs low, by queue.
+/// Endpoints that offer a datagram whenever their queue runs low, by queue.
 #[derive(Debug, Default)]
 pub(super) struct BackloggedSources {
     queues: Vec<Backlog>,
 }
 
-/// The ends that are backlogged at a queue, and whose turn it is.
+/// Endpoints that are backlogged at a queue, in round-robin order.
 #[derive(Debug)]
 struct Backlog {
     output: Output,
@@ -38,17 +38,17 @@ struct Backlog {
     turn: usize,
 }
 
-/// Where the packets of an end can go at present.
+/// State of the egress of an endpoint's packets.
 enum Egress {
     Open,
-    /// It may be open again then.
+    /// Closed until this time at least.
     ClosedUntil(Time),
-    /// For ever.
+    /// Closed forever.
     None,
 }
 
 impl BackloggedSources {
-    /// This end is backlogged from now on.
+    /// Adds a backlogged endpoint.
     pub(super) fn add(&mut self, end: u32, output: Output) {
         let known = self.queues.iter().position(|queue| queue.output == output).unwrap_or_else(|| {
             self.queues.push(Backlog { output, ends: Vec::new(), turn: 0 });
@@ -60,7 +60,7 @@ impl BackloggedSources {
         }
     }
 
-    /// Is no end backlogged?
+    /// Whether no endpoint is backlogged.
     pub(super) fn is_empty(&self) -> bool {
         self.queues.iter().all(|queue| queue.ends.is_empty())
     }
@@ -74,7 +74,7 @@ impl Backlog {
 }
 
 impl Stack {
-    /// Gives the next backlogged end a datagram to send, if its queue runs low. Returns whether there was
+    /// Lets the next backlogged endpoint send a datagram, if its queue runs low. Returns whether there was
     /// anything to do.
     pub(super) fn refill(&mut self, around: &mut StackContext) -> bool {
         let runs_low = |queue: &Backlog| self.is_low(queue);
@@ -90,7 +90,8 @@ impl Stack {
         end.endpoint.push(around.now, end.segment_size);
         let peer = end.peer;
         let before = self.waiting(output);
-        // Asked before the datagram leaves: the link layer may hold it for a while before it is found to have no route.
+        // Determined before the datagram leaves: the link layer may delay it before it turns out to have no
+        // route.
         let egress = self.egress(around, peer);
         self.drain(around, index);
         match egress {
@@ -102,7 +103,7 @@ impl Stack {
         true
     }
 
-    /// Has a saturated source a queue to refill?
+    /// Whether a saturated source has a queue to refill.
     #[inline(never)]
     pub(super) fn needs_refill(&self) -> bool {
         self.backlogged.queues.iter().any(|queue| self.is_low(queue))
@@ -118,12 +119,12 @@ impl Stack {
                 let wanted = if self.frame_takes > 1 { self.frame_takes * queue.ends.len() } else { LOW };
                 wanted.min(self.queues.of(category).limit())
             }
-            Output::Wire(_) => LOW, // one is being sent, and the queue has room for one at least
+            Output::Wire(_) => LOW, // one is being sent, and the queue has room for at least one
         };
         self.waiting(queue.output) < low
     }
 
-    /// Packets in the queue, or on their way to it; on a wire, also the one that is being sent.
+    /// Packets in the queue or on their way to it; on a wire, also the packet being sent.
     #[inline]
     fn waiting(&self, output: Output) -> usize {
         match output {
@@ -148,12 +149,12 @@ impl Stack {
         }
     }
 
-    /// Can packets be sent to this next hop at once?
+    /// Whether packets can be sent to this next hop at once.
     fn is_ready(&self, hop: NodeId) -> bool {
         self.is_known(hop) || self.port_towards(hop).is_some()
     }
 
-    /// An end is backlogged no more; its application is called again then, if ever.
+    /// Ends the backlog of an endpoint; its application is called again at `again`, if ever.
     fn put_aside(&mut self, around: &mut StackContext, index: u32, again: Option<Time>) {
         for queue in &mut self.backlogged.queues {
             queue.ends.retain(|end| *end != index);

@@ -1,4 +1,4 @@
-//! A stack whose routes come from a routing protocol.
+//! Stack with a routing protocol.
 
 use super::{Stack, StackContext};
 use crate::agenda::{Agenda, Lane, Slot};
@@ -11,25 +11,25 @@ use crate::routing::{
 use crate::slab::{Handle, Slab};
 use multihop_core::{DropCause, FlowId, NodeId, Time};
 
-/// A routing protocol at a node.
+/// Routing protocol of a node.
 pub(super) struct Agent {
     protocol: Box<dyn RoutingAgent>,
     timer: Slot,
-    /// It wants to know what is for others.
+    /// Whether the protocol overhears frames for other nodes.
     listens: bool,
-    /// It was called and not yet asked what it wants.
+    /// Whether the protocol was called and not yet polled.
     pub(super) pending: bool,
 }
 
 impl Agent {
-    /// Where packets for this destination go at present.
+    /// Next hop towards this destination in the present routing table.
     pub(super) fn next_hop(&self, destination: NodeId) -> Option<NodeId> {
         self.protocol.next_hop(destination)
     }
 }
 
 impl Stack {
-    /// Routes come from this protocol from now on.
+    /// Installs a routing protocol.
     pub fn route_by(&mut self, protocol: Box<dyn RoutingAgent>, timer: Slot, agenda: &mut Agenda) {
         if let Some(at) = protocol.next_timer() {
             agenda.arm(timer, at, Lane::Upper);
@@ -38,12 +38,12 @@ impl Stack {
         self.agent = Some(Agent { listens: protocol.listens(), protocol, timer, pending: false });
     }
 
-    /// The protocol's time has come.
+    /// Handles the protocol's timer.
     pub fn on_routing_timer(&mut self, now: Time) {
         self.call(|protocol| protocol.on_timer(now));
     }
 
-    /// The protocol learns that the MAC gave a packet up. Returns whether others are stranded with it.
+    /// Reports a packet that the MAC gave up. Returns whether other packets are stranded with it.
     pub(super) fn report_failure(
         &mut self,
         now: Time,
@@ -76,12 +76,12 @@ impl Stack {
         self.call(|protocol| protocol.on_link_failure(now, peer, breaks, what)).unwrap_or(false)
     }
 
-    /// The protocol is given a packet whose link broke while it waited.
+    /// Returns a packet whose link broke while it waited to the protocol.
     pub(super) fn return_to_agent(&mut self, now: Time, packet: RoutedPacket) {
         self.call(|protocol| protocol.on_stranded(now, packet));
     }
 
-    /// A neighbour sent DATA to another node.
+    /// Reports DATA that a neighbour sent to another node.
     #[inline]
     pub fn on_overheard(
         &mut self,
@@ -100,7 +100,7 @@ impl Stack {
             };
             let Some(what) = what else { return };
             agent.protocol.on_overheard(now, from, what);
-            // Other frames may end at this instant: whatever the protocol wants comes after them.
+            // Other frames may end at this instant: requested actions follow them.
             if let Some(at) = agent.protocol.next_timer() {
                 agenda.arm(agent.timer, at.max(now), Lane::Upper);
             }
@@ -113,12 +113,12 @@ impl Stack {
         Some(what(agent.protocol.as_mut()))
     }
 
-    /// A message of the protocol came from a neighbour.
+    /// Passes a message from a neighbour to the protocol.
     pub(super) fn take_routing(&mut self, now: Time, from: NodeId, message: &routing::Message) {
         self.call(|protocol| protocol.on_message(now, from, message));
     }
 
-    /// Does what the protocol asks for, and arms its timer. Returns whether there was anything to ask for.
+    /// Performs the protocol's requested actions, and arms its timer. Returns whether there were any.
     pub(super) fn serve_agent(&mut self, around: &mut StackContext) -> bool {
         let Some(agent) = self.agent.as_mut().filter(|agent| agent.pending) else { return false };
         let Some(action) = agent.protocol.poll(around.now) else {
@@ -148,11 +148,11 @@ impl Stack {
         self.send_control(around, FlowId::ROUTING, Message::Routing(message), size, to);
     }
 
-    /// As [`Stack::enqueue`], but what has no route is the protocol's to hold.
+    /// Variant of [`Stack::enqueue`] that returns packets without a route to the protocol.
     pub(super) fn enqueue_routed(&mut self, around: &mut StackContext, handle: Handle) {
         let packet = around.packets.get(handle).packet;
         let along = around.packets.route(handle).cloned();
-        // A source route may lead past the packet's source: the node that wrote it knew that.
+        // A source route may pass the packet's source: the node that wrote it knew that.
         let loops = packet.hops > 0 && packet.source == self.id && along.is_none();
         if loops || packet.hops >= around.network.hop_limit {
             self.lose(around.now, handle, DropCause::HopLimit, around.packets, around.record);
@@ -174,7 +174,7 @@ impl Stack {
         }
     }
 
-    /// Writes a source route into a packet, which is as much longer, and sends it.
+    /// Writes a source route into a packet, which becomes longer, and sends it.
     fn send_along(&mut self, around: &mut StackContext, handle: Handle, route: SourceRoute) {
         let bytes = |route: &SourceRoute| source_route_bytes(&route.nodes);
         let before = around.packets.route(handle).map_or(0, bytes);

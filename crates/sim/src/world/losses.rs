@@ -1,4 +1,4 @@
-//! Why frames do not reach their receivers. It looks on, and changes nothing in the run.
+//! Causes of frame losses: observed without changing the run.
 
 use super::World;
 use crate::medium::{Finished, Frame, Link, Reception};
@@ -8,7 +8,7 @@ use crate::record::{AirborneFrame, Collision};
 use multihop_core::NodeId;
 
 impl World {
-    /// A frame begins, which its sender's links are those of; the sender lies in this row.
+    /// Records the start of a frame whose sender is in this row, with the present links of the sender.
     #[inline(never)]
     pub(super) fn trace_tx_start(&mut self, frame: &Frame, row: u32) {
         self.record.causes.begins(frame);
@@ -24,7 +24,7 @@ impl World {
         }
     }
 
-    /// There is nothing of a frame, for its sender's radio is off.
+    /// Records a frame that was not transmitted because its sender's radio is off.
     pub(super) fn book_unsent(&mut self, frame: &Frame, row: u32) {
         self.frame_begins(frame, row);
         if let Some(to) = frame.receiver() {
@@ -32,7 +32,7 @@ impl World {
         }
     }
 
-    /// A frame ended at the node that it was for, which did not decode it.
+    /// Records a frame that its receiver did not decode.
     pub(super) fn book_loss(&mut self, frame: &Frame, link: &Link, finished: Finished) {
         let to = NodeId(link.to);
         let cause = if self.outages.sent(frame.from.0) != Sent::Whole || self.node(to).radio.is_off() {
@@ -52,7 +52,7 @@ impl World {
                     }
                     return self.record.collided(frame, to, &collision, self.now);
                 }
-                // The radio was switched on, or its own transmission over, when the frame had begun.
+                // The radio was switched on, or its own transmission ended, after the frame had begun.
                 None if finished.reception == Reception::NotSynchronised => LossCause::Off,
                 None => LossCause::Sending,
             }
@@ -60,7 +60,7 @@ impl World {
         self.lose(frame, to, cause);
     }
 
-    /// A frame did not reach the node that it was for.
+    /// Counts a frame that did not reach its receiver.
     fn lose(&mut self, frame: &Frame, to: NodeId, cause: LossCause) {
         self.record.record_frame_loss(frame.kind, [frame.from, to], cause, self.now);
         if let Some(log) = &mut self.frame_log {
@@ -68,8 +68,8 @@ impl World {
         }
     }
 
-    /// Of the frames that overlapped this one, the receiver's own, if there is one; otherwise the strongest
-    /// at the receiver; of equals the first, and then the lowest index.
+    /// Interferer of this frame: the receiver's own transmission, if there is one; otherwise the overlapping
+    /// frame with the highest power at the receiver; among equals the earliest, then the lowest number.
     fn interferer(&self, frame: &Frame, to: NodeId) -> Option<AirborneFrame> {
         let mut strongest: Option<(f64, &AirborneFrame)> = None;
         for other in self.record.causes.during(frame) {

@@ -9,19 +9,18 @@ use multihop_core::{
     Attempt, DecodedFrame, Exchange, Fate, FrameKind, Interval, LinkEvent, Rate, Report, Span, Time,
 };
 
-/// Estimates capacity and available bandwidth from pairs of DATA and ACK, in bits per second of what the MAC
-/// is asked to carry: probes before a communication, and its ordinary frames afterwards, which look the same
-/// to it.
+/// Estimates capacity and available bandwidth from pairs of DATA and ACK, in bits per second of MSDUs: from
+/// probes before a communication, and from ordinary frames later, without distinction.
 ///
-/// `C = S / T_Transfer` (Eq. 12) with `T_Transfer = T_ACK - T_DATA`, from the beginning of DATA to the end of
-/// its ACK: DATA, SIFS and ACK. A receiver knows when its own ACK ends; an overhearing node needs to hear
-/// both frames. Roles are combined as in [`crate::RtWinf`] (Eqs. 9, 10).
+/// `C = S / T_Transfer` (Eq. 12) with `T_Transfer = T_ACK - T_DATA`, from the start of DATA to the end of its
+/// ACK: DATA, SIFS and ACK. A receiver knows the end of its own ACK; an overhearing node has to decode both
+/// frames. Roles are combined as in [`crate::RtWinf`] (Eqs. 9, 10).
 ///
-/// `AB = C (1 - sum of T_Transfer / T_Total)` (Eq. 13). It is printed as `1 - (sum / T_Total) C`, which takes
-/// bits per second from a number.
+/// `AB = C (1 - sum of T_Transfer / T_Total)` (Eq. 13). The paper prints `1 - (sum / T_Total) C`, which
+/// subtracts bits per second from a number.
 ///
-/// With [`WinfReading::Whole`], `T_Transfer` has DIFS and the mean back-off before it, and the sum is of all
-/// that the medium is sensed busy or reserved for, with as much before each access.
+/// With [`WinfReading::Whole`], `T_Transfer` includes DIFS and the mean back-off before it, and the sum is
+/// over all time sensed busy or reserved, with the same addition for each access.
 ///
 /// Before the first sample the capacity is the bit rate at which the node sends DATA, and with
 /// [`WinfReading::Whole`] that of Eq. 14.
@@ -31,18 +30,18 @@ pub struct RtWinfProbe {
     phy: PhyTimes,
     rate: RateInUse,
     in_use: InUse,
-    /// What [`WinfReading::Whole`] counts of an exchange besides `T_Transfer`.
+    /// Time that [`WinfReading::Whole`] adds to `T_Transfer`.
     besides: Span,
     peers: Peers,
     capacity: NodeCapacity,
-    /// The last DATA of others.
+    /// Last DATA of other nodes.
     overheard: Option<DecodedFrame>,
-    /// From the DATA to the ACK of the attempt that succeeded.
+    /// Interval from DATA to ACK of the successful attempt.
     succeeded: Option<Interval>,
 }
 
 impl RtWinfProbe {
-    /// An estimator that has heard nothing yet.
+    /// Creates an estimator without frames.
     pub fn new(options: RtWinfProbeOptions, phy: PhyTimes) -> RtWinfProbe {
         let whole = options.reading == WinfReading::Whole;
         RtWinfProbe {
@@ -67,8 +66,8 @@ impl RtWinfProbe {
         })
     }
 
-    /// Available bandwidth in bits per second at `now`, in this node's own view. `now` must not lie before
-    /// the last event.
+    /// Available bandwidth in bits per second at `now`, in this node's own view. `now` must not precede the
+    /// last event.
     pub fn available_bps(&self, now: Time) -> f64 {
         let busy = self.in_use.share(now);
         self.capacity_bps() * (1.0 - busy).max(0.0)
@@ -95,7 +94,7 @@ impl RtWinfProbe {
 
     fn overhear_ack(&mut self, ack: &DecodedFrame) {
         let Some(data) = self.overheard.take().filter(|data| ack.to == Some(data.from)) else { return };
-        // An ACK that does not follow at once is that of a frame that was not heard.
+        // An ACK that does not follow at once belongs to a frame that was not decoded.
         if ack.air.start > data.air.end + self.phy.sifs * 2 {
             return;
         }

@@ -1,4 +1,4 @@
-//! What a node does with messages of its neighbours.
+//! Processing of AODV messages.
 
 use super::table::{AodvRoute, Hop};
 use super::wire::{AodvMessage, LONGEST_LIFETIME, Reply, Request, Unreachable};
@@ -6,7 +6,7 @@ use super::{Action, Aodv};
 use multihop_core::{NodeId, Span, Time};
 
 impl Aodv {
-    /// This node replies to the RREQ, or relays it; its originator becomes known either way.
+    /// Replies to a RREQ or relays it; learns the reverse route in both cases.
     pub(super) fn on_request(&mut self, now: Time, from: NodeId, request: &Request) {
         let key = (request.source, request.number);
         if request.source == self.id || self.seen.get(&key).is_some_and(|until| *until > now) {
@@ -44,13 +44,13 @@ impl Aodv {
         self.release(now, request.source, now, Span::ZERO);
     }
 
-    /// The node is the target. Its sequence number becomes greater than any that another node knows.
+    /// Replies as the target of the RREQ, with a sequence number greater than any that another node knows.
     fn reply(&mut self, request: &Request) {
         self.sequence = (self.sequence.max(request.target_sequence) + 1).next_multiple_of(2);
         self.send_reply(request, self.sequence, 1, self.parameters.my_route_timeout);
     }
 
-    /// The node knows a route that is recent enough. Returns whether it does.
+    /// Replies from the routing table if the route is recent enough. Returns whether it did.
     fn reply_as_intermediate(&mut self, now: Time, request: &Request) -> bool {
         let Some(entry) = self.table.get(&request.target).filter(|_| self.parameters.intermediate_replies)
         else {
@@ -59,7 +59,8 @@ impl Aodv {
         let Some(hop) = entry.known().filter(|_| entry.sequence >= request.target_sequence) else {
             return false;
         };
-        // ns-2 takes the time until the end of the repaired route, which lies in the past, for an unsigned number of seconds.
+        // ns-2 interprets the remaining time of a repaired route, which is negative, as an unsigned number of
+        // seconds.
         let lifetime =
             if entry.is_repaired() { LONGEST_LIFETIME } else { whole_seconds(entry.expires.since(now)) };
         let (sequence, next) = (entry.sequence, hop.next);
@@ -72,7 +73,7 @@ impl Aodv {
         true
     }
 
-    /// Sends a RREP back to the originator. Returns the neighbour that it goes to, if there is one.
+    /// Sends a RREP to the originator. Returns the next hop, if there is one.
     fn send_reply(&mut self, request: &Request, sequence: u32, hops: u16, lifetime: Span) -> Option<NodeId> {
         let back = self.table.get(&request.source).and_then(AodvRoute::known)?.next;
         let reply = Reply {
@@ -88,7 +89,7 @@ impl Aodv {
         Some(back)
     }
 
-    /// The reply teaches a route if that is better than what is known, and then goes on.
+    /// Learns a route from a reply if it is better than the known one, and relays the reply.
     pub(super) fn on_reply(&mut self, now: Time, from: NodeId, reply: &Reply) {
         let Reply { to, target, sequence, hops, .. } = *reply;
         let entry = self.table.entry(target).or_default();
@@ -115,7 +116,7 @@ impl Aodv {
         self.unicast(&AodvMessage::Reply(relayed), next);
     }
 
-    /// Routes through this neighbour to these destinations are broken. An RERR goes to the precursors.
+    /// Breaks the routes through this neighbour to these destinations, and sends a RERR to their precursors.
     pub(super) fn on_error(&mut self, now: Time, from: NodeId, list: &[Unreachable]) {
         let mut unreachables = Vec::new();
         let mut any = false;
@@ -139,7 +140,7 @@ impl Aodv {
         }
     }
 
-    /// A neighbour is there. A new one changes what the node's own number stands for.
+    /// Records a hello of a neighbour. A new neighbour changes the meaning of the node's own sequence number.
     pub(super) fn on_hello(&mut self, now: Time, from: NodeId) {
         let Some(hellos) = &mut self.hellos else { return };
         let rules = &self.parameters;
@@ -151,7 +152,7 @@ impl Aodv {
     }
 }
 
-/// Lifetimes are whole seconds on the air.
+/// Lifetime rounded to whole seconds, as transmitted.
 fn whole_seconds(lifetime: Span) -> Span {
     let second = Span::from_ms(1_000);
     second * lifetime.whole(second)
