@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// Outcome of an injected packet: number, time in seconds, node and cause of the loss if lost, and whether it
 /// is marked.
-type Ended = (u64, f64, Option<(String, &'static str)>, bool);
+type PacketResult = (u64, f64, Option<(String, &'static str)>, bool);
 
 /// Run that advances in steps. One thread at a time can use it.
 #[pyclass(frozen)]
@@ -27,7 +27,7 @@ pub struct Stepper {
 }
 
 /// Interval at which a thread checks whether another thread still uses the run.
-const BETWEEN_TRIES: Duration = Duration::from_millis(1);
+const RETRY_INTERVAL: Duration = Duration::from_millis(1);
 
 impl Stepper {
     /// Calls a function with the run, without the GIL, once no other thread uses it. A panic discards the
@@ -47,7 +47,7 @@ impl Stepper {
                     Ok(place) => place,
                     Err(TryLockError::Poisoned(broken)) => broken.into_inner(),
                     Err(TryLockError::WouldBlock) => {
-                        thread::sleep(BETWEEN_TRIES);
+                        thread::sleep(RETRY_INTERVAL);
                         return None;
                     }
                 };
@@ -150,7 +150,7 @@ impl Stepper {
     }
 
     /// Outcomes of injected packets since the last call.
-    fn outcomes(&self, py: Python<'_>) -> PyResult<Vec<Ended>> {
+    fn outcomes(&self, py: Python<'_>) -> PyResult<Vec<PacketResult>> {
         self.with(py, |world| {
             let ended = std::iter::from_fn(|| world.poll_outcome()).filter_map(|outcome| match outcome {
                 PacketOutcome::Delivered { number, at, ecn, .. } => {

@@ -46,11 +46,11 @@ impl Node {
         reserves: &Reservation,
         now: Time,
     ) -> bool {
-        let only = self.mac.only_senses(frame, link.decodable())
+        let only = self.mac.only_senses(frame, link.is_decodable())
             && self.radio.is_ended_alone_by(link, frame, certain);
         if only {
             self.radio.end_alone(now);
-            self.mac.sense_end(reserves, link.decodable(), now);
+            self.mac.sense_end(reserves, link.is_decodable(), now);
         }
         only
     }

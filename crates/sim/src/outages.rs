@@ -13,7 +13,7 @@ use multihop_core::Time;
 
 /// Part of a node's frame that its listeners receive; the frame on the air, or else the next one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Sent {
+pub enum TransmittedPart {
     /// The whole frame.
     Whole,
     /// A truncated frame, because the radio was switched off meanwhile: it cannot be decoded.
@@ -28,7 +28,7 @@ pub struct Outages {
     /// For each node, instants at which it is switched off and on in turn, the next one last.
     pending: Vec<Vec<Time>>,
     /// Effect on each node's frame; empty if no radio is ever switched.
-    sent: Vec<Sent>,
+    sent: Vec<TransmittedPart>,
 }
 
 impl Outages {
@@ -49,7 +49,7 @@ impl Outages {
             instants.reverse();
         }
         let switched = if pending.iter().any(|instants| !instants.is_empty()) { nodes } else { 0 };
-        Outages { pending, sent: vec![Sent::Whole; switched] }
+        Outages { pending, sent: vec![TransmittedPart::Whole; switched] }
     }
 
     /// Time at which the node's radio is switched next.
@@ -67,15 +67,15 @@ impl Outages {
 
     /// Part of the node's frame that its listeners receive.
     #[inline]
-    pub fn sent(&self, node: u32) -> Sent {
-        self.sent.get(node as usize).copied().unwrap_or(Sent::Whole)
+    pub fn sent(&self, node: u32) -> TransmittedPart {
+        self.sent.get(node as usize).copied().unwrap_or(TransmittedPart::Whole)
     }
 
     /// Sets the part of the node's frame that its listeners receive.
     #[inline]
-    pub fn note(&mut self, node: u32, sent: Sent) {
+    pub fn set_part(&mut self, node: u32, sent: TransmittedPart) {
         debug_assert!(
-            sent == Sent::Whole || !self.sent.is_empty(),
+            sent == TransmittedPart::Whole || !self.sent.is_empty(),
             "only a radio that is switched cuts a frame"
         );
         if let Some(noted) = self.sent.get_mut(node as usize) {

@@ -104,7 +104,7 @@ impl Recorder {
     #[inline]
     fn sent_to_one(&mut self, packet: &Packet, now: Time) {
         self.conservation.sent += 1;
-        self.came(packet, packet.source, packet.source, now);
+        self.packet_arrived(packet, packet.source, packet.source, now);
         if packet.port == Port::Receiver && packet.carries_data() {
             let counts = self.counts(now);
             let payload = u64::from(packet.segment.payload);
@@ -121,7 +121,7 @@ impl Recorder {
     /// Records the arrival of a packet at a node without a frame: from the node's own endpoint, over a wire,
     /// or from another radio of the node.
     #[inline]
-    pub fn came(&mut self, packet: &Packet, from: NodeId, node: NodeId, now: Time) {
+    pub fn packet_arrived(&mut self, packet: &Packet, from: NodeId, node: NodeId, now: Time) {
         if let Some(came) = &mut self.causes.came
             && !packet.is_control()
         {

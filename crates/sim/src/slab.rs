@@ -1,7 +1,7 @@
 //! Packet store: packets in the network, by handle.
 
-use crate::message::Message;
-use crate::routing::{self, RoutedPacket, SourceRoute};
+use crate::packet_content::PacketContent;
+use crate::source_route::SourceRoute;
 use multihop_core::{Packet, Span};
 use std::collections::BTreeMap;
 
@@ -29,8 +29,8 @@ pub struct Slab {
     entries: Vec<StoredPacket>,
     free: Vec<u32>,
     used: Vec<bool>,
-    /// Messages of packets that belong to no flow, by place. Data packets have no entry.
-    messages: BTreeMap<u32, Message>,
+    /// Contents of packets that belong to no flow, by place. Data packets have no entry.
+    contents: BTreeMap<u32, PacketContent>,
     /// Source routes of packets, by place; as long as the highest place that needed one.
     routes: Vec<Option<SourceRoute>>,
     /// Next packet in the same A-MSDU, by place; as long as the highest place that needed one.
@@ -52,10 +52,10 @@ impl Slab {
     }
 
     /// Stores a packet that belongs to no flow.
-    pub fn insert_message(&mut self, packet: Packet, message: Message) -> Handle {
+    pub fn insert_control(&mut self, packet: Packet, content: PacketContent) -> Handle {
         debug_assert!(packet.is_control());
         let handle = self.insert(packet);
-        self.messages.insert(handle.0, message);
+        self.contents.insert(handle.0, content);
         handle
     }
 
@@ -63,8 +63,8 @@ impl Slab {
     pub fn copy(&mut self, handle: Handle) -> Handle {
         let StoredPacket { packet, payload_air, .. } = *self.get(handle);
         if packet.is_control() {
-            let message = self.messages[&handle.0].clone();
-            return self.insert_message(packet, message);
+            let content = self.contents[&handle.0].clone();
+            return self.insert_control(packet, content);
         }
         let copy = self.insert(packet);
         self.get_mut(copy).payload_air = payload_air;
@@ -108,42 +108,18 @@ impl Slab {
         self.next_msdus.get_mut(handle.0 as usize)?.take()
     }
 
-    /// Packet in the form that a routing agent takes.
-    pub fn routed(&self, handle: Handle) -> RoutedPacket {
-        let packet = &self.get(handle).packet;
-        let route = self.route(handle).cloned();
-        RoutedPacket {
-            handle,
-            source: packet.source,
-            destination: packet.destination,
-            hops: packet.hops,
-            route,
-        }
+    /// Content of a packet that belongs to no flow; none for other packets.
+    pub fn content(&self, handle: Handle) -> Option<&PacketContent> {
+        self.contents.get(&handle.0)
     }
 
-    /// Message of a routing protocol that a packet carries, if any.
-    pub fn routing_message(&self, handle: Handle) -> Option<&routing::Message> {
-        match self.messages.get(&handle.0)? {
-            Message::Routing(message) => Some(message),
-            Message::Notice { .. } | Message::Arp | Message::Outside => None,
-        }
-    }
-
-    /// Datagram that a packet of no flow carries, if any.
-    pub fn datagram(&self, handle: Handle) -> Option<&routing::Message> {
-        match self.messages.get(&handle.0)? {
-            Message::Routing(message) | Message::Notice { message, .. } => Some(message),
-            Message::Arp | Message::Outside => None,
-        }
-    }
-
-    /// Removes a packet that belongs to no flow, and returns it with its message.
+    /// Removes a packet that belongs to no flow, and returns it with its content.
     ///
     /// # Panics
     /// If it was removed before, or belongs to a flow.
-    pub fn remove_message(&mut self, handle: Handle) -> (Packet, Message) {
-        let message = self.messages.get(&handle.0).cloned().expect("control packets carry a message");
-        (self.remove(handle).packet, message)
+    pub fn remove_control(&mut self, handle: Handle) -> (Packet, PacketContent) {
+        let content = self.contents.get(&handle.0).cloned().expect("control packets have a content");
+        (self.remove(handle).packet, content)
     }
 
     /// Removes a packet without reading it.
@@ -155,7 +131,7 @@ impl Slab {
         assert!(std::mem::take(&mut self.used[index]), "a packet was freed twice");
         self.free.push(handle.0);
         if self.entries[index].packet.is_control() {
-            self.messages.remove(&handle.0);
+            self.contents.remove(&handle.0);
         }
         if let Some(route) = self.routes.get_mut(index) {
             *route = None;

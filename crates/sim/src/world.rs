@@ -18,18 +18,18 @@ use crate::agenda::{Agenda, Lane, Slot};
 use crate::airlog::{AirLog, AirLogError};
 use crate::config::Config;
 use crate::framelog::FrameLog;
+use crate::logs::Logs;
 use crate::mac::Timing;
 use crate::measure::Measurements;
 use crate::medium::{Listeners, Loads, NodeOrder, Wavefront};
 use crate::node::{Node, at_node, settle};
-use crate::outages::{Outages, Sent};
+use crate::outages::{Outages, TransmittedPart};
 use crate::outcome::{NodeOutcome, Outcome, delay_rows};
 use crate::record::Recorder;
 use crate::routing::{self, LinkQuality, Routes};
 use crate::slab::Slab;
 use crate::stack::{End, Network, Stack, StackContext};
 use build::SlotPlan;
-pub use frames::Logs;
 use mpdus::MpduEnds;
 use multihop_core::{FlowId, NodeId, Packet, Port, Time};
 use multihop_transport::Progress;
@@ -315,7 +315,7 @@ impl World {
         while let Some(other) = self.nodes[row].stack.other_radio(index) {
             let place = self.order.of(other);
             while let Some(handle) = self.nodes[place].stack.poll_handed(NodeId(id)) {
-                self.record.came(&self.packets.get(handle).packet, other, NodeId(id), self.now);
+                self.record.packet_arrived(&self.packets.get(handle).packet, other, NodeId(id), self.now);
                 self.above(row as u32, |stack, around| stack.take_over(around, handle));
             }
             index += 1;
@@ -327,7 +327,7 @@ impl World {
         let off = self.outages.switch(id);
         let row = self.order.of(NodeId(id));
         if off && self.nodes[row].radio.is_sending(self.now) {
-            self.outages.note(id, Sent::Cut);
+            self.outages.set_part(id, TransmittedPart::Cut);
         }
         at_node!(self, row, self.now, |mac, ctx| {
             if off {

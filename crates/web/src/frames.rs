@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Largest number of bytes kept: about three million transmissions. Later bytes are dropped, and the log is
 /// truncated.
-const MOST: usize = 8 << 20;
+const MAX_BYTES: usize = 8 << 20;
 
 /// Frame log in memory, readable while it is written.
 #[derive(Clone, Default)]
-pub struct FrameFile(Arc<Mutex<Kept>>);
+pub struct FrameFile(Arc<Mutex<LogBytes>>);
 
 #[derive(Default)]
-struct Kept {
+struct LogBytes {
     bytes: Vec<u8>,
     is_full: bool,
 }
@@ -33,7 +33,7 @@ impl FrameFile {
 impl Write for FrameFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.is_full |= kept.bytes.len() + bytes.len() > MOST;
+        kept.is_full |= kept.bytes.len() + bytes.len() > MAX_BYTES;
         if !kept.is_full {
             kept.bytes.extend_from_slice(bytes);
         }

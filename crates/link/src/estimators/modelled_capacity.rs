@@ -27,13 +27,13 @@ pub struct ModelledCapacity {
     phy: PhyTimes,
     intervals: Intervals,
     /// Sums over the current interval.
-    sums: Sums,
+    sums: ModelSums,
     /// Start of the present busy period; none while the medium is idle.
     busy: Option<Time>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Sums {
+struct ModelSums {
     packets: u64,
     delivered: u64,
     bytes: u64,
@@ -49,7 +49,7 @@ impl ModelledCapacity {
     /// Creates an estimator for a node that has sent nothing yet.
     pub fn new(options: ModelledCapacityOptions, phy: PhyTimes) -> ModelledCapacity {
         let intervals = Intervals::new(options.interval, options.smoothing);
-        ModelledCapacity { phy, intervals, sums: Sums::default(), busy: None }
+        ModelledCapacity { phy, intervals, sums: ModelSums::default(), busy: None }
     }
 
     /// Capacity in bits per second at `now`; none before the first complete interval with a delivery.
@@ -63,14 +63,14 @@ impl ModelledCapacity {
             return;
         }
         self.intervals.close(now, self.sample(now));
-        self.sums = Sums::default();
+        self.sums = ModelSums::default();
         // The part of a busy period before the current interval was counted there.
         let start = self.intervals.start();
         self.busy = self.busy.map(|since| since.max(start));
     }
 
     fn sample(&self, now: Time) -> Option<f64> {
-        let Sums { packets, delivered, bytes, seconds_per_bit, tries, slots, busy, own } = self.sums;
+        let ModelSums { packets, delivered, bytes, seconds_per_bit, tries, slots, busy, own } = self.sums;
         if delivered == 0 || tries == 0 {
             return None;
         }

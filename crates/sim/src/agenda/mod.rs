@@ -13,13 +13,13 @@
 //! slots of one *owner*. [`Agenda::with_reversed_ties`] reverses the order of owners, and a test checks that
 //! results stay the same.
 
-mod far;
 mod heap;
-mod near;
+mod near_events;
+mod timing_wheel;
 
-use far::Far;
 use multihop_core::Time;
-use near::Near;
+use near_events::NearEvents;
+use timing_wheel::TimingWheel;
 
 /// Identifier of a potential event, assigned by the world.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -57,7 +57,7 @@ const RANK_BITS: u32 = 24;
 const LANE_BITS: u32 = 3;
 const TIME_SHIFT: u32 = LANE_BITS + RANK_BITS;
 /// Span that keys of `near` cover from `base` on, in nanoseconds: half a minute.
-const REACH: u64 = Near::RANGE >> TIME_SHIFT;
+const REACH: u64 = NearEvents::RANGE >> TIME_SHIFT;
 /// Largest number of events before the horizon, and number of events moved there at a time.
 const NEAR_MOST: usize = 256;
 const NEAR_AGAIN: usize = 64;
@@ -65,13 +65,13 @@ const NEAR_AGAIN: usize = 64;
 /// Future-event set; see the module's documentation.
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    /// Keys of events before the horizon: [`Near::FIRST`] plus nanoseconds since `base`, lane and rank.
-    near: Near,
+    /// Keys of events before the horizon: [`NearEvents::FIRST`] plus nanoseconds since `base`, lane and rank.
+    near: NearEvents,
     /// Buffer for the keys of `near` while the horizon moves.
-    spare: Near,
+    spare: NearEvents,
     /// Keys of all other events: time in nanoseconds (upper 64 bits), lane (next 32 bits), rank (lower 32
     /// bits).
-    far: Far,
+    far: TimingWheel,
     /// Buffer for keys that move from `far` to `near`.
     taken: Vec<u128>,
     /// Position of each rank: index in `near`, or position in `far` with the bit `FAR` set, or `ABSENT`.
@@ -96,13 +96,13 @@ impl Agenda {
     pub fn new(slots: usize) -> Agenda {
         assert!(slots < 1 << RANK_BITS, "{slots} slots are too many");
         Agenda {
-            near: Near::with_room(NEAR_MOST),
-            spare: Near::with_room(NEAR_MOST),
-            far: Far::default(),
+            near: NearEvents::with_room(NEAR_MOST),
+            spare: NearEvents::with_room(NEAR_MOST),
+            far: TimingWheel::default(),
             taken: Vec::new(),
             position: vec![ABSENT; slots],
             base: 0,
-            horizon: Near::NONE,
+            horizon: NearEvents::NONE,
             ranks: None,
         }
     }
@@ -205,7 +205,7 @@ impl Agenda {
     /// Time of the earliest pending event.
     pub fn next(&mut self) -> Option<Time> {
         let first = self.first_key();
-        (first != Near::NONE).then(|| Time::from_ns(self.time_of(first)))
+        (first != NearEvents::NONE).then(|| Time::from_ns(self.time_of(first)))
     }
 
     /// Removes and returns the earliest pending event that is due at or before `end`.
@@ -213,7 +213,7 @@ impl Agenda {
     pub fn pop_until(&mut self, end: Time) -> Option<(Time, Slot)> {
         let first = self.first_key();
         let time = Time::from_ns(self.time_of(first));
-        if first == Near::NONE || time > end {
+        if first == NearEvents::NONE || time > end {
             return None;
         }
         let rank = rank_in(first);
@@ -225,7 +225,7 @@ impl Agenda {
     #[inline]
     fn first_key(&mut self) -> u64 {
         let least = self.near.least();
-        if least == Near::NONE { self.bring_near() } else { least }
+        if least == NearEvents::NONE { self.bring_near() } else { least }
     }
 
     /// Time of the event with a key of `near`, in nanoseconds.
@@ -251,11 +251,11 @@ impl Agenda {
     fn bring_near(&mut self) -> u64 {
         let (position, taken) = (&mut self.position, &mut self.taken);
         let first = self.far.take_first(NEAR_AGAIN, REACH, taken, &mut keep(position));
-        let Some((base, horizon)) = first else { return Near::NONE };
+        let Some((base, horizon)) = first else { return NearEvents::NONE };
         self.base = base;
         let later = (horizon >> 64) as u64 - base;
         self.horizon =
-            if later < REACH { near_key(later, far_lane(horizon), horizon as u32) } else { Near::NONE };
+            if later < REACH { near_key(later, far_lane(horizon), horizon as u32) } else { NearEvents::NONE };
         for key in self.taken.drain(..) {
             let (since_base, rank) = ((key >> 64) as u64 - base, key as u32);
             self.position[rank as usize] = self.near.push(near_key(since_base, far_lane(key), rank)) as u32;
@@ -267,7 +267,7 @@ impl Agenda {
     /// refills `near`.
     #[cold]
     fn begin_at(&mut self, base: u64) {
-        self.sort_out(Near::FIRST);
+        self.sort_out(NearEvents::FIRST);
         self.base = base;
     }
 
@@ -275,7 +275,7 @@ impl Agenda {
     fn sort_out(&mut self, horizon: u64) {
         self.horizon = horizon;
         let least = self.near.least();
-        if least != Near::NONE {
+        if least != NearEvents::NONE {
             self.far.begin_at(self.time_of(least));
         }
         std::mem::swap(&mut self.near, &mut self.spare);
@@ -296,11 +296,11 @@ impl Agenda {
 /// Builds a key of `near` for an event due `since_base` nanoseconds after `base`.
 #[inline]
 fn near_key(since_base: u64, lane: u64, rank: u32) -> u64 {
-    Near::FIRST | since_base << TIME_SHIFT | lane << RANK_BITS | u64::from(rank)
+    NearEvents::FIRST | since_base << TIME_SHIFT | lane << RANK_BITS | u64::from(rank)
 }
 
 fn since_base(key: u64) -> u64 {
-    (key ^ Near::FIRST) >> TIME_SHIFT
+    (key ^ NearEvents::FIRST) >> TIME_SHIFT
 }
 
 fn lane_in(key: u64) -> u64 {

@@ -12,9 +12,12 @@
 
 use super::ip::{IPV4_HEADER, TCP, UDP, UDP_HEADER, checksum, port, put_ipv4, put_udp, way};
 use super::mpdu::address as hardware_address;
-use super::tcp::{self, Options};
-use crate::routing::{DSR_PROTOCOL, Message, SourceRoute, source_route_bytes, source_route_header};
+use super::tcp::{self, TcpOptions};
+use crate::datagram::Datagram;
+use crate::packet_content::PacketContent;
+use crate::routing::{DSR_PROTOCOL, source_route_bytes, source_route_header};
 use crate::slab::{Handle, Slab};
+use crate::source_route::SourceRoute;
 use multihop_core::{Carrier, Layout, NodeId, Packet, Port};
 
 /// Packet that a DATA frame carries, with what its headers are made from.
@@ -23,7 +26,7 @@ pub(super) struct Contents<'p> {
     pub(super) packet: &'p Packet,
     pub(super) transport: Transport,
     /// Message of a routing protocol or notice of router policies, if the packet is one.
-    message: Option<&'p Message>,
+    message: Option<&'p Datagram>,
     /// Source route of the packet, and the node that sends the frame.
     route: Option<(&'p SourceRoute, NodeId)>,
     /// IPv4 and transport headers of a packet from outside, if known.
@@ -39,18 +42,22 @@ impl<'p> Contents<'p> {
         transport: Transport,
     ) -> Contents<'p> {
         let packet = &packets.get(handle).packet;
-        let message = if packet.is_control() { packets.datagram(handle) } else { None };
+        let message = if packet.is_control() {
+            packets.content(handle).and_then(PacketContent::datagram)
+        } else {
+            None
+        };
         let route = packets.route(handle).map(|route| (route, sender));
         Contents { packet, transport, message, route, headers: None }
     }
 
     /// Adds the known headers of a packet from outside.
-    pub(super) fn headed(self, headers: Option<&'p [u8]>) -> Contents<'p> {
+    pub(super) fn with_headers(self, headers: Option<&'p [u8]>) -> Contents<'p> {
         Contents { headers: headers.filter(|headers| network_header(headers).is_some()), ..self }
     }
 
     /// Number of bytes captured besides the MAC, IPv4 and transport headers.
-    pub(super) fn kept(&self) -> usize {
+    pub(super) fn captured_bytes(&self) -> usize {
         self.between()
             + self.headers.map_or(0, |headers| headers.len().saturating_sub(IPV4_HEADER + MOST_TCP))
     }
@@ -139,7 +146,7 @@ pub(super) fn put(out: &mut Vec<u8>, room: usize, contents: &Contents) {
     };
     let between = contents.between();
     let is_tcp = contents.transport == Transport::Tcp;
-    let all_options = if is_tcp { Options::new(packet, usize::MAX).length } else { 0 };
+    let all_options = if is_tcp { TcpOptions::new(packet, usize::MAX).length } else { 0 };
     let Some(inside) = put_llc(out, room, between + header + all_options + payload) else { return };
     let Some(inside) = inside.checked_sub(header + between) else {
         put_ipv4(out, packet, way(packet), CUT, inside);
@@ -147,7 +154,7 @@ pub(super) fn put(out: &mut Vec<u8>, room: usize, contents: &Contents) {
     };
     let inside = inside.min(usize::from(u16::MAX) - IPV4_HEADER - header - between);
     if is_tcp {
-        let options = Options::new(packet, inside.saturating_sub(payload));
+        let options = TcpOptions::new(packet, inside.saturating_sub(payload));
         let length = header + options.length + payload.min(inside - options.length);
         put_outer(out, contents, (TCP, CONGESTION_THEN_TCP), length);
         tcp::put(out, packet, &options, length);
@@ -227,7 +234,7 @@ fn put_llc(out: &mut Vec<u8>, room: usize, length: usize) -> Option<usize> {
 }
 
 /// Appends a message of a routing protocol, cut at the end of the body.
-fn put_message(out: &mut Vec<u8>, room: usize, packet: &Packet, message: &Message) {
+fn put_message(out: &mut Vec<u8>, room: usize, packet: &Packet, message: &Datagram) {
     let (ip, bytes) = (message.ip.into(), message.on_air());
     let header = if matches!(message.carrier, Carrier::Udp(_)) { UDP_HEADER } else { 0 };
     let Some(inside) = put_llc(out, room, header + bytes.len()) else { return };
@@ -264,7 +271,7 @@ fn put_outer(out: &mut Vec<u8>, contents: &Contents, (plain, behind): (u8, u8), 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::routing::IpFields;
+    use crate::datagram::IpFields;
     use multihop_core::{Flags, FlowId, SackBlock, Segment, Time};
 
     fn packet(segment: Segment) -> Packet {
@@ -356,7 +363,7 @@ mod tests {
             put(
                 &mut out,
                 room,
-                &Contents { packet, transport, message, route, headers: None }.headed(Some(headers)),
+                &Contents { packet, transport, message, route, headers: None }.with_headers(Some(headers)),
             );
             out
         };
@@ -416,12 +423,12 @@ mod tests {
         assert!(body(2, &data(0), Transport::Tcp).is_empty());
     }
 
-    fn message(carrier: Carrier, bytes: &[u8]) -> Message {
+    fn message(carrier: Carrier, bytes: &[u8]) -> Datagram {
         let ip = IpFields { source: NodeId(3), destination: NodeId::BROADCAST, ttl: 7 };
-        Message::new(carrier, ip, bytes, bytes.len() - 1)
+        Datagram::new(carrier, ip, bytes, bytes.len() - 1)
     }
 
-    fn routing(room: usize, message: &Message) -> Vec<u8> {
+    fn routing(room: usize, message: &Datagram) -> Vec<u8> {
         let packet = Packet { flow: FlowId::ROUTING, ..packet(Segment::default()) };
         let contents = Contents {
             packet: &packet,
@@ -471,7 +478,7 @@ mod tests {
             route: Some((&route, NodeId(0))),
             headers: None,
         };
-        assert_eq!(contents.kept(), 12);
+        assert_eq!(contents.captured_bytes(), 12);
         let mut out = Vec::new();
         put(&mut out, 8 + 152, &contents);
         let ipv4 = &out[8..];

@@ -41,7 +41,7 @@ use multihop_core::{FrameKind, NodeId, Packet, Span, Time};
 use multihop_dot11::user_priority;
 use outside::OutsideHeaders;
 use pcapng::PcapngWriter;
-use radiotap::{Aggregate, RateFields, Seen};
+use radiotap::{Aggregate, RadioRole, RateFields};
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, Write};
@@ -69,7 +69,7 @@ pub struct AirLog {
     /// Channel of each node; empty if the scenario names no channel.
     channels: Vec<Channel>,
     /// MPDUs of the frame that ends now; one for any frame that is no A-MPDU.
-    mpdus: Vec<Mpdu>,
+    mpdus: Vec<CapturedMpdu>,
     /// Reference number of the frame that ends now, if it is an A-MPDU of several MPDUs.
     aggregate: Option<u32>,
     /// Number of A-MPDUs so far.
@@ -77,21 +77,21 @@ pub struct AirLog {
     /// Buffers of written packets, for reuse.
     spare: Vec<Vec<u8>>,
     /// Packets that an earlier one may still precede, sorted by time and interface.
-    pending: VecDeque<Pending>,
+    pending: VecDeque<PendingPacket>,
     headers: OutsideHeaders,
     /// First write error; nothing is written after it.
     failure: Option<io::Error>,
 }
 
 /// MPDU of the frame that ends now.
-struct Mpdu {
+struct CapturedMpdu {
     /// Length on the air, in bytes.
     length: u32,
     /// Captured first bytes.
-    kept: Vec<u8>,
+    captured: Vec<u8>,
 }
 
-struct Pending {
+struct PendingPacket {
     at: Time,
     interface: u32,
     length: u32,
@@ -202,14 +202,14 @@ impl AirLog {
         headers: &[u8],
         outcomes: &VecDeque<PacketOutcome>,
     ) {
-        self.headers.note(outcomes);
+        self.headers.copy_outcomes(outcomes);
         self.headers.forget(now);
         self.headers.register_headers(number, headers);
     }
 
     /// Notes that the caller is about to poll the first of the outcomes.
     pub(crate) fn ask(&mut self, outcomes: &VecDeque<PacketOutcome>) {
-        self.headers.note(outcomes);
+        self.headers.copy_outcomes(outcomes);
         self.headers.ask();
     }
 
@@ -224,11 +224,11 @@ impl AirLog {
         loads: &Loads,
         outcomes: &VecDeque<PacketOutcome>,
     ) {
-        self.headers.note(outcomes);
+        self.headers.copy_outcomes(outcomes);
         self.headers.forget(frame.end());
         // Frames that end later end at their own transmitter no earlier than this.
         self.write_before(frame.end() - self.timing.propagation);
-        self.spare.extend(self.mpdus.drain(..).map(|mpdu| mpdu.kept));
+        self.spare.extend(self.mpdus.drain(..).map(|mpdu| mpdu.captured));
         self.aggregate = None;
         if !self.selection.flows.is_empty() {
             let first = loads.mpdus(frame.load).iter().map(|mpdu| mpdu.packet).chain(packet);
@@ -270,7 +270,7 @@ impl AirLog {
                 let Packet { flow, number, .. } = packets.get(handle).packet;
                 let transport = self.transports.get(flow.index()).copied().unwrap_or(Transport::Udp);
                 let headers = self.headers.of(number).filter(|_| transport == Transport::Outside);
-                Contents::of(packets, handle, unit.frame.from, transport).headed(headers)
+                Contents::of(packets, handle, unit.frame.from, transport).with_headers(headers)
             })
             .collect();
         let dscp =
@@ -279,13 +279,13 @@ impl AirLog {
         let mut bytes = self.spare.pop().unwrap_or_default();
         bytes.clear();
         mpdu::put(&mut bytes, &unit);
-        let (length, kept) = ((unit.bytes - mpdu::FCS) as usize, unit.kept());
-        bytes.resize(length.min(kept), 0);
-        if length < kept {
+        let (length, captured) = ((unit.bytes - mpdu::FCS) as usize, unit.captured_bytes());
+        bytes.resize(length.min(captured), 0);
+        if length < captured {
             bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-            bytes.truncate(kept);
+            bytes.truncate(captured);
         }
-        self.mpdus.push(Mpdu { length: unit.bytes, kept: bytes });
+        self.mpdus.push(CapturedMpdu { length: unit.bytes, captured: bytes });
     }
 
     /// Records the frame at a listener that decoded it; of an A-MPDU, the MPDUs that `arrived`.
@@ -293,7 +293,7 @@ impl AirLog {
         let dbm =
             |femtowatts: f64| (10.0 * femtowatts.log10() + FEMTOWATT_DBM).round().clamp(-128.0, 127.0) as i8;
         let dbm = self.has_powers.then(|| dbm(link.power));
-        self.add(NodeId(link.to), frame, Span::ZERO, Seen::Received { dbm }, |place| arrived.has(place));
+        self.add(NodeId(link.to), frame, Span::ZERO, RadioRole::Received { dbm }, |place| arrived.has(place));
     }
 
     /// Records the frame at its transmitter, one propagation delay before it ends at the listeners.
@@ -312,7 +312,7 @@ impl AirLog {
             (false, false) => 0,
         };
         let flags = flags | if awaits { 0 } else { radiotap::TX_WITHOUT_ACK };
-        self.add(frame.from, frame, self.timing.propagation, Seen::Sent { flags }, |_| true);
+        self.add(frame.from, frame, self.timing.propagation, RadioRole::Sent { flags }, |_| true);
     }
 
     /// Whether a write has failed, so that the run may as well end.
@@ -331,7 +331,14 @@ impl AirLog {
 
     /// Buffers the present frame as seen by a node, at whose antenna it was `earlier` than at the listeners;
     /// of an A-MPDU, the MPDUs for whose index `there` is true.
-    fn add(&mut self, node: NodeId, frame: &Frame, earlier: Span, seen: Seen, there: impl Fn(usize) -> bool) {
+    fn add(
+        &mut self,
+        node: NodeId,
+        frame: &Frame,
+        earlier: Span,
+        seen: RadioRole,
+        there: impl Fn(usize) -> bool,
+    ) {
         let starts = frame.air.start + frame.overhead - earlier;
         let at = frame.end() - earlier;
         if !self.is_wanted || !self.selection.has_node(node) || !self.selection.has_time(at) {
@@ -355,14 +362,15 @@ impl AirLog {
             bytes.clear();
             radiotap::put(&mut bytes, stamps, fields, aggregate, seen);
             let length = bytes.len() as u32 + mpdu.length;
-            bytes.extend_from_slice(&mpdu.kept);
-            self.pending.insert(place + number, Pending { at, interface: node.0, length, bytes });
+            bytes.extend_from_slice(&mpdu.captured);
+            self.pending.insert(place + number, PendingPacket { at, interface: node.0, length, bytes });
         }
     }
 
     fn write_before(&mut self, settled: Time) {
         while self.pending.front().is_some_and(|packet| packet.at < settled) {
-            let Pending { at, interface, length, bytes } = self.pending.pop_front().expect("it was there");
+            let PendingPacket { at, interface, length, bytes } =
+                self.pending.pop_front().expect("it was there");
             if self.failure.is_some() {
                 continue;
             }

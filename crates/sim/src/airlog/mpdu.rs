@@ -90,8 +90,8 @@ pub(super) struct Unit<'p> {
 
 impl Unit<'_> {
     /// Number of first bytes to capture.
-    pub(super) fn kept(&self) -> usize {
-        let headers = |contents: &Contents| PLAIN_HEADERS + contents.kept();
+    pub(super) fn captured_bytes(&self) -> usize {
+        let headers = |contents: &Contents| PLAIN_HEADERS + contents.captured_bytes();
         let before = match self.contents {
             [] | [_] => 0,
             [before @ .., _] => before.iter().fold(0, |at, contents| self.subframe_end(at, contents)),
@@ -119,7 +119,7 @@ impl Unit<'_> {
     }
 }
 
-/// Appends the first bytes of a frame, at most [`Unit::kept`]; missing bytes at its end are zero.
+/// Appends the first bytes of a frame, at most [`Unit::captured_bytes`]; missing bytes at its end are zero.
 ///
 /// A DATA frame with contents has at least [`data_header`] and `FCS` bytes.
 pub(super) fn put(out: &mut Vec<u8>, unit: &Unit) {
@@ -160,7 +160,7 @@ pub(super) fn put(out: &mut Vec<u8>, unit: &Unit) {
             put_a_msdu(out, unit);
         }
     }
-    debug_assert!(out.len() - start <= unit.kept());
+    debug_assert!(out.len() - start <= unit.captured_bytes());
 }
 
 /// Appends the part of a block acknowledgement, or of a request for one, behind the addresses. A request has
@@ -189,7 +189,7 @@ fn put_a_msdu(out: &mut Vec<u8>, unit: &Unit) {
         datagram::put(out, length, contents);
         out.resize(start + length, 0);
     }
-    out.truncate(body - data_header(unit.qos) as usize + unit.kept());
+    out.truncate(body - data_header(unit.qos) as usize + unit.captured_bytes());
 }
 
 /// Duration field: whole microseconds in 15 bits. ns-2's rules allow longer durations, which are capped.
@@ -325,6 +325,6 @@ mod tests {
             assert_eq!(bytes[start + 22..start + 24], [0x45, 0], "IPv4 behind LLC");
         }
         assert_eq!((bytes[26 + 82], bytes[26 + 83], bytes.len()), (0, 0, 26 + 84 + 82));
-        assert_eq!(unit.kept(), 26 + 84 + 14 + PLAIN_HEADERS);
+        assert_eq!(unit.captured_bytes(), 26 + 84 + 14 + PLAIN_HEADERS);
     }
 }

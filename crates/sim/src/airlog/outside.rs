@@ -24,7 +24,7 @@ impl OutsideHeaders {
     }
 
     /// Copies new outcomes to `settled`. The result does not depend on when the caller polls outcomes.
-    pub(super) fn note(&mut self, outcomes: &VecDeque<PacketOutcome>) {
+    pub(super) fn copy_outcomes(&mut self, outcomes: &VecDeque<PacketOutcome>) {
         let more = outcomes.range(self.noted..).map(|outcome| (outcome.at(), outcome.number()));
         self.settled.extend(more);
         self.noted = outcomes.len();
@@ -67,7 +67,7 @@ mod tests {
             let mut headers = OutsideHeaders::default();
             (1..4).for_each(|number| headers.register_headers(number, &[number as u8]));
             let mut outcomes = VecDeque::from([lost(1, 0), lost(2, 500)]);
-            headers.note(&outcomes);
+            headers.copy_outcomes(&outcomes);
             headers.forget(ms(1_000));
             assert_eq!(headers.of(1), Some(&[1][..]));
             if asks {
@@ -75,7 +75,7 @@ mod tests {
                 outcomes.pop_front();
             }
             outcomes.push_back(lost(3, 501));
-            headers.note(&outcomes);
+            headers.copy_outcomes(&outcomes);
             headers.forget(ms(1_001));
             assert_eq!([1, 2, 3].map(|number| headers.of(number).is_some()), [false, true, true], "{asks}");
             headers.forget(ms(1_502));

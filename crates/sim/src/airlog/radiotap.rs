@@ -60,14 +60,14 @@ pub(super) struct RateFields {
     flags: u8,
     mhz: u16,
     channel: u16,
-    how: How,
+    how: RateField,
     /// Silent signal extension at the end of a frame, which the preamble does not announce.
     silence: Span,
 }
 
 /// Field that gives the rate or scheme of a frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum How {
+enum RateField {
     /// Rate in units of 500 kb/s, rounded up. Only 2.25 Mb/s in 5 MHz is rounded, as in Linux.
     Rate(u8),
     Mcs([u8; 3]),
@@ -91,9 +91,11 @@ impl RateFields {
         };
         let (how, short) = match rate {
             DataRate::Bits(rate) => {
-                (How::Rate(rate.bps().div_ceil(500_000) as u8), phy.has_short_preamble(rate))
+                (RateField::Rate(rate.bps().div_ceil(500_000) as u8), phy.has_short_preamble(rate))
             }
-            DataRate::Mcs(mcs) => (How::of(&phy.ppdu(mcs).expect("the scheme belongs to the PHY")), false),
+            DataRate::Mcs(mcs) => {
+                (RateField::of(&phy.ppdu(mcs).expect("the scheme belongs to the PHY")), false)
+            }
         };
         let flags = FLAG_FCS | if short { FLAG_SHORT_PREAMBLE } else { 0 };
         let silence = Span::from_us(if phy.options().band == Band::Ghz2_4 { SIGNAL_EXTENSION_US } else { 0 });
@@ -112,12 +114,12 @@ impl RateFields {
     }
 }
 
-impl How {
-    fn of(ppdu: &Ppdu) -> How {
+impl RateField {
+    fn of(ppdu: &Ppdu) -> RateField {
         match ppdu {
-            Ppdu::Ht(ppdu) => How::Mcs(ht(*ppdu)),
-            Ppdu::Vht(ppdu) => How::Vht(vht(*ppdu)),
-            Ppdu::He(ppdu) => How::He(he(ppdu)),
+            Ppdu::Ht(ppdu) => RateField::Mcs(ht(*ppdu)),
+            Ppdu::Vht(ppdu) => RateField::Vht(vht(*ppdu)),
+            Ppdu::He(ppdu) => RateField::He(he(ppdu)),
             Ppdu::Fhss { .. } | Ppdu::Dsss { .. } | Ppdu::Ofdm { .. } => {
                 unreachable!("these have no schemes")
             }
@@ -127,10 +129,10 @@ impl How {
     /// Bits of this field and of L-SIG in the word of present fields.
     fn field(&self) -> u32 {
         match self {
-            How::Rate(_) => RATE,
-            How::Mcs(_) => MCS | L_SIG,
-            How::Vht(_) => VHT | L_SIG,
-            How::He(_) => HE | L_SIG,
+            RateField::Rate(_) => RATE,
+            RateField::Mcs(_) => MCS | L_SIG,
+            RateField::Vht(_) => VHT | L_SIG,
+            RateField::He(_) => HE | L_SIG,
         }
     }
 
@@ -141,7 +143,7 @@ impl How {
         const SYMBOL: Span = Span::from_us(4);
         const PREAMBLE: Span = Span::from_us(20);
         let symbols = airtime.saturating_sub(PREAMBLE).rounded_up(SYMBOL).whole(SYMBOL);
-        let short = if matches!(self, How::He(_)) { 2 } else { 0 };
+        let short = if matches!(self, RateField::He(_)) { 2 } else { 0 };
         let length = (3 * symbols).saturating_sub(3 + short);
         if length < 1 << 12 { [LENGTH_IS_KNOWN, (length as u16) << 4] } else { [0; 2] }
     }
@@ -203,7 +205,7 @@ fn he(ppdu: &HePpdu) -> [u8; 12] {
 
 /// Role of the capturing radio in a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Seen {
+pub(super) enum RadioRole {
     /// The radio received the frame.
     Received {
         /// Power at the antenna in dBm; none if the medium has no powers.
@@ -244,30 +246,30 @@ pub(super) fn put(
     stamps: Stamps,
     fields: RateFields,
     aggregate: Option<Aggregate>,
-    seen: Seen,
+    seen: RadioRole,
 ) {
     let start = out.len();
     let which = match seen {
-        Seen::Received { dbm: None } => 0,
-        Seen::Received { dbm: Some(_) } => ANTENNA_SIGNAL,
-        Seen::Sent { .. } => TX_FLAGS,
+        RadioRole::Received { dbm: None } => 0,
+        RadioRole::Received { dbm: Some(_) } => ANTENNA_SIGNAL,
+        RadioRole::Sent { .. } => TX_FLAGS,
     };
     out.extend([0; 4]);
     let which = which | if aggregate.is_some() { A_MPDU_STATUS } else { 0 };
     out.extend((TSFT | FLAGS | CHANNEL | fields.how.field() | which | TIMESTAMP).to_le_bytes());
     out.extend(stamps.tsft_us.to_le_bytes());
     out.push(fields.flags);
-    if let How::Rate(rate) = fields.how {
+    if let RateField::Rate(rate) = fields.how {
         out.push(rate);
     }
     align(out, start, 2);
     out.extend(fields.mhz.to_le_bytes());
     out.extend(fields.channel.to_le_bytes());
     match seen {
-        Seen::Received { dbm } => out.extend(dbm.map(i8::to_le_bytes).into_iter().flatten()),
-        Seen::Sent { flags } => out.extend(flags.to_le_bytes()),
+        RadioRole::Received { dbm } => out.extend(dbm.map(i8::to_le_bytes).into_iter().flatten()),
+        RadioRole::Sent { flags } => out.extend(flags.to_le_bytes()),
     }
-    if let How::Mcs(bytes) = fields.how {
+    if let RateField::Mcs(bytes) = fields.how {
         out.extend(bytes);
     }
     if let Some(Aggregate { reference, is_last }) = aggregate {
@@ -276,7 +278,7 @@ pub(super) fn put(
         out.extend((LAST_IS_KNOWN | if is_last { IS_LAST } else { 0 }).to_le_bytes());
         out.extend([0; 2]);
     }
-    if let How::Vht(bytes) = fields.how {
+    if let RateField::Vht(bytes) = fields.how {
         align(out, start, 2);
         out.extend(bytes);
     }
@@ -284,7 +286,7 @@ pub(super) fn put(
     out.extend(stamps.end_ns.to_le_bytes());
     // The accuracy is not given; the last byte has flags.
     out.extend([0, 0, TIMESTAMP_UNIT_AND_POSITION, 0]);
-    if let How::He(bytes) = fields.how {
+    if let RateField::He(bytes) = fields.how {
         out.extend(bytes);
     }
     if fields.how.field() & L_SIG != 0 {
@@ -312,14 +314,14 @@ mod tests {
     const LEGACY_LENGTH: [u8; 4] = [2, 0, 0x60, 0x09];
     const LEGACY_LENGTH_HE: [u8; 4] = [2, 0, 0x40, 0x09];
 
-    fn header(fields: RateFields, seen: Seen) -> Vec<u8> {
+    fn header(fields: RateFields, seen: RadioRole) -> Vec<u8> {
         header_in(None, fields, seen)
     }
 
-    fn header_in(aggregate: Option<Aggregate>, fields: RateFields, seen: Seen) -> Vec<u8> {
+    fn header_in(aggregate: Option<Aggregate>, fields: RateFields, seen: RadioRole) -> Vec<u8> {
         let mut out = Vec::new();
         put(&mut out, STAMPS, fields, aggregate, seen);
-        assert!(out.len() <= longest(!matches!(fields.how, How::Rate(_))));
+        assert!(out.len() <= longest(!matches!(fields.how, RateField::Rate(_))));
         out
     }
 
@@ -329,15 +331,15 @@ mod tests {
         let fields = RateFields::new(&phy, Rate::from_kbps(5_500).into());
         let common = [2, 1, 0, 0, 0, 0, 0, 0, 0x12, 11, 0x6c, 0x09, 0xa0, 0x00];
         let stamp = [6, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0x23, 0];
-        let heard = header(fields, Seen::Received { dbm: Some(-70) });
+        let heard = header(fields, RadioRole::Received { dbm: Some(-70) });
         assert_eq!(heard[..8], [0, 0, 36, 0, 0x2f, 0, 0x40, 0]);
         assert_eq!(heard[8..22], common);
         assert_eq!(heard[22..24], [186, 0]);
         assert_eq!(heard[24..], stamp);
-        let powerless = header(fields, Seen::Received { dbm: None });
+        let powerless = header(fields, RadioRole::Received { dbm: None });
         assert_eq!((powerless.len(), powerless[4]), (36, 0x0f));
         assert_eq!(powerless[22..24], [0, 0]);
-        let sent = header(fields, Seen::Sent { flags: TX_WITH_RTS });
+        let sent = header(fields, RadioRole::Sent { flags: TX_WITH_RTS });
         assert_eq!(sent[..8], [0, 0, 36, 0, 0x0f, 0x80, 0x40, 0]);
         assert_eq!(sent[8..22], common);
         assert_eq!(sent[22..24], [4, 0]);
@@ -348,7 +350,7 @@ mod tests {
     fn the_channel_is_that_of_the_modulation() {
         let of = |standard, kbps| {
             let fields = RateFields::new(&Phy::new(standard, Preamble::Short), Rate::from_kbps(kbps).into());
-            let How::Rate(rate) = fields.how else { panic!("{fields:?}") };
+            let RateField::Rate(rate) = fields.how else { panic!("{fields:?}") };
             (fields.mhz, fields.channel, rate, fields.flags)
         };
         assert_eq!(of(Standard::Dot11a, 54_000), (5180, 0x0140, 108, 0x10));
@@ -371,9 +373,9 @@ mod tests {
             let fields = RateFields::new(&phy, Rate::from_kbps(kbps).into());
             (fields.channel, fields.how)
         };
-        assert_eq!(of(Bandwidth::Mhz10, 27_000), (0x4140, How::Rate(54)));
-        assert_eq!(of(Bandwidth::Mhz5, 13_500), (0x8140, How::Rate(27)));
-        assert_eq!(of(Bandwidth::Mhz5, 2_250), (0x8140, How::Rate(5)));
+        assert_eq!(of(Bandwidth::Mhz10, 27_000), (0x4140, RateField::Rate(54)));
+        assert_eq!(of(Bandwidth::Mhz5, 13_500), (0x8140, RateField::Rate(27)));
+        assert_eq!(of(Bandwidth::Mhz5, 2_250), (0x8140, RateField::Rate(5)));
         let channel = Channel { number: 178, width_mhz: 10, overlaps: true };
         let phy = Phy::new(Standard::Dot11a, Preamble::Long);
         assert_eq!(RateFields::new(&phy, Rate::from_kbps(6_000).into()).on(channel).mhz, 5890);
@@ -387,7 +389,7 @@ mod tests {
     }
 
     fn with(standard: Standard, bandwidth: Bandwidth, guard: GuardInterval, mcs: Mcs) -> Vec<u8> {
-        header(fields(standard, bandwidth, guard, mcs), Seen::Received { dbm: Some(-70) })
+        header(fields(standard, bandwidth, guard, mcs), RadioRole::Received { dbm: Some(-70) })
     }
 
     /// By the definitions of radiotap.org: MCS, VHT, HE.
@@ -417,7 +419,11 @@ mod tests {
         let scheme = Mcs { scheme: 7, streams: 1 };
         let of = |standard, is_last| {
             let fields = fields(standard, Bandwidth::Mhz20, GuardInterval::Ns800, scheme);
-            header_in(Some(Aggregate { reference: 0x0201, is_last }), fields, Seen::Received { dbm: None })
+            header_in(
+                Some(Aggregate { reference: 0x0201, is_last }),
+                fields,
+                RadioRole::Received { dbm: None },
+            )
         };
         let (ht, vht, he) =
             (of(Standard::Dot11n, false), of(Standard::Dot11ac, true), of(Standard::Dot11ax, true));
@@ -436,13 +442,15 @@ mod tests {
     /// The silence at 2.4 GHz is not announced; 12 bits end at 5484 us.
     #[test]
     fn the_preamble_announces_the_airtime() {
-        let how = How::Mcs([0; 3]);
+        let how = RateField::Mcs([0; 3]);
         let of = |us| how.legacy_length(Span::from_us(us));
         assert_eq!((of(5_484), of(5_488)), ([2, 4_095 << 4], [0, 0]));
         let options = PpduOptions { band: Band::Ghz2_4, ..PpduOptions::for_standard(Standard::Dot11n) };
         let phy = Phy::new(Standard::Dot11n, Preamble::Long).with_options(options);
-        let low =
-            header(RateFields::new(&phy, Mcs { scheme: 7, streams: 1 }.into()), Seen::Received { dbm: None });
+        let low = header(
+            RateFields::new(&phy, Mcs { scheme: 7, streams: 1 }.into()),
+            RadioRole::Received { dbm: None },
+        );
         // 216 us: 49 symbols.
         assert_eq!(low[low.len() - 4..], [2, 0, 0, 9]);
     }

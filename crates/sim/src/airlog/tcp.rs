@@ -7,7 +7,7 @@ use multihop_core::{Packet, Port};
 pub(super) const HEADER: usize = 20;
 
 /// Appends the header of a segment of `length` bytes, whose payload is all zeros.
-pub(super) fn put(out: &mut Vec<u8>, packet: &Packet, options: &Options, length: usize) {
+pub(super) fn put(out: &mut Vec<u8>, packet: &Packet, options: &TcpOptions, length: usize) {
     let segment = &packet.segment;
     let flags = segment.flags;
     // A SYN occupies a sequence number, which the simulator does not count.
@@ -37,20 +37,20 @@ pub(super) fn put(out: &mut Vec<u8>, packet: &Packet, options: &Options, length:
 }
 
 /// TCP options.
-pub(super) struct Options {
+pub(super) struct TcpOptions {
     bytes: [u8; 40],
     pub(super) length: usize,
 }
 
-impl Options {
+impl TcpOptions {
     const NOP: u8 = 1;
     const SACK: u8 = 5;
     const TIMESTAMPS: u8 = 8;
 
     /// Options that fit into `room` bytes: timestamps, then SACK blocks. ns-2 counts fewer bytes for SACK
     /// blocks than they take.
-    pub(super) fn new(packet: &Packet, room: usize) -> Options {
-        let mut options = Options { bytes: [0; 40], length: 0 };
+    pub(super) fn new(packet: &Packet, room: usize) -> TcpOptions {
+        let mut options = TcpOptions { bytes: [0; 40], length: 0 };
         let segment = &packet.segment;
         if let Some(echo) = segment.echo
             && room >= 12
@@ -60,7 +60,7 @@ impl Options {
                 Port::Receiver => (milliseconds(echo), 0),
                 Port::Sender => (milliseconds(packet.created), milliseconds(echo)),
             };
-            options.put(&[Options::NOP, Options::NOP, Options::TIMESTAMPS, 10]);
+            options.put(&[TcpOptions::NOP, TcpOptions::NOP, TcpOptions::TIMESTAMPS, 10]);
             options.put(&value.to_be_bytes());
             options.put(&reply.to_be_bytes());
         }
@@ -68,7 +68,7 @@ impl Options {
         let fit = (room - options.length.min(room)).saturating_sub(4) / 8;
         let blocks = &blocks[..blocks.len().min(fit)];
         if !blocks.is_empty() {
-            options.put(&[Options::NOP, Options::NOP, Options::SACK, 2 + 8 * blocks.len() as u8]);
+            options.put(&[TcpOptions::NOP, TcpOptions::NOP, TcpOptions::SACK, 2 + 8 * blocks.len() as u8]);
             for block in blocks {
                 options.put(&((block.start + 1) as u32).to_be_bytes());
                 options.put(&((block.end + 1) as u32).to_be_bytes());

@@ -62,17 +62,17 @@ impl Conflicts {
         links: &Links,
         timing: &Timing,
     ) -> Conflicts {
-        let near = Near::new(used, &by_air, links);
+        let near = ConflictCandidates::new(used, &by_air, links);
         let firsts = used.iter().enumerate().filter(|(_, link)| by_air(link));
         let pairs = firsts.flat_map(|(a, link)| near.later(a, *link).into_iter().map(move |b| (a, b)));
-        Conflicts::of(pairs, used, &Air { links, timing })
+        Conflicts::of(pairs, used, &FrameConflicts { links, timing })
     }
 
     /// Computes the conflicts of the given pairs of links, which are sorted.
     fn of(
         pairs: impl Iterator<Item = (usize, usize)>,
         used: &[(NodeId, NodeId)],
-        air: &Air<'_>,
+        air: &FrameConflicts<'_>,
     ) -> Conflicts {
         let mut made = Conflicts::default();
         for (a, b) in pairs {
@@ -94,15 +94,19 @@ impl Conflicts {
 
 /// Candidates for conflicts: links of which an endpoint is, hears, or is heard by an endpoint of the other.
 /// In a large network they are a small part of all pairs.
-struct Near {
+struct ConflictCandidates {
     /// For each node: itself, the nodes that it hears, and those that hear it.
     nodes: Vec<Vec<NodeId>>,
     /// For each node: the radio links that begin or end there.
     ends: Vec<Vec<usize>>,
 }
 
-impl Near {
-    fn new(used: &[(NodeId, NodeId)], by_air: impl Fn(&(NodeId, NodeId)) -> bool, links: &Links) -> Near {
+impl ConflictCandidates {
+    fn new(
+        used: &[(NodeId, NodeId)],
+        by_air: impl Fn(&(NodeId, NodeId)) -> bool,
+        links: &Links,
+    ) -> ConflictCandidates {
         let all = || (0..links.nodes() as u32).map(NodeId);
         let mut nodes: Vec<Vec<NodeId>> = all().map(|node| vec![node]).collect();
         for from in all() {
@@ -116,7 +120,7 @@ impl Near {
             ends[from.index()].push(index);
             ends[to.index()].push(index);
         }
-        Near { nodes, ends }
+        ConflictCandidates { nodes, ends }
     }
 
     /// Radio links near this one with a larger index, sorted.
@@ -136,12 +140,12 @@ impl Near {
 type Flight = (NodeId, NodeId, RateClass);
 
 /// Medium, with the tests for pairs of frames.
-struct Air<'a> {
+struct FrameConflicts<'a> {
     links: &'a Links,
     timing: &'a Timing,
 }
 
-impl Air<'_> {
+impl FrameConflicts<'_> {
     fn conflict(&self, a: (NodeId, NodeId), b: (NodeId, NodeId)) -> Conflict {
         let data = |(from, to): (NodeId, NodeId)| (from, to, RateClass::Data);
         let excludes = self.exclude(data(a), data(b));
@@ -274,10 +278,10 @@ mod tests {
             let (links, timing) = quality.parts();
             let used: Vec<_> = quality.usable().iter().map(|(from, to, _)| (*from, *to)).collect();
             let pairs = || (0..used.len()).flat_map(|a| (a + 1..used.len()).map(move |b| (a, b)));
-            let all = Conflicts::of(pairs(), &used, &Air { links, timing });
+            let all = Conflicts::of(pairs(), &used, &FrameConflicts { links, timing });
             assert_eq!(Conflicts::new(&used, |_| true, links, timing), all);
             let most = pairs().count();
-            let near = Near::new(&used, |_| true, links);
+            let near = ConflictCandidates::new(&used, |_| true, links);
             let looked_at: usize = (0..used.len()).map(|a| near.later(a, used[a]).len()).sum();
             assert!(looked_at < most * 9 / 10, "{looked_at} of {most}");
             for list in [&all.data, &all.exchange, &all.sensing, &all.interference, &all.hidden] {

@@ -1,6 +1,6 @@
 //! Airtime that a flow needs.
 
-use super::crossing::{Crossing, cross_all};
+use super::packet_cost::{PacketCost, cross_all};
 use crate::config::{AppConfig, Config, FlowConfig};
 use crate::routing::{LinkQuality, Routes};
 use multihop_core::{NodeId, Segment, Span, Time};
@@ -66,7 +66,7 @@ impl Demand {
         links: &mut Vec<(NodeId, NodeId)>,
     ) -> Demand {
         let scheme = config.schemes[flow.scheme].scheme.as_ref();
-        let wire = Wire::of(scheme);
+        let wire = SegmentSizes::of(scheme);
         let payload = match flow.app {
             AppConfig::Cbr { packet, .. } | AppConfig::Poisson { packet, .. } if !scheme.reliable() => packet,
             // Frames have the mean size, each sent at once over datagrams.
@@ -86,16 +86,16 @@ impl Demand {
         } else {
             AccessCategory::BestEffort
         };
-        let mut along = |from, to, packets: &[(f64, u32)], direction: Direction| -> Vec<LinkTime> {
+        let mut along = |from, to, packets: &[(f64, u32)], direction: CountedDirection| -> Vec<LinkTime> {
             let hops = routes.hops(from, to, &config.radios).unwrap_or_default();
-            let crossings: Vec<Vec<Crossing>> =
+            let costs: Vec<Vec<PacketCost>> =
                 hops.iter().map(|hop| cross_all(*hop, packets, category, config, quality)).collect();
-            let begun = begun(&crossings, packets, direction);
+            let begun = begun(&costs, packets, direction);
             if begun.iter().flatten().any(|packets| *packets > MOST_BEGUN) {
                 return Vec::new();
             }
             let used = hops.iter().map(|hop| index_of(links, *hop));
-            used.zip(crossings.iter().zip(&begun))
+            used.zip(costs.iter().zip(&begun))
                 .map(|(link, (of, begun))| link_time(link, packets, of, begun))
                 .collect()
         };
@@ -104,11 +104,11 @@ impl Demand {
             header: wire.header + config.extra_header,
             offered_bps: flow.app.offered_bps(),
             steady: is_steady(config, flow),
-            forward: along(flow.source, flow.destination, &forward, Direction::Out),
+            forward: along(flow.source, flow.destination, &forward, CountedDirection::Out),
             feedback: if feedback.is_empty() {
                 Vec::new()
             } else {
-                along(flow.destination, flow.source, &feedback, Direction::Back)
+                along(flow.destination, flow.source, &feedback, CountedDirection::Back)
             },
         }
     }
@@ -144,7 +144,7 @@ const MOST_BEGUN: f64 = 1e9;
 
 /// Direction in which packets are counted.
 #[derive(Clone, Copy, PartialEq)]
-enum Direction {
+enum CountedDirection {
     /// Data: every packet has to arrive at the end of the path.
     Out,
     /// Feedback: every packet is sent once by the transport and may be lost.
@@ -152,19 +152,19 @@ enum Direction {
 }
 
 /// Number of packets of each size that are started on each hop.
-fn begun(crossings: &[Vec<Crossing>], packets: &[(f64, u32)], direction: Direction) -> Vec<Vec<f64>> {
-    let mut made: Vec<Vec<f64>> = crossings.iter().map(|_| vec![1.0; packets.len()]).collect();
+fn begun(costs: &[Vec<PacketCost>], packets: &[(f64, u32)], direction: CountedDirection) -> Vec<Vec<f64>> {
+    let mut made: Vec<Vec<f64>> = costs.iter().map(|_| vec![1.0; packets.len()]).collect();
     for kind in 0..packets.len() {
         let mut before = 1.0;
         match direction {
-            Direction::Out => {
-                for (hop, of) in crossings.iter().enumerate().rev() {
+            CountedDirection::Out => {
+                for (hop, of) in costs.iter().enumerate().rev() {
                     before /= of[kind].delivered;
                     made[hop][kind] = before;
                 }
             }
-            Direction::Back => {
-                for (hop, of) in crossings.iter().enumerate() {
+            CountedDirection::Back => {
+                for (hop, of) in costs.iter().enumerate() {
                     made[hop][kind] = before;
                     before *= of[kind].delivered;
                 }
@@ -175,9 +175,9 @@ fn begun(crossings: &[Vec<Crossing>], packets: &[(f64, u32)], direction: Directi
 }
 
 /// Time of packets on a link; each entry is a number of packets and their network-layer bytes.
-fn link_time(link: usize, packets: &[(f64, u32)], crossings: &[Crossing], begun: &[f64]) -> LinkTime {
-    let all = |of: &dyn Fn(&Crossing, f64) -> f64| -> f64 {
-        let each = packets.iter().zip(crossings.iter().zip(begun));
+fn link_time(link: usize, packets: &[(f64, u32)], costs: &[PacketCost], begun: &[f64]) -> LinkTime {
+    let all = |of: &dyn Fn(&PacketCost, f64) -> f64| -> f64 {
+        let each = packets.iter().zip(costs.iter().zip(begun));
         each.map(|((count, _), (crossing, begun))| count * (of(crossing, *begun) * 1e-9)).sum()
     };
     LinkTime {
@@ -186,15 +186,15 @@ fn link_time(link: usize, packets: &[(f64, u32)], crossings: &[Crossing], begun:
         exchange: all(&|crossing, _| crossing.exchange),
         airtime: all(&|crossing, begun| begun * crossing.airtime),
         access: all(&|crossing, begun| begun * crossing.access),
-        delivery: crossings[0].delivery,
-        transmissions: begun[0] * crossings[0].transmissions,
-        lost: 1.0 - crossings[0].delivered,
+        delivery: costs[0].delivery,
+        transmissions: begun[0] * costs[0].transmissions,
+        lost: 1.0 - costs[0].delivered,
     }
 }
 
 /// Packet sizes of a scheme's transport in the steady state of a transfer without losses.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Wire {
+struct SegmentSizes {
     /// Smallest number of header bytes of a full segment.
     header: u32,
     /// Feedback: packets per full segment, and their network-layer bytes; none if there is no regular
@@ -209,9 +209,9 @@ const UNCOUNTED: usize = 128;
 /// begins.
 const TOGETHER: usize = 64;
 
-impl Wire {
+impl SegmentSizes {
     /// Observes a transfer of the scheme over a lossless path of 1 ms each way.
-    fn of(scheme: &dyn Scheme) -> Wire {
+    fn of(scheme: &dyn Scheme) -> SegmentSizes {
         let delay = Span::from_ms(1);
         let (mut sender, mut receiver) = (scheme.sender(), scheme.receiver());
         let full = scheme.segment_size();
@@ -257,7 +257,7 @@ impl Wire {
         // before the run.
         let least = back.iter().min().filter(|_| counted > 0 && scheme.reliable());
         let feedback = least.map(|size| (back.len() as f64 / counted as f64, *size));
-        Wire { header: headers.iter().copied().min().unwrap_or(0), feedback }
+        SegmentSizes { header: headers.iter().copied().min().unwrap_or(0), feedback }
     }
 }
 
@@ -267,29 +267,29 @@ mod tests {
     use multihop_schemes::REGISTRY;
     use serde_json::json;
 
-    fn wire(name: &str, parameters: &serde_json::Value) -> Wire {
+    fn wire(name: &str, parameters: &serde_json::Value) -> SegmentSizes {
         let entry = REGISTRY.iter().find(|entry| entry.name == name).unwrap();
-        Wire::of(entry.build(parameters).unwrap().as_ref())
+        SegmentSizes::of(entry.build(parameters).unwrap().as_ref())
     }
 
     #[test]
     fn acknowledgements_are_counted_as_they_are_sent() {
-        assert_eq!(wire("udp", &json!({})), Wire { header: 28, feedback: None });
+        assert_eq!(wire("udp", &json!({})), SegmentSizes { header: 28, feedback: None });
         for (flavour, header) in [("rfc", 40), ("ns2", 32)] {
             let tfrc = wire("tfrc", &json!({ "flavour": flavour }));
-            assert_eq!(tfrc, Wire { header, feedback: None }, "its reports are few");
+            assert_eq!(tfrc, SegmentSizes { header, feedback: None }, "its reports are few");
         }
-        let each = Wire { header: 40, feedback: Some((1.0, 40)) };
+        let each = SegmentSizes { header: 40, feedback: Some((1.0, 40)) };
         assert_eq!(wire("tcp-newreno", &json!({ "flavour": "ns2" })), each);
         assert_eq!(wire("tcp-newreno", &json!({ "delayed_ack": "0 s" })), each);
-        let stamped = Wire { header: 52, feedback: Some((1.0, 52)) };
+        let stamped = SegmentSizes { header: 52, feedback: Some((1.0, 52)) };
         assert_eq!(wire("tcp-newreno", &json!({ "flavour": "ns2", "timestamps": true })), stamped);
         let every_second = wire("tcp-sack", &json!({}));
         assert_eq!((every_second.header, every_second.feedback.unwrap().1), (40, 40));
         assert!((every_second.feedback.unwrap().0 - 0.5).abs() < 0.01, "{every_second:?}");
         for window in [64, 1024] {
             let open = wire("xcp", &json!({ "flavour": "ns2", "window": window }));
-            assert_eq!(open, Wire { header: 72, feedback: Some((1.0, 72)) }, "{window}");
+            assert_eq!(open, SegmentSizes { header: 72, feedback: Some((1.0, 72)) }, "{window}");
         }
         let alone = wire("tcp-newreno", &json!({ "window": 1 }));
         assert!(
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn every_scheme_has_a_header() {
         for entry in REGISTRY {
-            let wire = Wire::of(entry.build(&json!({})).unwrap().as_ref());
+            let wire = SegmentSizes::of(entry.build(&json!({})).unwrap().as_ref());
             assert!(wire.header >= 20, "{}: {wire:?}", entry.name);
         }
     }

@@ -6,9 +6,9 @@
 
 mod airtimes;
 mod conflict;
-mod crossing;
 mod demand;
 mod opportunity;
+mod packet_cost;
 mod tries;
 
 pub use airtimes::{Airtimes, phy_times};

@@ -112,8 +112,8 @@ impl Tries {
                     ([short + 1, long], 1.0 - self.handshake),
                     ([0, long + 1], self.handshake * (1.0 - self.answered)),
                 ];
-                let goes_on = |failed: &[u32; 2]| failed[0] < self.limits[0] && failed[1] < self.limits[1];
-                for (failed, share) in failures.into_iter().filter(|(failed, _)| goes_on(failed)) {
+                let is_retried = |failed: &[u32; 2]| failed[0] < self.limits[0] && failed[1] < self.limits[1];
+                for (failed, share) in failures.into_iter().filter(|(failed, _)| is_retried(failed)) {
                     *next.entry(failed).or_insert(0.0) += chance * share;
                 }
             }

@@ -34,7 +34,7 @@ impl Link {
 
     /// Whether the listener can decode frames without interference.
     #[inline]
-    pub fn decodable(&self) -> bool {
+    pub fn is_decodable(&self) -> bool {
         self.place & DECODABLE != 0
     }
 

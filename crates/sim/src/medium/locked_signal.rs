@@ -27,13 +27,13 @@ pub(super) struct LockedSignal {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(super) struct Disturbance {
-    pub(super) overlap: Overlap,
+    pub(super) overlap: SignalOverlap,
     pub(super) bits: Bits,
 }
 
 /// Effect of other signals with overlaps decided by pairs.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Overlap {
+pub(super) struct SignalOverlap {
     /// Whether a later signal destroyed the locked signal.
     pub(super) collided: bool,
     /// Whether the signal exceeds the strongest of the signals that began at the same instant by the capture
@@ -73,7 +73,7 @@ pub(super) struct Bits {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Locked<'r> {
     lock: &'r LockedSignal,
-    overlap: Option<&'r Overlap>,
+    overlap: Option<&'r SignalOverlap>,
     bits: Option<&'r Bits>,
 }
 
@@ -155,8 +155,8 @@ impl Locked<'_> {
     }
 
     /// Effect of overlapping signals; the default if there were none.
-    pub(super) fn overlap(&self) -> Overlap {
-        self.overlap.copied().unwrap_or(Overlap {
+    pub(super) fn overlap(&self) -> SignalOverlap {
+        self.overlap.copied().unwrap_or(SignalOverlap {
             collided: false,
             beats_interferers: true,
             interferer: 0.0,

@@ -170,8 +170,8 @@ impl MovingLinks {
     fn next_step(&self, index: usize, now: f64) -> Option<f64> {
         let legs = self.motions[index].legs();
         let present = self.legs[index].map(|leg| leg as usize);
-        let following = legs.get(present.map_or(0, |leg| leg + 1)).map(|leg| leg.start);
-        let Some(leg) = present.map(|leg| &legs[leg]).filter(|leg| now < leg.end) else { return following };
+        let next_start = legs.get(present.map_or(0, |leg| leg + 1)).map(|leg| leg.start);
+        let Some(leg) = present.map(|leg| &legs[leg]).filter(|leg| now < leg.end) else { return next_start };
         let (place, velocity) = (leg.at(now), leg.velocity());
         let leaves = |axis: usize| {
             let edge = f64::from(self.cell_of[index][axis]) * self.width;
@@ -183,7 +183,7 @@ impl MovingLinks {
             now + ahead / velocity[axis]
         };
         // The next leg may begin where and when this one ends.
-        Some(leaves(0).min(leaves(1)).min(following.unwrap_or(leg.end)).min(leg.end.max(now)))
+        Some(leaves(0).min(leaves(1)).min(next_start.unwrap_or(leg.end)).min(leg.end.max(now)))
     }
 
     fn place(&self, index: usize, now: Time) -> [f64; 2] {

@@ -31,7 +31,7 @@ impl Wire {
 
     /// Draws whether the packet is lost whose last bit leaves the sending end. A wire without loss draws
     /// nothing.
-    pub fn loses(&mut self) -> bool {
+    pub fn draw_loss(&mut self) -> bool {
         self.loss > 0.0 && self.rng.unit() < self.loss
     }
 

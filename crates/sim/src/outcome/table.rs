@@ -137,7 +137,7 @@ impl Description {
 /// Declares a table: the struct of its rows, and its columns in order. The doc comment of a column is its
 /// meaning in the results.
 ///
-/// | entry | what it makes |
+/// | entry | result |
 /// |---|---|
 /// | `name(unit): type;` | a field of the struct and a column |
 /// | `column name(unit): type = value;` | a column; the value is made of the row, `At` |

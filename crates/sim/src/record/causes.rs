@@ -214,7 +214,7 @@ impl CauseCounters {
 impl Recorder {
     /// Determines causes from now on; keeps packets that are lost or arrive without a frame until they are
     /// polled.
-    pub fn know_causes(&mut self, spread: Span) {
+    pub fn enable_causes(&mut self, spread: Span) {
         self.causes.on = true;
         self.causes.spread = spread;
         self.causes.dropped = Some(Vec::new());

@@ -46,8 +46,8 @@ impl Timely {
     }
 }
 
-/// Whether a segment belongs to a stream. "Once a connection is established, \[ACK\] is always sent" (RFC 9293,
-/// section 3.1); datagrams have no ACK bit.
+/// Whether a segment belongs to a stream. "Once a connection is established, \[ACK\] is always sent" (RFC
+/// 9293, section 3.1); datagrams have no ACK bit.
 fn is_stream(segment: &Segment) -> bool {
     segment.flags.ack
 }

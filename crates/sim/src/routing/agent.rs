@@ -1,18 +1,9 @@
 //! Interface between a routing protocol and its node.
 
-use super::message::Message;
-use crate::slab::Handle;
+use crate::datagram::Datagram;
+use crate::slab::{Handle, Slab};
+use crate::source_route::SourceRoute;
 use multihop_core::{DropCause, NodeId, Time};
-use std::sync::Arc;
-
-/// Source route of a packet.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct SourceRoute {
-    /// Nodes of the route, each once, from the node that wrote it to the destination.
-    pub(crate) nodes: Arc<[NodeId]>,
-    /// Number of times that a node other than the packet's source replaced the route.
-    pub(crate) salvaged: u8,
-}
 
 /// Next hop of a packet without a source route.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +26,20 @@ pub(crate) struct RoutedPacket {
     pub(crate) route: Option<SourceRoute>,
 }
 
+impl RoutedPacket {
+    /// Packet of the store, as handed to an agent.
+    pub(crate) fn new(packets: &Slab, handle: Handle) -> RoutedPacket {
+        let packet = &packets.get(handle).packet;
+        RoutedPacket {
+            handle,
+            source: packet.source,
+            destination: packet.destination,
+            hops: packet.hops,
+            route: packets.route(handle).cloned(),
+        }
+    }
+}
+
 /// Object that the MAC gave up.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum GivenUp {
@@ -44,7 +49,7 @@ pub(crate) enum GivenUp {
     /// route.
     Arrived { destination: NodeId, hops: u16, route: Option<SourceRoute> },
     /// Message of the agent that is lost.
-    Message(Message),
+    Message(Datagram),
     /// Message of the agent that the next hop has.
     MessageArrived,
 }
@@ -54,16 +59,16 @@ pub(crate) enum Overheard<'a> {
     /// Packet from this source, with a source route.
     Packet(NodeId, &'a SourceRoute),
     /// Message of the protocol.
-    Message(&'a Message),
+    Message(&'a Datagram),
 }
 
 /// Action that an agent requests from its node.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Action {
     /// Broadcast a message of this many bytes above the MAC, IP header included.
-    Broadcast(Message, u32),
+    Broadcast(Datagram, u32),
     /// Send a message to one neighbour, which acknowledges it; bytes as in `Broadcast`.
-    Unicast(Message, u32, NodeId),
+    Unicast(Datagram, u32, NodeId),
     /// Route this held packet now.
     Route(Handle),
     /// Write this source route into a held packet, and send it.
@@ -107,7 +112,7 @@ pub(crate) trait RoutingAgent: Send {
     }
 
     /// Handles a message from a neighbour.
-    fn on_message(&mut self, now: Time, from: NodeId, message: &Message);
+    fn on_message(&mut self, now: Time, from: NodeId, message: &Datagram);
 
     /// Whether the agent needs overheard frames.
     fn listens(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Routing: the next hop of a packet.
 //!
 //! * `static_routes`: shortest paths over usable links, computed before the run, and link qualities.
-//! * `agent`: interface between a routing protocol and its node. `message`: messages as bytes. `buffer`:
+//! * `agent`: interface between a routing protocol and its node. `buffer`:
 //!   packets that wait for a route.
 //! * `aodv`, `dsdv`: AODV and DSDV as in ns-2. `dsr`: DSR, close to ns-2's. Each has the bytes of its
 //!   messages in `wire`.
@@ -14,18 +14,17 @@ mod aodv;
 mod buffer;
 mod dsdv;
 mod dsr;
-mod message;
 mod static_routes;
+mod wire_format;
 
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use message::WireFormat;
 pub use static_routes::{Arrivals, LinkQuality, Routes};
+pub use wire_format::WireFormat;
 
-pub(crate) use agent::{Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent, SourceRoute};
+pub(crate) use agent::{Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent};
 pub(crate) use dsr::{DSR_PROTOCOL, next_on, source_route_bytes, source_route_header};
-pub(crate) use message::{IpFields, Message};
 pub use static_routes::{LEAST_DELIVERY, NOMINAL_BYTES};
 
 use crate::config::{AodvConfig, Config, DsrConfig, LinkFailureRule, RoutingProtocol};

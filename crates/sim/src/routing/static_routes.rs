@@ -95,7 +95,7 @@ impl LinkQuality {
     }
 
     fn delivery(&self, link: &Link, rates: RateSet, class: RateClass, bytes: u32) -> f64 {
-        if !link.decodable() {
+        if !link.is_decodable() {
             return 0.0;
         }
         let bits = f64::from(bytes) * 8.0;

@@ -1,6 +1,6 @@
 //! Helpers of routing tests.
 
-use super::message::Message;
+use crate::datagram::Datagram;
 use crate::slab::{Handle, Slab};
 use multihop_core::{FlowId, NodeId, Packet, Port, Segment, Span, Time};
 
@@ -27,6 +27,6 @@ pub(crate) fn handles(count: u64) -> Vec<Handle> {
 }
 
 /// Copy of a message, truncated to its first `length` bytes.
-pub(super) fn cut(message: &Message, length: usize) -> Message {
-    Message::new(message.carrier, message.ip, &message.bytes()[..length], 0)
+pub(super) fn cut(message: &Datagram, length: usize) -> Datagram {
+    Datagram::new(message.carrier, message.ip, &message.bytes()[..length], 0)
 }

@@ -5,7 +5,7 @@
 //! unreachable when a packet follows three unanswered requests. Known addresses do not expire.
 
 use super::{Stack, StackContext};
-use crate::message::Message;
+use crate::packet_content::PacketContent;
 use crate::slab::Handle;
 use multihop_core::{DropCause, FlowId, NodeId, Packet, Port};
 
@@ -87,7 +87,7 @@ impl Neighbours {
         Some(held)
     }
 
-    fn knows(&self, peer: NodeId) -> bool {
+    fn has_address(&self, peer: NodeId) -> bool {
         let at = self.known.binary_search_by_key(&peer, |(node, _)| *node);
         at.is_ok_and(|at| self.known[at].1 == Address::Known)
     }
@@ -101,7 +101,7 @@ impl Stack {
 
     /// Whether packets to this neighbour can be sent at once.
     pub(super) fn is_known(&self, peer: NodeId) -> bool {
-        self.neighbours.as_ref().is_none_or(|neighbours| neighbours.knows(peer))
+        self.neighbours.as_ref().is_none_or(|neighbours| neighbours.has_address(peer))
     }
 
     /// Whether the neighbour's address is known. Otherwise the packet waits for it, or is given up.
@@ -143,7 +143,7 @@ impl Stack {
 
     /// Broadcasts a request, or sends a reply to the sender of a request.
     fn say_address(&mut self, around: &mut StackContext, port: Port, to: NodeId) {
-        let handle = self.control_packet(around, (FlowId::ARP, port), Message::Arp, SIZE, to);
+        let handle = self.control_packet(around, (FlowId::ARP, port), PacketContent::Arp, SIZE, to);
         let peer = (port == Port::Sender).then_some(to);
         self.queue_up(around, handle, peer);
     }
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(neighbours.learn(peer, true), Some(a));
         assert_eq!(neighbours.resolve(peer, b), Resolution::Known);
         assert_eq!(neighbours.forget(peer), None);
-        assert!(neighbours.knows(peer));
+        assert!(neighbours.has_address(peer));
     }
 
     #[test]
@@ -179,9 +179,9 @@ mod tests {
         let [a, ..] = handles();
         let mut neighbours = Neighbours::default();
         assert_eq!(neighbours.learn(NodeId(1), false), None);
-        assert!(!neighbours.knows(NodeId(1)));
+        assert!(!neighbours.has_address(NodeId(1)));
         assert_eq!(neighbours.learn(NodeId(2), true), None);
-        assert!(neighbours.knows(NodeId(2)), "a request carries the address of its sender");
+        assert!(neighbours.has_address(NodeId(2)), "a request carries the address of its sender");
         assert_eq!(neighbours.resolve(NodeId(3), a), Resolution::Ask(None));
         assert_eq!(neighbours.learn(NodeId(3), false), Some(a));
         assert_eq!(neighbours.resolve(NodeId(4), a), Resolution::Ask(None));

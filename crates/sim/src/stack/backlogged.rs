@@ -17,7 +17,7 @@ const LATER: Span = Span::from_ms(100);
 
 /// Output queue of a node.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Output {
+pub(super) enum OutputQueue {
     /// Interface queue of an access category.
     Radio(AccessCategory),
     /// Queue of the wire port with this index.
@@ -33,7 +33,7 @@ pub(super) struct BackloggedSources {
 /// Endpoints that are backlogged at a queue, in round-robin order.
 #[derive(Debug)]
 struct Backlog {
-    output: Output,
+    output: OutputQueue,
     ends: Vec<u32>,
     turn: usize,
 }
@@ -49,7 +49,7 @@ enum Egress {
 
 impl BackloggedSources {
     /// Adds a backlogged endpoint.
-    pub(super) fn add(&mut self, end: u32, output: Output) {
+    pub(super) fn add(&mut self, end: u32, output: OutputQueue) {
         let known = self.queues.iter().position(|queue| queue.output == output).unwrap_or_else(|| {
             self.queues.push(Backlog { output, ends: Vec::new(), turn: 0 });
             self.queues.len() - 1
@@ -82,8 +82,8 @@ impl Stack {
         let output = self.backlogged.queues[queue].output;
         let index = self.backlogged.queues[queue].next();
         let end = &mut self.ends[index as usize];
-        let goes_on = end.app.as_ref().is_some_and(|(app, _)| app.follows_queue(around.now));
-        if !goes_on {
+        let is_saturated = end.app.as_ref().is_some_and(|(app, _)| app.follows_queue(around.now));
+        if !is_saturated {
             self.put_aside(around, index, None);
             return true;
         }
@@ -115,21 +115,21 @@ impl Stack {
             return false;
         }
         let low = match queue.output {
-            Output::Radio(category) => {
+            OutputQueue::Radio(category) => {
                 let wanted = if self.frame_takes > 1 { self.frame_takes * queue.ends.len() } else { LOW };
                 wanted.min(self.queues.of(category).limit())
             }
-            Output::Wire(_) => LOW, // one is being sent, and the queue has room for at least one
+            OutputQueue::Wire(_) => LOW, // one is being sent, and the queue has room for at least one
         };
         self.waiting(queue.output) < low
     }
 
     /// Packets in the queue or on their way to it; on a wire, also the packet being sent.
     #[inline]
-    fn waiting(&self, output: Output) -> usize {
+    fn waiting(&self, output: OutputQueue) -> usize {
         match output {
-            Output::Radio(category) => self.queues.of(category).len() + self.passing.len(),
-            Output::Wire(port) => self.ports[port].held(),
+            OutputQueue::Radio(category) => self.queues.of(category).len() + self.passing.len(),
+            OutputQueue::Wire(port) => self.ports[port].held(),
         }
     }
 

@@ -28,7 +28,7 @@ impl Failures {
     }
 
     /// Whether the loss of this packet counts as a failure.
-    pub(super) fn see(&self, packet: &Packet) -> bool {
+    pub(super) fn counts_loss(&self, packet: &Packet) -> bool {
         packet.is_control() || !self.blind_to.get(packet.flow.index()).is_some_and(|blind| *blind)
     }
 

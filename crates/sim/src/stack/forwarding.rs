@@ -1,6 +1,6 @@
 //! Network layer of a node: next hops of packets, and the delay of the link layer below.
 
-use super::backlogged::Output;
+use super::backlogged::OutputQueue;
 use super::{Stack, StackContext};
 use crate::agenda::Lane;
 use crate::routing::Routes;
@@ -31,7 +31,7 @@ pub struct FlowRoute {
 
 /// Direction of a packet in the link layer.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Direction {
+pub(super) enum LinkLayerDirection {
     Down,
     Up,
 }
@@ -54,8 +54,8 @@ impl Stack {
             }
             self.passing.pop_front();
             match direction {
-                Direction::Down => self.enqueue(around, handle),
-                Direction::Up => self.pass_up(around, handle),
+                LinkLayerDirection::Down => self.enqueue(around, handle),
+                LinkLayerDirection::Up => self.pass_up(around, handle),
             }
         }
     }
@@ -63,15 +63,15 @@ impl Stack {
     pub(super) fn send(&mut self, around: &mut StackContext, handle: Handle) {
         let Packet { destination, segment, .. } = around.packets.get(handle).packet;
         let delayed = around.network.link_layer_delay > Span::ZERO
-            && matches!(self.output_towards(around, destination, segment.dscp), Output::Radio(_));
+            && matches!(self.output_towards(around, destination, segment.dscp), OutputQueue::Radio(_));
         if delayed {
-            self.delay(around, Direction::Down, handle);
+            self.delay(around, LinkLayerDirection::Down, handle);
         } else {
             self.enqueue(around, handle);
         }
     }
 
-    pub(super) fn delay(&mut self, around: &mut StackContext, direction: Direction, handle: Handle) {
+    pub(super) fn delay(&mut self, around: &mut StackContext, direction: LinkLayerDirection, handle: Handle) {
         let due = around.now + around.network.link_layer_delay;
         if self.passing.is_empty() {
             around.agenda.arm(self.link_slot, due, Lane::Upper);

@@ -2,6 +2,7 @@
 
 use super::{Stack, StackContext};
 use crate::record::Recorder;
+use crate::routing::RoutedPacket;
 use crate::slab::{Handle, Slab};
 use multihop_core::{DropCause, Dscp, NodeId, Packet, Span, Time};
 use multihop_dot11::{AccessCategory, user_priority};
@@ -150,7 +151,7 @@ impl Stack {
 
     /// Traffic identifier of packets with a DSCP.
     fn tid(&self, dscp: Dscp) -> u8 {
-        if self.queues.differentiate() { user_priority(dscp) } else { 0 }
+        if self.queues.has_categories() { user_priority(dscp) } else { 0 }
     }
 
     /// Access category of packets with a DSCP.
@@ -289,7 +290,7 @@ impl Stack {
 
     fn strand_or_lose(&mut self, now: Time, handle: Handle, packets: &mut Slab, record: &mut Recorder) {
         if self.agent.is_some() && !packets.get(handle).packet.is_arp() {
-            self.return_to_agent(now, packets.routed(handle));
+            self.return_to_agent(now, RoutedPacket::new(packets, handle));
         } else {
             self.lose(now, handle, DropCause::LinkBroken, packets, record);
         }

@@ -30,7 +30,7 @@ use arp::Neighbours;
 use backlogged::BackloggedSources;
 use bus::Bus;
 use control::Notices;
-use forwarding::Direction;
+use forwarding::LinkLayerDirection;
 use multicast::Multicast;
 use multihop_core::{DropCause, Dropped, LinkEvent, NodeId, Packet, Report, Span, Time};
 use multihop_link::{Departure, Estimator, Hop, LinkView, Verdict};
@@ -68,7 +68,7 @@ pub struct Stack {
     backlogged: BackloggedSources,
     queues: Queues,
     /// Packets in the link layer, with the instant at which they leave it.
-    passing: VecDeque<(Time, Direction, Handle)>,
+    passing: VecDeque<(Time, LinkLayerDirection, Handle)>,
     /// Router policies of the interface queue.
     policies: Policies,
     id: NodeId,
@@ -272,7 +272,7 @@ impl Stack {
             let packet = entry.packet;
             self.signal_given_up(now, &packet);
         }
-        let sees = self.failures.see(&packets.get(handle).packet);
+        let sees = self.failures.counts_loss(&packets.get(handle).packet);
         let breaks = sees && self.failures.on_given_up(now, peer);
         let strands = if self.agent.is_some() && sees {
             self.report_failure(now, peer, breaks, handle, packets, record)
@@ -382,7 +382,7 @@ impl Stack {
                 // before all frames that end at this instant have ended.
                 let answers_at_once = around.packets.get(handle).packet.is_control();
                 if around.network.link_layer_delay > Span::ZERO || answers_at_once {
-                    self.delay(around, Direction::Up, handle);
+                    self.delay(around, LinkLayerDirection::Up, handle);
                 } else {
                     self.pass_up(around, handle);
                 }

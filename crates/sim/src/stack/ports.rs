@@ -1,6 +1,6 @@
 //! Output ports onto wires: each has its own queue and sends one packet after the other.
 
-use super::backlogged::Output;
+use super::backlogged::OutputQueue;
 use super::{Policies, Stack, StackContext};
 use crate::agenda::{Lane, Slot};
 use crate::config::WireConfig;
@@ -75,13 +75,18 @@ impl Stack {
     }
 
     /// Output queue for packets to this destination with this DSCP.
-    pub(super) fn output_towards(&self, around: &StackContext, destination: NodeId, dscp: Dscp) -> Output {
-        let radio = Output::Radio(self.category(dscp));
+    pub(super) fn output_towards(
+        &self,
+        around: &StackContext,
+        destination: NodeId,
+        dscp: Dscp,
+    ) -> OutputQueue {
+        let radio = OutputQueue::Radio(self.category(dscp));
         if self.ports.is_empty() || destination == NodeId::BROADCAST {
             return radio;
         }
         let next_hop = around.network.routes.next_hop(self.id, destination);
-        next_hop.and_then(|peer| self.port_towards(peer)).map_or(radio, Output::Wire)
+        next_hop.and_then(|peer| self.port_towards(peer)).map_or(radio, OutputQueue::Wire)
     }
 
     /// Enqueues a packet at a port, if the policy admits it and there is room, and sends it if the wire is

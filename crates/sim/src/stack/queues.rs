@@ -29,7 +29,7 @@ impl Queues {
     }
 
     /// Whether each category has its own queue.
-    pub(super) fn differentiate(&self) -> bool {
+    pub(super) fn has_categories(&self) -> bool {
         !self.others.is_empty()
     }
 

@@ -2,13 +2,14 @@
 
 use super::{Stack, StackContext};
 use crate::agenda::{Agenda, Lane, Slot};
-use crate::message::Message;
+use crate::datagram::Datagram;
+use crate::packet_content::PacketContent;
 use crate::record::Recorder;
 use crate::routing::{
-    self, Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent, SourceRoute, next_on,
-    source_route_bytes,
+    Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent, next_on, source_route_bytes,
 };
 use crate::slab::{Handle, Slab};
+use crate::source_route::SourceRoute;
 use multihop_core::{DropCause, FlowId, NodeId, Time};
 
 /// Routing protocol of a node.
@@ -54,9 +55,13 @@ impl Stack {
         record: &mut Recorder,
     ) -> bool {
         let entry = packets.get(handle);
-        let message = if entry.packet.is_routing() { packets.routing_message(handle) } else { None };
+        let message = if entry.packet.is_routing() {
+            packets.content(handle).and_then(PacketContent::routing)
+        } else {
+            None
+        };
         let what = match (message, entry.passed_on) {
-            (None, false) => GivenUp::Packet(packets.routed(handle)),
+            (None, false) => GivenUp::Packet(RoutedPacket::new(packets, handle)),
             (Some(message), false) => GivenUp::Message(message.clone()),
             (Some(_), true) => GivenUp::MessageArrived,
             (None, true) => GivenUp::Arrived {
@@ -94,7 +99,7 @@ impl Stack {
         if let Some(agent) = self.agent.as_mut().filter(|agent| agent.listens) {
             let packet = &packets.get(handle).packet;
             let what = if packet.is_routing() {
-                packets.routing_message(handle).map(Overheard::Message)
+                packets.content(handle).and_then(PacketContent::routing).map(Overheard::Message)
             } else {
                 packets.route(handle).map(|route| Overheard::Packet(packet.source, route))
             };
@@ -114,7 +119,7 @@ impl Stack {
     }
 
     /// Passes a message from a neighbour to the protocol.
-    pub(super) fn take_routing(&mut self, now: Time, from: NodeId, message: &routing::Message) {
+    pub(super) fn take_routing(&mut self, now: Time, from: NodeId, message: &Datagram) {
         self.call(|protocol| protocol.on_message(now, from, message));
     }
 
@@ -144,8 +149,8 @@ impl Stack {
     }
 
     /// Sends a message to a neighbour, or to all.
-    fn say(&mut self, around: &mut StackContext, message: routing::Message, size: u32, to: NodeId) {
-        self.send_control(around, FlowId::ROUTING, Message::Routing(message), size, to);
+    fn say(&mut self, around: &mut StackContext, message: Datagram, size: u32, to: NodeId) {
+        self.send_control(around, FlowId::ROUTING, PacketContent::Routing(message), size, to);
     }
 
     /// Variant of [`Stack::enqueue`] that returns packets without a route to the protocol.
@@ -168,7 +173,7 @@ impl Stack {
             Some(NextHop::Neighbour(peer)) => self.admit(around, handle, peer),
             Some(NextHop::Along(route)) => self.send_along(around, handle, route),
             None => {
-                let packet = around.packets.routed(handle);
+                let packet = RoutedPacket::new(around.packets, handle);
                 self.call(|protocol| protocol.on_no_route(around.now, packet));
             }
         }

@@ -5,7 +5,7 @@ use crate::agenda::{Lane, Slot};
 use crate::mac::{Context, Mac, Reservation};
 use crate::medium::{Finished, Frame, Group, Link, NodeOrder, Reception, Wavefront};
 use crate::node::{Node, at_listener, at_node, in_node, settle};
-use crate::outages::Sent;
+use crate::outages::TransmittedPart;
 use crate::stack::Network;
 use multihop_core::{DropCause, Span};
 
@@ -53,8 +53,8 @@ impl World {
     fn leaves(&mut self, slot: Slot, row: u32, frame: &Frame, wavefront: Option<&mut Wavefront>) -> bool {
         self.agenda.arm(Slot(slot.0 + 1), frame.end(), Lane::AirEnd);
         if self.nodes[row as usize].radio.is_off() {
-            self.outages.note(frame.from.0, Sent::Nothing);
-            self.book_unsent(frame, row);
+            self.outages.set_part(frame.from.0, TransmittedPart::Nothing);
+            self.count_unsent(frame, row);
             return false;
         }
         self.listeners.refresh(frame.from, wavefront, self.now);
@@ -114,7 +114,7 @@ impl World {
         let frame = self.nodes[row as usize].mac.take_off_air();
         self.arrives(&frame, None);
         self.log_sent(&frame);
-        self.outages.note(frame.from.0, Sent::Whole);
+        self.outages.set_part(frame.from.0, TransmittedPart::Whole);
         self.is_over_for_all(&frame);
         self.sent(row, &frame);
     }
@@ -134,7 +134,7 @@ impl World {
     fn wavefront_ends(&mut self, slot: Slot, row: u32, wavefront: &mut Wavefront) {
         let from = self.nodes[row as usize].mac.id().0;
         let Some(at_sender) = wavefront.frame().copied() else {
-            self.outages.note(from, Sent::Whole); // this frame was never transmitted
+            self.outages.set_part(from, TransmittedPart::Whole); // this frame was never transmitted
             let frame = self.nodes[row as usize].mac.take_off_air();
             self.is_over_for_all(&frame);
             return self.sent(row, &frame);
@@ -160,20 +160,20 @@ impl World {
         if let Some(packet) = over.packet.filter(|_| over.to.is_none()) {
             self.packets.remove(packet);
         }
-        self.outages.note(from, Sent::Whole);
+        self.outages.set_part(from, TransmittedPart::Whole);
     }
 
     /// Ends the transmitted part of a frame at the listeners reached.
     fn arrives(&mut self, frame: &Frame, reached: Reached) {
         let sent = self.outages.sent(frame.from.0);
-        if sent == Sent::Nothing {
+        if sent == TransmittedPart::Nothing {
             return;
         }
-        let is_plain = reached.is_none() && sent == Sent::Whole && self.air_log.is_none();
+        let is_plain = reached.is_none() && sent == TransmittedPart::Whole && self.air_log.is_none();
         match (is_plain, self.record.causes.are_known()) {
             (true, false) => self.signal_ends::<true, false>(frame, None, false),
             (true, true) => self.signal_ends::<true, true>(frame, None, false),
-            (false, _) => self.signal_ends::<false, true>(frame, reached, sent == Sent::Cut),
+            (false, _) => self.signal_ends::<false, true>(frame, reached, sent == TransmittedPart::Cut),
         }
     }
 
@@ -246,14 +246,14 @@ impl World {
             }
         }
         if kept && is_there {
-            self.book_end(frame, lost);
+            self.record_end(frame, lost);
         }
     }
 
     /// Records the end of a frame at its receiver, decoded or not.
-    fn book_end(&mut self, frame: &Frame, lost: Option<(Link, Finished)>) {
+    fn record_end(&mut self, frame: &Frame, lost: Option<(Link, Finished)>) {
         if let Some((link, finished)) = lost {
-            self.book_loss(frame, &link, finished);
+            self.count_loss(frame, &link, finished);
         }
         self.frame_ended(frame, lost.is_some());
     }
@@ -292,7 +292,7 @@ impl World {
     #[inline(never)]
     fn log_to_air(&mut self, frame: &Frame) {
         if let Some(log) = &mut self.air_log
-            && self.outages.sent(frame.from.0) != Sent::Nothing
+            && self.outages.sent(frame.from.0) != TransmittedPart::Nothing
         {
             log.sent(frame);
         }

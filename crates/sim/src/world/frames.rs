@@ -1,32 +1,10 @@
 //! Frame log of a run, which observes without changing anything.
 
 use super::World;
-use crate::airlog::AirLog;
 use crate::framelog::FrameLog;
 use crate::medium::Frame;
 use crate::record::DrainedEvents;
 use multihop_core::Port;
-
-/// Logs written during a run.
-#[derive(Default)]
-pub struct Logs {
-    /// Capture of the frames at each radio.
-    pub air: Option<AirLog>,
-    /// Log of every transmission.
-    pub frames: Option<FrameLog>,
-}
-
-impl From<AirLog> for Logs {
-    fn from(log: AirLog) -> Logs {
-        Logs { air: Some(log), frames: None }
-    }
-}
-
-impl From<FrameLog> for Logs {
-    fn from(log: FrameLog) -> Logs {
-        Logs { air: None, frames: Some(log) }
-    }
-}
 
 impl World {
     /// Logs a frame that begins, or would have begun if the radio of the sender in this row were on.

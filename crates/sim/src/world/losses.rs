@@ -2,7 +2,7 @@
 
 use super::World;
 use crate::medium::{Finished, Frame, Link, Reception};
-use crate::outages::Sent;
+use crate::outages::TransmittedPart;
 use crate::outcome::{LossCause, Overlap};
 use crate::record::{AirborneFrame, Collision};
 use multihop_core::NodeId;
@@ -25,7 +25,7 @@ impl World {
     }
 
     /// Records a frame that was not transmitted because its sender's radio is off.
-    pub(super) fn book_unsent(&mut self, frame: &Frame, row: u32) {
+    pub(super) fn count_unsent(&mut self, frame: &Frame, row: u32) {
         self.frame_begins(frame, row);
         if let Some(to) = frame.receiver() {
             self.lose(frame, to, LossCause::Off);
@@ -33,30 +33,31 @@ impl World {
     }
 
     /// Records a frame that its receiver did not decode.
-    pub(super) fn book_loss(&mut self, frame: &Frame, link: &Link, finished: Finished) {
+    pub(super) fn count_loss(&mut self, frame: &Frame, link: &Link, finished: Finished) {
         let to = NodeId(link.to);
-        let cause = if self.outages.sent(frame.from.0) != Sent::Whole || self.node(to).radio.is_off() {
-            LossCause::Off
-        } else if !link.decodable() {
-            LossCause::Weak
-        } else if finished.reception == Reception::Transmitting {
-            LossCause::Sending
-        } else {
-            match self.interferer(frame, to) {
-                Some(with) if with.from == to => LossCause::Sending,
-                _ if finished.failed_alone => LossCause::Channel,
-                Some(with) => {
-                    let collision = self.collision(frame, to, with);
-                    if let Some(log) = &mut self.frame_log {
-                        log.lost(frame, LossCause::Collision, Some((with.from, collision.overlap)));
+        let cause =
+            if self.outages.sent(frame.from.0) != TransmittedPart::Whole || self.node(to).radio.is_off() {
+                LossCause::Off
+            } else if !link.is_decodable() {
+                LossCause::Weak
+            } else if finished.reception == Reception::Transmitting {
+                LossCause::Sending
+            } else {
+                match self.interferer(frame, to) {
+                    Some(with) if with.from == to => LossCause::Sending,
+                    _ if finished.failed_alone => LossCause::Channel,
+                    Some(with) => {
+                        let collision = self.collision(frame, to, with);
+                        if let Some(log) = &mut self.frame_log {
+                            log.lost(frame, LossCause::Collision, Some((with.from, collision.overlap)));
+                        }
+                        return self.record.collided(frame, to, &collision, self.now);
                     }
-                    return self.record.collided(frame, to, &collision, self.now);
+                    // The radio was switched on, or its own transmission ended, after the frame had begun.
+                    None if finished.reception == Reception::NotSynchronised => LossCause::Off,
+                    None => LossCause::Sending,
                 }
-                // The radio was switched on, or its own transmission ended, after the frame had begun.
-                None if finished.reception == Reception::NotSynchronised => LossCause::Off,
-                None => LossCause::Sending,
-            }
-        };
+            };
         self.lose(frame, to, cause);
     }
 

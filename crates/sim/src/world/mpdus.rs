@@ -6,7 +6,7 @@ use super::air::Reached;
 use crate::agenda::{Lane, Slot};
 use crate::medium::{Course, Frame, Link, Mpdu};
 use crate::node::{in_node, settle};
-use crate::outages::Sent;
+use crate::outages::TransmittedPart;
 use multihop_core::Time;
 
 /// Progress of a sender's A-MPDU at its addressee. The slot belongs to the sender, because which of several
@@ -59,7 +59,7 @@ impl World {
     pub(super) fn mpdu_ends(&mut self, row: u32) {
         let ends = &mut self.mpdu_ends[row as usize];
         let Some((frame, link)) = ends.sent.take() else { return };
-        if self.outages.sent(frame.from.0) != Sent::Whole {
+        if self.outages.sent(frame.from.0) != TransmittedPart::Whole {
             return;
         }
         let mpdus = self.loads.mpdus(frame.load);

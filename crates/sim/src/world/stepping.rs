@@ -1,9 +1,10 @@
 //! Stepping: the caller advances virtual time, injects packets, and reads tables between steps.
 
-use super::{Logs, World};
+use super::World;
 use crate::airlog::AirLogError;
 use crate::config::{AppConfig, Config};
 use crate::external::{Injection, OutsideFrame, PacketOutcome};
+use crate::logs::Logs;
 use crate::medium::Listeners;
 use crate::outcome::Outcome;
 use multihop_core::{NodeId, Packet, Port, Segment, Time};
@@ -15,7 +16,7 @@ impl World {
         self.air_log = air.map(Box::new);
         self.frame_log = frames.map(Box::new);
         if self.frame_log.is_some() {
-            self.record.know_causes(Listeners::spread(&self.config));
+            self.record.enable_causes(Listeners::spread(&self.config));
         }
     }
 

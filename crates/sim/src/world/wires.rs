@@ -58,7 +58,7 @@ impl World {
         let row = self.order.of(NodeId(from)) as u32;
         self.above(row, |stack, around| handle = Some(stack.on_wire_sent(around, port)));
         let handle = handle.expect("it was sent");
-        if self.wires[index as usize].wire.loses() {
+        if self.wires[index as usize].wire.draw_loss() {
             let packet = self.packets.remove(handle).packet;
             self.record.wire_lost(index, self.now);
             self.record.dropped(NodeId(from), &packet, DropCause::WireLoss, self.now);
@@ -74,7 +74,7 @@ impl World {
         let row = self.order.of(NodeId(to));
         if !self.nodes[row].radio.is_off() {
             self.record.wire_delivered(index, self.now);
-            self.record.came(&self.packets.get(handle).packet, from, NodeId(to), self.now);
+            self.record.packet_arrived(&self.packets.get(handle).packet, from, NodeId(to), self.now);
         }
         self.above(row as u32, |stack, around| stack.on_wire_arrival(around, handle));
     }

@@ -65,7 +65,7 @@ pub(crate) struct Medium {
     /// Longest gap within an access.
     gap: Span,
     /// DIFS and mean back-off of an access, minus the gap by which it is extended.
-    besides: Span,
+    extra_time: Span,
     /// Start of the present busy period; none while the medium is idle.
     busy_from: Option<Time>,
 }
@@ -77,7 +77,7 @@ impl Medium {
         Medium {
             accesses: Occupied::new(elapsed),
             gap,
-            besides: (phy.difs + phy.backoff).saturating_sub(gap),
+            extra_time: (phy.difs + phy.backoff).saturating_sub(gap),
             busy_from: None,
         }
     }
@@ -105,8 +105,8 @@ impl Medium {
         if let Some(start) = self.busy_from {
             used.time += now.since(self.accesses.end().max(start));
         }
-        let besides = self.besides.seconds() * used.periods as f64;
-        used.share_with(besides).min(1.0)
+        let extra_time = self.extra_time.seconds() * used.periods as f64;
+        used.share_with(extra_time).min(1.0)
     }
 
     fn add(&mut self, period: Interval) {

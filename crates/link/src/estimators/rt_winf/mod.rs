@@ -26,7 +26,7 @@ use peers::Peers;
 /// |---|---|---|
 /// | sender | `S / (T_ACK - T_CTS - 2 SIFS)` (Eq. 1) | NAV of the CTS (Eq. 3) |
 /// | receiver | `S / (T_DATA - T_RTS - 3 SIFS)` (Eq. 4) | NAV of the RTS (Eq. 5) |
-/// | overhearing node | `S / (T_ACK - T_CTS - 2 SIFS)` (Eq. 6) | NAV of the RTS, else of the CTS (Eqs. 7, 8) |
+/// | overhearing node | `S / (T_ACK - T_CTS - 2 SIFS)` (Eq. 6) | NAV of RTS, else of CTS (Eqs. 7, 8) |
 ///
 /// The available bandwidth is `C (1 - busy / elapsed)` over all roles: NAVs of all exchanges count, overlaps
 /// once. A node that overheard an exchange uses the smaller of that sample and its own next sample (Eqs. 9,
@@ -44,7 +44,7 @@ pub struct RtWinf {
     rate: RateInUse,
     in_use: InUse,
     /// Time that [`WinfReading::Whole`] adds to DATA in an exchange.
-    besides: Span,
+    extra_time: Span,
     peers: Peers,
     capacity: NodeCapacity,
     /// Last RTS for this node.
@@ -75,7 +75,7 @@ impl RtWinf {
             phy,
             rate: RateInUse::new(phy.data_rate),
             in_use: InUse::new(options.reading, options.window, &phy),
-            besides: if whole { phy.besides_data(true) } else { Span::ZERO },
+            extra_time: if whole { phy.besides_data(true) } else { Span::ZERO },
             peers: Peers::new(options.window),
             capacity: NodeCapacity::new(options.smoothing),
             asked: None,
@@ -103,7 +103,7 @@ impl RtWinf {
         self.capacity_bps() * (1.0 - busy).max(0.0)
     }
 
-    fn own(&self, now: Time) -> Report {
+    fn own_report(&self, now: Time) -> Report {
         Report { capacity_bps: self.capacity_bps(), available_bps: self.available_bps(now) }
     }
 
@@ -211,7 +211,7 @@ impl RtWinf {
         let (size, rate) = exchange.data.unwrap_or_else(hidden);
         let transfer = self.transfer(cts, ack.air);
         if let Some(sample) = self.sample(size, transfer, rate) {
-            self.capacity.look_on(sample);
+            self.capacity.add_overheard(sample);
         }
         self.share_of_exchange = Some(exchange.share);
     }
@@ -222,13 +222,13 @@ impl RtWinf {
 
     fn take_part(&mut self, size: u32, transfer: Span, rate: Rate) {
         if let Some(sample) = self.sample(size, transfer, rate) {
-            self.capacity.take_part(sample);
+            self.capacity.add_own(sample);
         }
         self.share_of_exchange = None;
     }
 
     fn sample(&self, size: u32, transfer: Span, rate: Rate) -> Option<f64> {
-        capacity_bps(size, transfer + self.besides, rate, self.options.reference_size)
+        capacity_bps(size, transfer + self.extra_time, rate, self.options.reference_size)
     }
 }
 
@@ -247,13 +247,13 @@ impl Estimator for RtWinf {
     }
 
     fn write(&self, now: Time, view: &mut LinkView) {
-        let least = self.peers.least(self.own(now), now);
+        let least = self.peers.least(self.own_report(now), now);
         view.capacity_bps = Some(least.capacity_bps);
         view.available_bps = Some(least.available_bps);
     }
 
     fn report(&self, now: Time) -> Option<Report> {
-        self.options.ack_report.then(|| self.own(now))
+        self.options.ack_report.then(|| self.own_report(now))
     }
 }
 

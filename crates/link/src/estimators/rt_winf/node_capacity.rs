@@ -24,13 +24,13 @@ impl NodeCapacity {
     }
 
     /// Adds a sample of an exchange of other nodes.
-    pub(crate) fn look_on(&mut self, sample: f64) {
+    pub(crate) fn add_overheard(&mut self, sample: f64) {
         self.overheard = Some(sample);
         self.smoothed.add(sample);
     }
 
     /// Adds a sample of the node's own exchange, as sender or receiver.
-    pub(crate) fn take_part(&mut self, sample: f64) {
+    pub(crate) fn add_own(&mut self, sample: f64) {
         self.smoothed.add(self.overheard.take().map_or(sample, |overheard| sample.min(overheard)));
     }
 }
@@ -52,15 +52,15 @@ mod tests {
     #[test]
     fn the_smaller_of_overheard_and_own_counts_once_for_each_change_of_role() {
         let mut capacity = NodeCapacity::new(1.0);
-        capacity.take_part(7.0);
-        capacity.look_on(5.0);
+        capacity.add_own(7.0);
+        capacity.add_overheard(5.0);
         assert_eq!(capacity.get(), Some(5.0));
-        capacity.take_part(7.0);
+        capacity.add_own(7.0);
         assert_eq!(capacity.get(), Some(5.0), "Eqs. 9 and 10");
-        capacity.take_part(7.0);
+        capacity.add_own(7.0);
         assert_eq!(capacity.get(), Some(7.0), "it has overheard no exchange since");
-        capacity.look_on(9.0);
-        capacity.take_part(7.0);
+        capacity.add_overheard(9.0);
+        capacity.add_own(7.0);
         assert_eq!(capacity.get(), Some(7.0));
     }
 

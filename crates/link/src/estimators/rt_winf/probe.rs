@@ -31,7 +31,7 @@ pub struct RtWinfProbe {
     rate: RateInUse,
     in_use: InUse,
     /// Time that [`WinfReading::Whole`] adds to `T_Transfer`.
-    besides: Span,
+    extra_time: Span,
     peers: Peers,
     capacity: NodeCapacity,
     /// Last DATA of other nodes.
@@ -49,7 +49,7 @@ impl RtWinfProbe {
             phy,
             rate: RateInUse::new(phy.data_rate),
             in_use: InUse::new(options.reading, options.window, &phy),
-            besides: if whole { phy.difs + phy.backoff } else { Span::ZERO },
+            extra_time: if whole { phy.difs + phy.backoff } else { Span::ZERO },
             peers: Peers::new(options.window),
             capacity: NodeCapacity::new(options.smoothing),
             overheard: None,
@@ -73,7 +73,7 @@ impl RtWinfProbe {
         self.capacity_bps() * (1.0 - busy).max(0.0)
     }
 
-    fn own(&self, now: Time) -> Report {
+    fn own_report(&self, now: Time) -> Report {
         Report { capacity_bps: self.capacity_bps(), available_bps: self.available_bps(now) }
     }
 
@@ -83,7 +83,7 @@ impl RtWinfProbe {
                 let end = heard.air.end + self.phy.sifs + self.phy.ack;
                 let transfer = Interval { start: heard.air.start, end };
                 if let Some(sample) = self.transferred(heard.size, transfer, heard.rate) {
-                    self.capacity.take_part(sample);
+                    self.capacity.add_own(sample);
                 }
             }
             (FrameKind::Data, to) => self.overheard = to.map(|_| *heard),
@@ -100,7 +100,7 @@ impl RtWinfProbe {
         }
         let transfer = Interval { start: data.air.start, end: ack.air.end };
         if let Some(sample) = self.transferred(data.size, transfer, data.rate) {
-            self.capacity.look_on(sample);
+            self.capacity.add_overheard(sample);
         }
     }
 
@@ -113,13 +113,13 @@ impl RtWinfProbe {
         let succeeded = self.succeeded.take().filter(|_| exchange.fate == Fate::Acknowledged);
         let sample = succeeded.and_then(|transfer| self.transferred(exchange.size, transfer, exchange.rate));
         if let Some(sample) = sample {
-            self.capacity.take_part(sample);
+            self.capacity.add_own(sample);
         }
     }
 
     fn transferred(&mut self, size: u32, transfer: Interval, rate: Rate) -> Option<f64> {
         self.in_use.add(transfer);
-        capacity_bps(size, transfer.length() + self.besides, rate, self.options.reference_size)
+        capacity_bps(size, transfer.length() + self.extra_time, rate, self.options.reference_size)
     }
 }
 
@@ -137,13 +137,13 @@ impl Estimator for RtWinfProbe {
     }
 
     fn write(&self, now: Time, view: &mut LinkView) {
-        let least = self.peers.least(self.own(now), now);
+        let least = self.peers.least(self.own_report(now), now);
         view.capacity_bps = Some(least.capacity_bps);
         view.available_bps = Some(least.available_bps);
     }
 
     fn report(&self, now: Time) -> Option<Report> {
-        self.options.ack_report.then(|| self.own(now))
+        self.options.ack_report.then(|| self.own_report(now))
     }
 }
 

@@ -3,7 +3,7 @@
 
 mod decoding;
 
-use super::locked_signal::{Bits, Disturbance, Locked, LockedSignal, Overlap};
+use super::locked_signal::{Bits, Disturbance, Locked, LockedSignal, SignalOverlap};
 use super::success_curve::SuccessCurve;
 use super::{Bitmap, Collisions, Finished, Frame, Link, Loads, Reception};
 use decoding::{DETECTION, Decoding, is_too_weak};
@@ -53,7 +53,7 @@ struct ColdState {
 }
 
 const _: () = assert!(
-    std::mem::offset_of!(ColdState, disturbance.overlap) + size_of::<Overlap>() == 64,
+    std::mem::offset_of!(ColdState, disturbance.overlap) + size_of::<SignalOverlap>() == 64,
     "what overlapping signals change is one cache line"
 );
 
@@ -228,7 +228,7 @@ impl Radio {
     fn lock_on(&self, link: &Link, frame: &Frame, now: Time) -> LockedSignal {
         LockedSignal {
             from: frame.from.0,
-            decodable: link.decodable(),
+            decodable: link.is_decodable(),
             overlapped_by_own: self.not_receiving != 0,
             overlapped: false,
             counted: false,
@@ -293,8 +293,9 @@ impl Radio {
     fn tie(&mut self, collisions: &Collisions, link: &Link, frame: &Frame) {
         let Some(lock) = &mut self.lock else { return };
         let before = lock.with(&self.rest.disturbance).overlap();
-        let is_recognized = collisions.recognizes_all() && (before.any_decodable || link.decodable());
-        self.rest.disturbance.overlap = Overlap { collided: true, any_decodable: is_recognized, ..before };
+        let is_recognized = collisions.recognizes_all() && (before.any_decodable || link.is_decodable());
+        self.rest.disturbance.overlap =
+            SignalOverlap { collided: true, any_decodable: is_recognized, ..before };
         lock.end = lock.end.max(frame.end());
         (lock.overlapped, lock.counted) = (true, false);
     }
@@ -318,7 +319,7 @@ impl Radio {
             return;
         }
         overlap.collided = true;
-        overlap.any_decodable |= link.decodable();
+        overlap.any_decodable |= link.is_decodable();
         lock.overlapped_by_own |= overlapped_by_own;
         let fresh_end = frame.end();
         if fresh_end > ends || (among_equals && fresh_end == ends && link.power > lock.power) {
@@ -338,7 +339,7 @@ impl Radio {
         let (strongest, weaker) = if fresh.power > lock.power { (fresh, *lock) } else { (*lock, fresh) };
         let interferer = weaker.power.max(before.interferer);
         let of_strongest = strongest.with(&self.rest.disturbance).overlap();
-        self.rest.disturbance.overlap = Overlap {
+        self.rest.disturbance.overlap = SignalOverlap {
             any_decodable: fresh.decodable || before.any_decodable,
             beats_interferers: strongest.power > interferer && strongest.power / interferer >= ratio,
             interferer,

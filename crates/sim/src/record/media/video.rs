@@ -12,11 +12,11 @@ pub(super) struct VideoCounters {
     deadline: Span,
     /// Interval between two frames.
     interval: Span,
-    frames: Vec<Frame>,
+    frames: Vec<VideoFrame>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Frame {
+struct VideoFrame {
     made: Time,
     /// End of the frame in the byte stream of the application.
     end: u64,
@@ -38,7 +38,7 @@ impl VideoCounters {
     pub(super) fn made(&mut self, bytes: u64, now: Time) {
         let end = self.frames.last().map_or(0, |frame| frame.end) + bytes;
         let skipped = bytes == 0;
-        self.frames.push(Frame { made: now, end, missing: bytes, complete: Time::NEVER, skipped });
+        self.frames.push(VideoFrame { made: now, end, missing: bytes, complete: Time::NEVER, skipped });
     }
 
     /// Counts newly arrived bytes.
@@ -62,9 +62,10 @@ impl VideoCounters {
     pub(super) fn outcome(&self, counts: impl Fn(Time) -> bool, end: Time) -> VideoOutcome {
         let first = self.frames.partition_point(|frame| !counts(frame.made));
         let frames = &self.frames[first..];
-        let count = |what: &dyn Fn(&Frame) -> bool| frames.iter().filter(|frame| what(frame)).count() as u64;
-        let in_time = |frame: &Frame, at: Time| at <= frame.made + self.deadline;
-        let complete = |frame: &&Frame| frame.complete < Time::NEVER;
+        let count =
+            |what: &dyn Fn(&VideoFrame) -> bool| frames.iter().filter(|frame| what(frame)).count() as u64;
+        let in_time = |frame: &VideoFrame, at: Time| at <= frame.made + self.deadline;
+        let complete = |frame: &&VideoFrame| frame.complete < Time::NEVER;
         let mut delays: Vec<u64> =
             frames.iter().filter(complete).map(|frame| (frame.complete - frame.made).ns()).collect();
         let delay = (!delays.is_empty()).then(|| quantiles(&mut delays));
@@ -92,7 +93,7 @@ impl VideoCounters {
     /// skips it if a later one is complete. Otherwise the player stops until that frame or a later one is
     /// complete, and delays all further frames by as much. For each frame that the encoder skipped, the delay
     /// shrinks by one frame interval.
-    fn play(&self, frames: &[Frame], end: Time) -> (u64, Span) {
+    fn play(&self, frames: &[VideoFrame], end: Time) -> (u64, Span) {
         // Index of the first frame to be complete among each frame and its successors.
         let mut soonest = vec![usize::MAX; frames.len()];
         let mut known = usize::MAX;

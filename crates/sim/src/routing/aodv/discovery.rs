@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 /// State of route discovery for one destination.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Discovery {
+pub(super) struct RouteDiscovery {
     /// Earliest time of the next request; none since the destination was last found.
     not_before: Option<Time>,
     /// Network-wide RREQs since the destination was last found or given up.
@@ -20,7 +20,7 @@ pub(super) struct Discovery {
 
 /// Decision about a missing route.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Turn {
+pub(super) enum DiscoveryStep {
     /// Send a request with this TTL.
     Ask(u16),
     /// Wait: a reply may still arrive, or the destination was given up recently.
@@ -29,21 +29,26 @@ pub(super) enum Turn {
     GiveUp,
 }
 
-impl Discovery {
+impl RouteDiscovery {
     /// Decides what to do about a missing route; `last_hops` is the distance of the destination when last
     /// known.
-    pub(super) fn turn(&mut self, now: Time, last_hops: Option<u16>, rules: &AodvConfig) -> Turn {
+    pub(super) fn next_step(
+        &mut self,
+        now: Time,
+        last_hops: Option<u16>,
+        rules: &AodvConfig,
+    ) -> DiscoveryStep {
         if self.not_before.is_some_and(|earliest| earliest > now) {
-            return Turn::Wait;
+            return DiscoveryStep::Wait;
         }
         if self.floods > rules.rreq_retries {
             self.floods = 0;
             self.not_before = Some(now + rules.hold_down);
-            return Turn::GiveUp;
+            return DiscoveryStep::GiveUp;
         }
         self.reach = self.next_reach(last_hops, rules);
         self.wait(now, self.reach, rules);
-        Turn::Ask(self.reach)
+        DiscoveryStep::Ask(self.reach)
     }
 
     /// Records a request with this TTL outside of the ring search.

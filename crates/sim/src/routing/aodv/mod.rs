@@ -24,20 +24,21 @@ mod tests;
 pub(super) use wire::FORMAT;
 
 use super::buffer::SendBuffer;
-use super::{Action, GivenUp, Message, NextHop, RoutedPacket, RoutingAgent, uniform};
+use super::{Action, GivenUp, NextHop, RoutedPacket, RoutingAgent, uniform};
 use crate::config::AodvConfig;
-use discovery::Turn;
+use crate::datagram::Datagram;
+use discovery::DiscoveryStep;
 use multihop_core::{DropCause, NodeId, Rng, Span, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use table::Table;
-use wire::{AodvMessage, Hello, Request, Unreachable};
+use table::AodvTable;
+use wire::{AodvMessage, AodvRequest, Hello, Unreachable};
 
 /// AODV agent of a node.
 pub(super) struct Aodv {
     id: NodeId,
     parameters: AodvConfig,
     rng: Rng,
-    table: Table,
+    table: AodvTable,
     /// Sequence number of the node.
     sequence: u32,
     /// Number of the node's next request.
@@ -77,7 +78,7 @@ impl Aodv {
         Aodv {
             id,
             rng,
-            table: Table::new(),
+            table: AodvTable::new(),
             sequence: 2,
             number: 1,
             seen: BTreeMap::new(),
@@ -151,10 +152,10 @@ impl Aodv {
         if entry.hop().is_some() {
             return;
         }
-        match entry.discovery.turn(now, entry.last_hops, &self.parameters) {
-            Turn::Ask(reach) => self.send_request(now, target, reach),
-            Turn::Wait => {}
-            Turn::GiveUp => {
+        match entry.discovery.next_step(now, entry.last_hops, &self.parameters) {
+            DiscoveryStep::Ask(reach) => self.send_request(now, target, reach),
+            DiscoveryStep::Wait => {}
+            DiscoveryStep::GiveUp => {
                 self.drop_aged(now);
                 self.give_up(target);
             }
@@ -163,7 +164,7 @@ impl Aodv {
 
     fn send_request(&mut self, now: Time, target: NodeId, reach: u16) {
         self.sequence += 2;
-        let request = Request {
+        let request = AodvRequest {
             source: self.id,
             source_sequence: self.sequence,
             number: self.number,
@@ -290,7 +291,7 @@ impl RoutingAgent for Aodv {
         }
     }
 
-    fn on_message(&mut self, now: Time, from: NodeId, message: &Message) {
+    fn on_message(&mut self, now: Time, from: NodeId, message: &Datagram) {
         match AodvMessage::parse(message) {
             Some(AodvMessage::Request(request)) => self.on_request(now, from, &request),
             Some(AodvMessage::Reply(reply)) => self.on_reply(now, from, &reply),

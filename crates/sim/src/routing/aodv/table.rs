@@ -1,18 +1,18 @@
 //! Routing table of AODV.
 
-use super::discovery::Discovery;
+use super::discovery::RouteDiscovery;
 use multihop_core::{NodeId, Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Entries by destination. An entry stays when its route breaks, because of its sequence number.
-pub(super) type Table = BTreeMap<NodeId, AodvRoute>;
+pub(super) type AodvTable = BTreeMap<NodeId, AodvRoute>;
 
 /// Entry of the routing table for one destination.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AodvRoute {
     /// Sequence number: even from the destination itself, odd after a break (RFC 3561, 6.1).
     pub(super) sequence: u32,
-    state: State,
+    state: RouteState,
     /// Hops of the latest route.
     pub(super) last_hops: Option<u16>,
     /// Time at which the route expires unless a packet uses it.
@@ -20,12 +20,12 @@ pub(super) struct AodvRoute {
     /// Neighbours whose routes to the destination use this node, and which need to know of a break.
     pub(super) precursors: BTreeSet<NodeId>,
     /// Route discovery for the destination.
-    pub(super) discovery: Discovery,
+    pub(super) discovery: RouteDiscovery,
 }
 
 /// State of a route.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum State {
+enum RouteState {
     /// No route.
     #[default]
     Down,
@@ -48,20 +48,20 @@ pub(super) struct Hop {
 impl AodvRoute {
     /// Next hop for packets, if the route is usable.
     pub(super) fn hop(&self) -> Option<Hop> {
-        if let State::Up(hop) = self.state { Some(hop) } else { None }
+        if let RouteState::Up(hop) = self.state { Some(hop) } else { None }
     }
 
     /// Next hop that the node advertises: that of a usable route, and in ns-2 that of a route under repair.
     pub(super) fn known(&self) -> Option<Hop> {
         match self.state {
-            State::Up(hop) | State::Repairing(hop) => Some(hop),
-            State::Down | State::Lost => None,
+            RouteState::Up(hop) | RouteState::Repairing(hop) => Some(hop),
+            RouteState::Down | RouteState::Lost => None,
         }
     }
 
     /// Whether packets of other nodes wait for a repair.
     pub(super) fn is_repaired(&self) -> bool {
-        matches!(self.state, State::Repairing(_) | State::Lost)
+        matches!(self.state, RouteState::Repairing(_) | RouteState::Lost)
     }
 
     /// Whether a route with this sequence number and length is better than the known one.
@@ -73,7 +73,7 @@ impl AodvRoute {
     /// Sets a usable route that expires at this time.
     pub(super) fn set(&mut self, sequence: u32, hop: Hop, expires: Time) {
         self.sequence = sequence;
-        self.state = State::Up(hop);
+        self.state = RouteState::Up(hop);
         self.expires = expires;
     }
 
@@ -85,7 +85,7 @@ impl AodvRoute {
     /// Starts a local repair of a route that stays advertised.
     pub(super) fn repair(&mut self) {
         if let Some(hop) = self.known() {
-            self.state = State::Repairing(hop);
+            self.state = RouteState::Repairing(hop);
             self.expires = Time::ZERO;
         }
     }
@@ -93,7 +93,7 @@ impl AodvRoute {
     /// Starts a local repair of a broken route.
     pub(super) fn repair_broken(&mut self) {
         self.take_down();
-        self.state = State::Lost;
+        self.state = RouteState::Lost;
     }
 
     /// Breaks the route, with this sequence number.
@@ -107,7 +107,7 @@ impl AodvRoute {
         if let Some(hop) = self.known() {
             self.last_hops = Some(hop.hops);
         }
-        self.state = State::Down;
+        self.state = RouteState::Down;
         self.expires = Time::ZERO;
     }
 }

@@ -5,7 +5,8 @@
 //! by it.
 
 use crate::config::AodvConfig;
-use crate::routing::message::{IpFields, Message, WireFormat};
+use crate::datagram::{Datagram, IpFields};
+use crate::routing::wire_format::WireFormat;
 use multihop_core::{Carrier, Header, NodeId, Span, Time, header};
 
 /// UDP with the port of section 3.
@@ -96,9 +97,9 @@ header! {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum AodvMessage {
     /// Route request (RREQ, 5.1).
-    Request(Request),
+    Request(AodvRequest),
     /// Route reply (RREP, 5.2).
-    Reply(Reply),
+    Reply(AodvReply),
     /// Route error (RERR, 5.3): destinations that the sender cannot reach any more.
     Error(Vec<Unreachable>),
     /// Hello of a neighbour (6.9).
@@ -107,7 +108,7 @@ pub(super) enum AodvMessage {
 
 /// Route request (RFC 3561, 5.1), which floods a part of the network.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Request {
+pub(super) struct AodvRequest {
     /// Originator of the request.
     pub(super) source: NodeId,
     /// Sequence number of the originator.
@@ -128,7 +129,7 @@ pub(super) struct Request {
 
 /// Route reply (5.2), which returns to the originator of the RREQ.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Reply {
+pub(super) struct AodvReply {
     /// Originator of the request.
     pub(super) to: NodeId,
     /// Destination of the route.
@@ -174,7 +175,7 @@ impl AodvMessage {
     }
 
     /// Encodes the message as node `from` sends it to a neighbour or to all.
-    pub(super) fn emit(&self, from: NodeId, to: NodeId) -> Message {
+    pub(super) fn emit(&self, from: NodeId, to: NodeId) -> Datagram {
         let ip = |ttl| IpFields { source: from, destination: to, ttl };
         match self {
             AodvMessage::Request(request) => row(ip(byte(request.reach.into())), &request.row()),
@@ -188,22 +189,22 @@ impl AodvMessage {
                     Destination { node: entry.destination, sequence: entry.sequence }.emit(place);
                 }
                 let air = bytes.len();
-                Message::new(CARRIER, ip(1), bytes, air)
+                Datagram::new(CARRIER, ip(1), bytes, air)
             }
         }
     }
 
     /// Decodes a message; none if it is malformed. A reply about its originator is a hello, because no node
     /// asks for itself.
-    pub(super) fn parse(message: &Message) -> Option<AodvMessage> {
+    pub(super) fn parse(message: &Datagram) -> Option<AodvMessage> {
         let (bytes, reach) = (message.bytes(), u16::from(message.ip.ttl));
         match *bytes.first()? {
-            REQUEST => Rreq::parse(bytes).map(|row| AodvMessage::Request(Request::of(&row, reach))),
+            REQUEST => Rreq::parse(bytes).map(|row| AodvMessage::Request(AodvRequest::of(&row, reach))),
             REPLY => Rrep::parse(bytes).map(|row| {
                 if row.originator == row.destination {
                     return AodvMessage::Hello(Hello::of(&row));
                 }
-                AodvMessage::Reply(Reply::of(&row, reach))
+                AodvMessage::Reply(AodvReply::of(&row, reach))
             }),
             ERROR => unreachables(bytes).map(AodvMessage::Error),
             _ => None,
@@ -223,10 +224,10 @@ fn unreachables(bytes: &[u8]) -> Option<Vec<Unreachable>> {
 }
 
 /// Message that consists of one header.
-fn row<H: Header>(ip: IpFields, header: &H) -> Message {
+fn row<H: Header>(ip: IpFields, header: &H) -> Datagram {
     let mut bytes = [0; Rreq::LEN];
     header.emit(&mut bytes[..H::LEN]);
-    Message::new(CARRIER, ip, &bytes[..H::LEN], H::LAYOUT.air)
+    Datagram::new(CARRIER, ip, &bytes[..H::LEN], H::LAYOUT.air)
 }
 
 /// Number in a byte, capped at 255.
@@ -238,7 +239,7 @@ fn milliseconds(lifetime: Span) -> u32 {
     u32::try_from(lifetime.whole(MILLISECOND)).unwrap_or(u32::MAX)
 }
 
-impl Request {
+impl AodvRequest {
     fn row(&self) -> Rreq {
         Rreq {
             kind: REQUEST,
@@ -253,8 +254,8 @@ impl Request {
         }
     }
 
-    fn of(row: &Rreq, reach: u16) -> Request {
-        Request {
+    fn of(row: &Rreq, reach: u16) -> AodvRequest {
+        AodvRequest {
             source: row.originator,
             source_sequence: row.originator_sequence,
             number: row.id,
@@ -267,7 +268,7 @@ impl Request {
     }
 }
 
-impl Reply {
+impl AodvReply {
     fn row(&self) -> Rrep {
         Rrep {
             kind: REPLY,
@@ -280,8 +281,8 @@ impl Reply {
         }
     }
 
-    fn of(row: &Rrep, reach: u16) -> Reply {
-        Reply {
+    fn of(row: &Rrep, reach: u16) -> AodvReply {
+        AodvReply {
             to: row.originator,
             target: row.destination,
             sequence: row.destination_sequence,

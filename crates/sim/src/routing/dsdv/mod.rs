@@ -23,13 +23,14 @@ mod tests;
 
 pub(super) use wire::FORMAT;
 
-use super::{Action, GivenUp, Message, RoutedPacket, RoutingAgent, uniform};
+use super::{Action, GivenUp, RoutedPacket, RoutingAgent, uniform};
 use crate::config::DsdvConfig;
+use crate::datagram::Datagram;
 use crate::slab::Handle;
 use multihop_core::{DropCause, NodeId, Rng, Span, Time};
 use route::{DsdvRoute, UNREACHABLE};
 use std::collections::{BTreeMap, VecDeque};
-use table::Table;
+use table::DsdvTable;
 use wire::Advert;
 
 /// DSDV agent of a node.
@@ -37,7 +38,7 @@ pub(super) struct Dsdv {
     id: NodeId,
     parameters: DsdvConfig,
     rng: Rng,
-    table: Table,
+    table: DsdvTable,
     /// Sequence number of the node.
     sequence: u32,
     next_full: Time,
@@ -54,8 +55,8 @@ impl Dsdv {
     /// Creates the agent of node `id`, from time 0 on.
     pub(super) fn new(id: NodeId, parameters: DsdvConfig, mut rng: Rng) -> Dsdv {
         let next_full = Time::ZERO + uniform(&mut rng, parameters.start_jitter);
-        let mut table = Table::default();
-        table.insert(id, DsdvRoute::own(id, 0, Time::ZERO));
+        let mut table = DsdvTable::default();
+        table.insert(id, DsdvRoute::of_self(id, 0, Time::ZERO));
         Dsdv {
             id,
             rng,
@@ -79,7 +80,7 @@ impl Dsdv {
         full |= changed * 3 > self.table.len() && changed > 3;
         if full {
             self.sequence += 2;
-            self.table.insert(self.id, DsdvRoute::own(self.id, self.sequence, now));
+            self.table.insert(self.id, DsdvRoute::of_self(self.id, self.sequence, now));
             self.schedule_full(now);
         } else if changed == 0 {
             return;
@@ -222,7 +223,7 @@ impl RoutingAgent for Dsdv {
         false
     }
 
-    fn on_message(&mut self, now: Time, from: NodeId, message: &Message) {
+    fn on_message(&mut self, now: Time, from: NodeId, message: &Datagram) {
         let Some(adverts) = wire::parse(message) else {
             debug_assert!(false, "no update of DSDV: {message:?}");
             return;
@@ -231,13 +232,13 @@ impl RoutingAgent for Dsdv {
             self.learn(now, from, advert);
         }
         self.keep_alive(now, from);
-        self.table.look();
+        self.table.find_earliest();
         self.release();
     }
 
     fn on_timer(&mut self, now: Time) {
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
-        let chosen = |table: &Table, is_due: &dyn Fn(&DsdvRoute) -> bool| -> Vec<NodeId> {
+        let chosen = |table: &DsdvTable, is_due: &dyn Fn(&DsdvRoute) -> bool| -> Vec<NodeId> {
             table.iter().filter(|(_, entry)| is_due(entry)).map(|(destination, _)| destination).collect()
         };
         for neighbour in chosen(&self.table, &|entry| due(entry.lost_at)) {
@@ -252,7 +253,7 @@ impl RoutingAgent for Dsdv {
                 self.trigger(now, destination);
             }
         }
-        self.table.look();
+        self.table.find_earliest();
     }
 
     fn poll(&mut self, now: Time) -> Option<Action> {

@@ -51,7 +51,7 @@ impl DsdvRoute {
     }
 
     /// Creates the entry of the node itself.
-    pub(super) fn own(id: NodeId, sequence: u32, now: Time) -> DsdvRoute {
+    pub(super) fn of_self(id: NodeId, sequence: u32, now: Time) -> DsdvRoute {
         let advert = Advert { destination: id, metric: 0, sequence };
         DsdvRoute { new_sequence: true, ..DsdvRoute::new(&advert, id, Span::ZERO, now) }
     }

@@ -7,7 +7,7 @@ use std::ops::Index;
 /// Entries by destination, in a vector, because ids are dense and every received update looks up the whole
 /// table.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct DsdvTable {
     entries: Vec<Option<DsdvRoute>>,
     len: usize,
     /// Lower bound of the times of all entries' next events.
@@ -16,13 +16,13 @@ pub(super) struct Table {
     is_stale: bool,
 }
 
-impl Default for Table {
-    fn default() -> Table {
-        Table { entries: Vec::new(), len: 0, earliest: Time::NEVER, is_stale: false }
+impl Default for DsdvTable {
+    fn default() -> DsdvTable {
+        DsdvTable { entries: Vec::new(), len: 0, earliest: Time::NEVER, is_stale: false }
     }
 }
 
-impl Table {
+impl DsdvTable {
     /// Number of entries.
     pub(super) fn len(&self) -> usize {
         self.len
@@ -69,7 +69,7 @@ impl Table {
     }
 
     /// Searches the first event, if it is stale.
-    pub(super) fn look(&mut self) {
+    pub(super) fn find_earliest(&mut self) {
         if std::mem::take(&mut self.is_stale) {
             self.earliest = self.first();
         }
@@ -106,7 +106,7 @@ impl Table {
     }
 }
 
-impl Index<NodeId> for Table {
+impl Index<NodeId> for DsdvTable {
     type Output = DsdvRoute;
 
     fn index(&self, destination: NodeId) -> &DsdvRoute {

@@ -3,7 +3,8 @@
 //! No standard defines the format. This one has 12 bytes per destination, as many as ns-2 counts, right
 //! behind the IP header, without a UDP header.
 
-use crate::routing::message::{IpFields, Message, WireFormat};
+use crate::datagram::{Datagram, IpFields};
+use crate::routing::wire_format::WireFormat;
 use multihop_core::{Carrier, Header, NodeId, header};
 
 /// IP protocol "any 0-hop protocol" (IANA): updates reach neighbours only.
@@ -26,18 +27,18 @@ header! {
 }
 
 /// Encodes an update that a node sends to its neighbours.
-pub(super) fn emit(from: NodeId, adverts: &[Advert]) -> Message {
+pub(super) fn emit(from: NodeId, adverts: &[Advert]) -> Datagram {
     let mut bytes = vec![0; Advert::LEN * adverts.len()];
     for (place, advert) in bytes.chunks_exact_mut(Advert::LEN).zip(adverts) {
         advert.emit(place);
     }
     let ip = IpFields { source: from, destination: NodeId::BROADCAST, ttl: 1 };
     let air = bytes.len();
-    Message::new(CARRIER, ip, bytes, air)
+    Datagram::new(CARRIER, ip, bytes, air)
 }
 
 /// Decodes an update; none if it is malformed.
-pub(super) fn parse(update: &Message) -> Option<impl ExactSizeIterator<Item = Advert>> {
+pub(super) fn parse(update: &Datagram) -> Option<impl ExactSizeIterator<Item = Advert>> {
     let places = update.bytes().chunks_exact(Advert::LEN);
     let is_whole = places.remainder().is_empty();
     is_whole.then(|| places.map(|place| Advert::parse(place).expect("a chunk is as long as an entry")))

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub(super) struct Discoveries {
     /// Discoveries of the node, by target.
-    own: BTreeMap<NodeId, Discovery>,
+    own: BTreeMap<NodeId, TargetDiscovery>,
     /// Number of the latest request, by originator and target. Requests for different targets may overtake
     /// each other.
     others: BTreeMap<(NodeId, NodeId), u16>,
@@ -16,7 +16,7 @@ pub(super) struct Discoveries {
 
 /// Requests for one destination since it was last found.
 #[derive(Default)]
-struct Discovery {
+struct TargetDiscovery {
     begun: u32,
     /// Time of the last request.
     last: Option<Time>,
@@ -26,7 +26,7 @@ struct Discovery {
 
 /// Decision about a missing route.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Turn {
+pub(super) enum DiscoveryStep {
     /// Send a request that may be relayed this many times.
     Ask(u16),
     /// Wait for a reply.
@@ -38,23 +38,33 @@ pub(super) enum Turn {
 impl Discoveries {
     /// Decides what to do about a route missing for the node's own packet or another node's. For another
     /// node's packet, it asks its neighbours once.
-    pub(super) fn turn(&mut self, now: Time, target: NodeId, is_own: bool, rules: &DsrConfig) -> Turn {
+    pub(super) fn next_step(
+        &mut self,
+        now: Time,
+        target: NodeId,
+        is_own: bool,
+        rules: &DsrConfig,
+    ) -> DiscoveryStep {
         let discovery = self.own.entry(target).or_default();
         if discovery.last.is_none_or(|last| now.since(last) >= discovery.period(rules)) {
             discovery.begun += 1;
             discovery.last = Some(now);
             if !is_own && discovery.begun > 1 {
-                return Turn::GiveUp;
+                return DiscoveryStep::GiveUp;
             }
             discovery.neighbours_since = rules.nonprop_request_timeout.map(|_| now);
-            return Turn::Ask(if rules.nonprop_request_timeout.is_some() { 0 } else { rules.route_limit });
+            return DiscoveryStep::Ask(if rules.nonprop_request_timeout.is_some() {
+                0
+            } else {
+                rules.route_limit
+            });
         }
         match (discovery.neighbours_since, rules.nonprop_request_timeout) {
             (Some(since), Some(timeout)) if is_own && now.since(since) > timeout => {
                 discovery.neighbours_since = None;
-                Turn::Ask(rules.route_limit)
+                DiscoveryStep::Ask(rules.route_limit)
             }
-            _ => Turn::Wait,
+            _ => DiscoveryStep::Wait,
         }
     }
 
@@ -75,7 +85,7 @@ impl Discoveries {
     }
 }
 
-impl Discovery {
+impl TargetDiscovery {
     /// Time until the next request.
     fn period(&self, rules: &DsrConfig) -> Span {
         let times = u64::from(rules.request_backoff).saturating_pow(self.begun.saturating_sub(1));

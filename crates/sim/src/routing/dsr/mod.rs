@@ -23,10 +23,12 @@ pub(super) use wire::FORMAT;
 pub(crate) use wire::{PROTOCOL as DSR_PROTOCOL, next_on, source_route_bytes, source_route_header};
 
 use super::buffer::SendBuffer;
-use super::{Action, GivenUp, Message, NextHop, Overheard, RoutedPacket, RoutingAgent, SourceRoute, uniform};
+use super::{Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent, uniform};
 use crate::config::DsrConfig;
+use crate::datagram::Datagram;
+use crate::source_route::SourceRoute;
 use cache::RouteCache;
-use discovery::{Discoveries, Turn};
+use discovery::{Discoveries, DiscoveryStep};
 use multihop_core::{DropCause, NodeId, Rng, Span, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -132,8 +134,8 @@ impl Dsr {
 
     /// Sends a request if one is due. Returns whether the packet should wait.
     fn ask(&mut self, now: Time, target: NodeId, is_own: bool) -> bool {
-        match self.discoveries.turn(now, target, is_own, &self.parameters) {
-            Turn::Ask(reach) => {
+        match self.discoveries.next_step(now, target, is_own, &self.parameters) {
+            DiscoveryStep::Ask(reach) => {
                 let reported = self.reported.filter(|(since, _)| now.since(*since) < ERROR_HOLD);
                 if reach > 0 {
                     self.reported = None;
@@ -145,8 +147,8 @@ impl Dsr {
                 self.broadcast(now, request);
                 true
             }
-            Turn::Wait => true,
-            Turn::GiveUp => false,
+            DiscoveryStep::Wait => true,
+            DiscoveryStep::GiveUp => false,
         }
     }
 
@@ -383,7 +385,7 @@ impl RoutingAgent for Dsr {
         self.salvage(now, packet, DropCause::LinkBroken);
     }
 
-    fn on_message(&mut self, now: Time, _: NodeId, message: &Message) {
+    fn on_message(&mut self, now: Time, _: NodeId, message: &Datagram) {
         let Some(message) = parse(message) else { return };
         match &message {
             DsrMessage::Request(request) => self.on_request(now, request),
@@ -435,14 +437,14 @@ impl RoutingAgent for Dsr {
 }
 
 /// Decodes a message. All nodes run DSR, so that every message is one of DSR.
-fn parse(message: &Message) -> Option<DsrMessage> {
+fn parse(message: &Datagram) -> Option<DsrMessage> {
     let parsed = DsrMessage::parse(message);
     debug_assert!(parsed.is_some(), "no message of DSR: {message:?}");
     parsed
 }
 
 /// Length in bytes of a message above the MAC, IP header included.
-fn size(message: &Message) -> u32 {
+fn size(message: &Datagram) -> u32 {
     IP_HEADER + message.on_air().len() as u32
 }
 

@@ -4,8 +4,9 @@
 //! The first and the last node of a route are the source and the destination of the IP header. The TTL of a
 //! request limits the number of relays.
 
-use crate::routing::SourceRoute;
-use crate::routing::message::{IpFields, Message, WireFormat};
+use crate::datagram::{Datagram, IpFields};
+use crate::routing::wire_format::WireFormat;
+use crate::source_route::SourceRoute;
 use multihop_core::{Bits, Carrier, Header, NodeId, header};
 use std::ops::Deref;
 
@@ -231,7 +232,7 @@ impl DsrMessage {
     }
 
     /// Encodes the message as this node sends it.
-    pub(super) fn emit(&self, sender: NodeId) -> Message {
+    pub(super) fn emit(&self, sender: NodeId) -> Datagram {
         let mut out = Writer::new();
         let route = self.route();
         let (source, mut destination, mut ttl) = (route[0], route[route.len() - 1], u8::MAX);
@@ -254,27 +255,27 @@ impl DsrMessage {
             }
         }
         let bytes = out.finish(NO_NEXT_HEADER);
-        Message::new(CARRIER, IpFields { source, destination, ttl }, bytes, bytes.len())
+        Datagram::new(CARRIER, IpFields { source, destination, ttl }, bytes, bytes.len())
     }
 
     /// Decodes a message; none if it is malformed.
-    pub(super) fn parse(message: &Message) -> Option<DsrMessage> {
+    pub(super) fn parse(message: &Datagram) -> Option<DsrMessage> {
         let IpFields { source, destination, ttl } = message.ip;
-        let options = Options::parse(message.bytes())?;
+        let options = DsrOptions::parse(message.bytes())?;
         let route = |addresses| Path::between(source, addresses, Some(destination));
         let link = |error: ErrorOption| BrokenLink { from: error.error_source, to: error.unreachable };
         match options {
-            Options { request: Some((request, relays)), reply: None, source_route: None, error } => {
+            DsrOptions { request: Some((request, relays)), reply: None, source_route: None, error } => {
                 let nodes = Path::between(source, relays, None)?;
                 let reach = (usize::from(ttl) + nodes.len()).saturating_sub(2) as u16;
                 let (target, number) = (request.target, request.identification);
                 Some(DsrMessage::Request(Request { target, number, reach, nodes, broken: error.map(link) }))
             }
-            Options { request: None, reply: Some(found), source_route: Some(between), error: None } => {
+            DsrOptions { request: None, reply: Some(found), source_route: Some(between), error: None } => {
                 let found = Path::between(destination, found, None)?;
                 Some(DsrMessage::Reply(Reply { found, route: route(between)? }))
             }
-            Options { request: None, reply: None, source_route: Some(between), error: Some(error) } => {
+            DsrOptions { request: None, reply: None, source_route: Some(between), error: Some(error) } => {
                 Some(DsrMessage::Error(RouteError { link: link(error), route: route(between)? }))
             }
             _ => None,
@@ -284,20 +285,20 @@ impl DsrMessage {
 
 /// Options of a message; addresses are bytes.
 #[derive(Default)]
-struct Options<'m> {
+struct DsrOptions<'m> {
     request: Option<(RequestOption, &'m [u8])>,
     reply: Option<&'m [u8]>,
     error: Option<ErrorOption>,
     source_route: Option<&'m [u8]>,
 }
 
-impl Options<'_> {
-    fn parse(bytes: &[u8]) -> Option<Options<'_>> {
+impl DsrOptions<'_> {
+    fn parse(bytes: &[u8]) -> Option<DsrOptions<'_>> {
         let (head, mut rest) = bytes.split_at_checked(Fixed::LEN)?;
         if usize::from(Fixed::parse(head)?.payload_length) != rest.len() {
             return None;
         }
-        let mut options = Options::default();
+        let mut options = DsrOptions::default();
         while let Some((kind, after)) = rest.split_first() {
             if *kind == PAD_1 {
                 rest = after;

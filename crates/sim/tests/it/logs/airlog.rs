@@ -1,4 +1,4 @@
-//! Laws of captures of runs: what the radios saw, no more and no less, at the right time and of the right
+//! Laws of captures: exactly the frames that the radios received, at the correct time and with the correct
 //! length.
 
 use crate::common::capture::{Capture, Kind, Packet, Shared, Small, read};
@@ -51,15 +51,15 @@ fn busy(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
     config
 }
 
-/// What becomes of a scheme whose nodes record what they receive.
-struct Listening<S> {
+/// Scheme whose nodes record received frames.
+struct ObservedScheme<S> {
     scheme: S,
     reported: Arc<Mutex<Vec<(NodeId, LinkEvent)>>>,
 }
 
-struct Ear(NodeId, Arc<Mutex<Vec<(NodeId, LinkEvent)>>>);
+struct LinkRecorder(NodeId, Arc<Mutex<Vec<(NodeId, LinkEvent)>>>);
 
-impl<S: Scheme> Scheme for Listening<S> {
+impl<S: Scheme> Scheme for ObservedScheme<S> {
     fn sender(&self) -> Box<dyn Endpoint> {
         self.scheme.sender()
     }
@@ -70,11 +70,11 @@ impl<S: Scheme> Scheme for Listening<S> {
         self.scheme.segment_size()
     }
     fn router(&self, node: NodeId, _egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
-        Some(Box::new(Ear(node, self.reported.clone())))
+        Some(Box::new(LinkRecorder(node, self.reported.clone())))
     }
 }
 
-impl RouterPolicy for Ear {
+impl RouterPolicy for LinkRecorder {
     fn on_link(&mut self, event: &LinkEvent) {
         self.1.lock().unwrap().push((self.0, *event));
     }
@@ -107,7 +107,7 @@ fn a_radio_has_what_its_mac_heard_and_sent() {
     for (rules, rts) in [(DcfRules::IEEE, Some(500)), (DcfRules::NS2, Some(0)), (DcfRules::IEEE, None)] {
         let reported = Arc::new(Mutex::new(Vec::new()));
         let mut config = busy(rules, rts);
-        let scheme = Listening { scheme: TcpSack::default(), reported: reported.clone() };
+        let scheme = ObservedScheme { scheme: TcpSack::default(), reported: reported.clone() };
         config.schemes = vec![SchemeConfig { name: "listening".into(), scheme: Arc::new(scheme) }];
         let (_, capture) = capture(&config);
         assert_eq!(capture.interfaces, ["n0", "n1", "n2", "n3", "n4"]);
@@ -158,7 +158,7 @@ fn a_radio_has_what_its_mac_heard_and_sent() {
                 .iter()
                 .map(|(kind, air, to): &(Kind, Interval, u32)| (*kind, air.end.ns(), air.length(), *to))
                 .collect();
-            // A try that the end of the run cuts off is in no report.
+            // An attempt that the end of the run interrupts is in no report.
             assert!(own.len() - sent.len() <= 2, "node {node}");
             assert_eq!(own[..sent.len()], sent, "node {node}");
         }
@@ -193,7 +193,7 @@ fn every_acknowledged_exchange_is_data_then_ack() {
     let mut config = busy(DcfRules::IEEE, Some(500));
     config.routing.protocol = RoutingProtocol::Static;
     for flow in &mut config.flows {
-        // All is over long before the run ends, so that nothing is cut off.
+        // Everything ends long before the run does.
         flow.app = AppConfig::Bulk { bytes: Some(60_000) };
     }
     config.duration = Span::from_ms(20_000);
@@ -253,7 +253,7 @@ fn packets_are_in_order_of_time() {
     }
 }
 
-/// IPv4 total lengths are true whatever the rules count, and frames are as long as the rules say.
+/// IPv4 total lengths are correct under all rules, and frames are as long as the rules say.
 #[test]
 fn datagrams_are_whole_under_every_rule_set() {
     for rules in [DcfRules::IEEE, DcfRules::NS2, DcfRules::BIANCHI] {
@@ -264,7 +264,7 @@ fn datagrams_are_whole_under_every_rule_set() {
             let datagram = if data.body[0] == 0xaa { &data.body[8..] } else { &data.body[3..] };
             assert_eq!(datagram[0], 0x45, "{data:?}");
             let total = u32::from(u16::from_be_bytes([datagram[2], datagram[3]]));
-            // SACK blocks take more room than there is under ns-2's rules, and one of them is left out.
+            // SACK blocks take more room than ns-2's rules count, and one of them is omitted.
             let left_out = data.bytes - headers - total;
             assert!(left_out == 0 || (rules == DcfRules::NS2 && left_out == 8), "{data:?}");
             sizes.push(total);
@@ -273,7 +273,7 @@ fn datagrams_are_whole_under_every_rule_set() {
     }
 }
 
-/// DSR's header is right behind IPv4's: messages have nothing behind it, data packets their transport.
+/// DSR's header is right behind IPv4's: nothing follows it in messages, the transport in data packets.
 #[test]
 fn source_routes_are_before_the_transport() {
     let mut config = busy(DcfRules::IEEE, None);
@@ -329,8 +329,7 @@ fn the_signal_is_there_where_the_medium_has_powers() {
     assert!(heard.iter().all(|packet| packet.dbm == Some(if packet.interface == 1 { -60 } else { -56 })));
 }
 
-/// Wherever the disk runs full, the caller receives the error; and the run does not go on to its end for
-/// nothing.
+/// Wherever the disk runs full, the caller receives the error, and the run ends early.
 #[test]
 fn a_full_disk_ends_the_run_with_an_error() {
     let mut config = busy(DcfRules::IEEE, None);
@@ -350,7 +349,8 @@ fn a_full_disk_ends_the_run_with_an_error() {
     assert!(last < 1_000_000_000_000);
 }
 
-/// Signalling of router policies is broadcast data of its own size; what waits at the end was not sent.
+/// Signalling of router policies is broadcast data of its own size; packets still queued at the end were not
+/// sent.
 #[test]
 fn what_policies_tell_their_neighbours_is_captured() {
     let mut config = chain(DcfRules::IEEE, 4);

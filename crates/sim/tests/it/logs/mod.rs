@@ -1,4 +1,4 @@
-//! What runs write besides tables.
+//! Logs of runs.
 
 mod airlog;
 mod framelog;

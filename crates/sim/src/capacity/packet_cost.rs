@@ -11,7 +11,7 @@ use multihop_dot11::AccessCategory;
 
 /// Expected cost of a packet on a link, with times in nanoseconds.
 #[derive(Clone, Copy)]
-pub(super) struct Crossing {
+pub(super) struct PacketCost {
     /// Smallest airtime of DATA frames, and of exchanges, per packet delivered over the link.
     pub data: f64,
     pub exchange: f64,
@@ -34,22 +34,22 @@ pub(super) fn cross_all(
     category: AccessCategory,
     config: &Config,
     quality: &LinkQuality,
-) -> Vec<Crossing> {
+) -> Vec<PacketCost> {
     if let Some(wire) = config.wire(hop.0, hop.1) {
         return packets.iter().map(|(_, size)| across_wire(wire, *size)).collect();
     }
     let (_, timing) = quality.parts();
     let at_rates = |rates: &RateSet| cross_at(hop, packets, category, *rates, quality);
     let chosen = timing.rates_between(hop.0, hop.1);
-    let all: Vec<Vec<Crossing>> = chosen.iter().map(at_rates).collect();
-    let least = |of: &dyn Fn(&Crossing) -> f64, packet: usize| {
-        all.iter().map(|crossings| of(&crossings[packet])).fold(f64::INFINITY, f64::min)
+    let all: Vec<Vec<PacketCost>> = chosen.iter().map(at_rates).collect();
+    let least = |of: &dyn Fn(&PacketCost) -> f64, packet: usize| {
+        all.iter().map(|costs| of(&costs[packet])).fold(f64::INFINITY, f64::min)
     };
-    let best = |packet: usize| Crossing {
+    let best = |packet: usize| PacketCost {
         data: least(&|crossing| crossing.data, packet),
         ..*all
             .iter()
-            .map(|crossings| &crossings[packet])
+            .map(|costs| &costs[packet])
             .min_by(|a, b| a.exchange.total_cmp(&b.exchange))
             .expect("a rate")
     };
@@ -63,7 +63,7 @@ fn cross_at(
     category: AccessCategory,
     rates: RateSet,
     quality: &LinkQuality,
-) -> Vec<Crossing> {
+) -> Vec<PacketCost> {
     let (_, timing) = quality.parts();
     let Some(limits) = &timing.aggregation else {
         return packets.iter().map(|(_, size)| cross(hop, *size, category, rates, quality)).collect();
@@ -82,7 +82,7 @@ fn cross(
     category: AccessCategory,
     rates: RateSet,
     quality: &LinkQuality,
-) -> Crossing {
+) -> PacketCost {
     let (_, timing) = quality.parts();
     let bytes = timing.data_bytes(size);
     let with_rts = timing.needs_rts(bytes);
@@ -95,7 +95,7 @@ fn cross(
     let handshake = if with_rts { rts / arrivals.rts / arrivals.cts + cts / arrivals.cts } else { 0.0 };
     let tries = Tries::new(arrivals, with_rts, timing);
     let exchange = timing.exchange(rates, link.airtime(RateClass::Data, bytes), with_rts);
-    Crossing {
+    PacketCost {
         data: ns(link.airtime(RateClass::Data, bytes)) / arrivals.data,
         exchange: (handshake + data) / arrivals.data + ack,
         airtime: tries.rts * rts + tries.cts * cts + tries.data * data + tries.ack * ack,
@@ -107,11 +107,11 @@ fn cross(
 }
 
 /// Cost of a packet on a wire, which sends one packet after the other.
-fn across_wire(wire: &WireConfig, size: u32) -> Crossing {
+fn across_wire(wire: &WireConfig, size: u32) -> PacketCost {
     let sending = ns(wire.rate.span_of_bytes(u64::from(size)));
     let delivered = 1.0 - wire.loss;
     let arrived = sending / delivered;
-    Crossing {
+    PacketCost {
         data: arrived,
         exchange: arrived,
         airtime: sending,
@@ -133,7 +133,7 @@ fn cross_in(
     (category, rates): (AccessCategory, RateSet),
     (limits, full, opportunity): (&AggregationConfig, &Fullest, &Opportunity),
     quality: &LinkQuality,
-) -> Crossing {
+) -> PacketCost {
     let (_, timing) = quality.parts();
     let own = timing.data_bytes(size);
     let arrives = quality.arrivals(hop.0, hop.1, rates, own).map_or(0.0, |arrivals| arrivals.data);
@@ -153,7 +153,7 @@ fn cross_in(
     let (share, _, airtime) = shares(opportunity);
     let tries = geometric(1.0 - arrives, timing.mpdu_retry_limit);
     let waited = ns(timing.mean_access(category)) + opportunity.between;
-    Crossing {
+    PacketCost {
         data: data / arrives,
         exchange: exchange / arrives,
         airtime: tries * airtime,

@@ -9,23 +9,23 @@ const FEW: usize = 2 * LANES;
 /// Keys that, read as `f64`, are positive normal numbers in the same order: SSE2 has a minimum of `f64` but
 /// none of `u64`.
 #[derive(Clone, Debug)]
-pub(super) struct Near {
-    /// Keys; the places from `len` on hold `Near::NONE`.
+pub(super) struct NearEvents {
+    /// Keys; the places from `len` on hold `NearEvents::NONE`.
     keys: Vec<u64>,
     len: usize,
 }
 
-impl Near {
+impl NearEvents {
     /// Smallest valid key.
     pub(super) const FIRST: u64 = 1 << 62;
     /// Marker of an empty place, greater than any key.
     pub(super) const NONE: u64 = f64::INFINITY.to_bits();
     /// Number of distinct keys from `FIRST` on.
-    pub(super) const RANGE: u64 = Near::NONE - Near::FIRST;
+    pub(super) const RANGE: u64 = NearEvents::NONE - NearEvents::FIRST;
 
     /// Creates an empty set with memory for `keys` keys.
-    pub(super) fn with_room(keys: usize) -> Near {
-        Near { keys: vec![Near::NONE; keys.max(FEW).next_multiple_of(LANES)], len: 0 }
+    pub(super) fn with_room(keys: usize) -> NearEvents {
+        NearEvents { keys: vec![NearEvents::NONE; keys.max(FEW).next_multiple_of(LANES)], len: 0 }
     }
 
     /// Number of keys.
@@ -57,7 +57,7 @@ impl Near {
     /// Appends a key, growing the memory if needed; returns its position.
     pub(super) fn push(&mut self, key: u64) -> usize {
         if self.len == self.keys.len() {
-            self.keys.extend([Near::NONE; LANES]);
+            self.keys.extend([NearEvents::NONE; LANES]);
         }
         self.keys[self.len] = key;
         self.len += 1;
@@ -71,13 +71,13 @@ impl Near {
         self.len -= 1;
         let last = self.keys[self.len];
         self.keys[at] = last;
-        self.keys[self.len] = Near::NONE;
+        self.keys[self.len] = NearEvents::NONE;
         last
     }
 
     /// Removes all keys.
     pub(super) fn clear(&mut self) {
-        self.keys.fill(Near::NONE);
+        self.keys.fill(NearEvents::NONE);
         self.len = 0;
     }
 
@@ -86,10 +86,10 @@ impl Near {
         *self.keys[..self.len].select_nth_unstable(rank).1
     }
 
-    /// Smallest key; [`Near::NONE`] if there is none.
+    /// Smallest key; [`NearEvents::NONE`] if there is none.
     #[inline]
     pub(super) fn least(&self) -> u64 {
-        let Some((few, more)) = self.keys.split_first_chunk::<FEW>() else { return Near::NONE };
+        let Some((few, more)) = self.keys.split_first_chunk::<FEW>() else { return NearEvents::NONE };
         // Loads single keys: a load of two keys would wait for both of their separate stores.
         let [a, b, c, d] = [0, 2, 4, 6].map(|at| few[at].min(few[at + 1]));
         let least = a.min(b).min(c.min(d));
@@ -122,11 +122,12 @@ mod tests {
 
     #[test]
     fn keys_of_the_whole_range_are_in_order() {
-        let mut near = Near::with_room(2);
-        let last = Near::FIRST + Near::RANGE - 1;
+        let mut near = NearEvents::with_room(2);
+        let last = NearEvents::FIRST + NearEvents::RANGE - 1;
         let middle = (4..16).map(|before| last - before);
-        let keys = [last, last - 1, Near::FIRST + 1, Near::FIRST, last - 2].into_iter().chain(middle);
-        assert_eq!(near.least(), Near::NONE);
+        let keys =
+            [last, last - 1, NearEvents::FIRST + 1, NearEvents::FIRST, last - 2].into_iter().chain(middle);
+        assert_eq!(near.least(), NearEvents::NONE);
         for (index, key) in keys.chain([last - 3]).enumerate() {
             let place = near.put(usize::MAX, key);
             let fits = index != 8 && index != 12 && index != 16;
@@ -140,6 +141,6 @@ mod tests {
         assert_eq!((near.least(), near.len()), (last - 15, 16));
         assert_eq!(near.of_rank(15), last);
         near.clear();
-        assert_eq!(near.least(), Near::NONE);
+        assert_eq!(near.least(), NearEvents::NONE);
     }
 }

@@ -1,4 +1,4 @@
-//! Far part of the agenda: a timing wheel (Varghese and Lauck, 1987) with the events of the next 34 ms, and a
+//! Events far ahead: a timing wheel (Varghese and Lauck, 1987) with the events of the next 34 ms, and a
 //! heap with the events before and after the wheel's window.
 //!
 //! A bucket of the wheel spans 16 us and holds its keys unsorted, so that adding and removing a key costs the
@@ -19,7 +19,7 @@ const INDEX_BITS: u32 = 30 - BUCKET_BITS;
 /// Keys whose upper 64 bits are a time in nanoseconds. The caller tracks positions: `place(key, at)` is
 /// called whenever a key moves to position `at`, which is below 2^31.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Far {
+pub(super) struct TimingWheel {
     /// Keys by bucket: bucket `b` is in `buckets[b % BUCKETS]`. Empty until the first key is added.
     buckets: Vec<Vec<u128>>,
     /// Occupancy bitmap of `buckets`, one bit per bucket.
@@ -40,7 +40,7 @@ fn beginning(bucket: u64) -> u128 {
     u128::from(bucket << WIDTH) << 64
 }
 
-impl Far {
+impl TimingWheel {
     /// Number of keys.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
