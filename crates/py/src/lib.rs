@@ -313,8 +313,8 @@ fn registry() -> String {
     multihop_scenario::catalogue().to_string()
 }
 
-/// Identification of congestion headers: the number of type bits in the first byte, and pairs of the header's
-/// IP protocol and the protocol that follows it.
+/// Identification of congestion headers: the mask of the type bits in the first byte, and pairs of the
+/// header's IP protocol and the protocol that follows it.
 #[pyfunction]
 fn congestion_header() -> (u8, Vec<(u8, u8)>) {
     (multihop_core::Layout::KIND_BITS, multihop_core::Layout::PROTOCOLS.to_vec())

@@ -102,7 +102,7 @@ impl World {
         } else {
             Overlap::Sensed
         };
-        let warned = self.listeners.between(to, with.from).is_some_and(Link::decodable);
+        let warned = self.listeners.between(to, with.from).is_some_and(Link::is_decodable);
         Collision { with, overlap, warned }
     }
 }

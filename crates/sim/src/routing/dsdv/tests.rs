@@ -118,7 +118,8 @@ fn a_new_destination_is_advertised_after_twice_the_settling_time() {
     let sent = run(&mut dsdv, at(60.0));
     let reported = Update(vec![advert(B, 1, 4), advert(FAR, 3, 8)]);
     let size = 12 * 2 + 20;
-    // The second is that of the other destination, put off: changed metrics are advertised until the next full update.
+    // The second update is about the other destination, and was postponed: changed metrics are advertised
+    // until the next full update.
     assert_eq!(sent, [(at(22.0), reported.clone(), size), (at(23.0), reported, size)]);
 }
 

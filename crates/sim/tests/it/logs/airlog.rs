@@ -295,7 +295,8 @@ fn source_routes_are_before_the_transport() {
         let is_unicast = data.receiver.is_some();
         let is_message = next_header == 59;
         assert_eq!(is_message, 24 + length == total as usize, "a message is options alone: {data:?}");
-        // A request that floods the network; a source route first in all else, whose addresses are between the ends.
+        // A request that floods the network; a source route is first in all others, whose addresses are
+        // between the ends.
         assert_eq!(datagram[24], if is_unicast { 96 } else { 1 }, "{data:?}");
         if !is_message {
             assert!(is_unicast && next_header == 6 && [4, 8, 12, 16].contains(&length), "{data:?}");

@@ -79,7 +79,8 @@ fn a_cap_below_the_knee_is_the_rate_and_a_huge_one_is_none() {
     let high = capped("10 Gb/s");
     let free = run(&ns2_chain(7, 1, scheme("tfrc", &json!({ "flavour": "ns2" }))));
     let [goodput, rtt, loss_event_rate] = found(&low);
-    // Oscillation reduction lets packets leave more slowly where round trips are long, and no faster where they are short.
+    // Oscillation reduction slows packets down where round trips are long, and speeds none up where they are
+    // short.
     assert!((0.9..1.001).contains(&(goodput / 200.0)), "{goodput}");
     assert!((low.flows[0].rate_mean_bps.unwrap() / 200e3 - 1.0).abs() < 0.02, "{:?}", low.flows[0]);
     let [_, free_rtt, free_rate] = found(&free);
