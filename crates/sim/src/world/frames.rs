@@ -1,4 +1,4 @@
-//! What the frame log sees of the run. It looks on, and changes nothing in it.
+//! Frame log of a run, which observes without changing anything.
 
 use super::World;
 use crate::logs::FrameLog;
@@ -7,7 +7,7 @@ use crate::record::DrainedEvents;
 use multihop_core::Port;
 
 impl World {
-    /// A frame begins, or would have if the radio of its sender, which lies in this row, were on.
+    /// Logs a frame that begins, or would have begun if the radio of the sender in this row were on.
     pub(super) fn frame_begins(&mut self, frame: &Frame, row: u32) {
         let Some(log) = self.frame_log.as_deref_mut() else { return };
         if let Some(polled) = self.record.poll_packets() {
@@ -31,14 +31,14 @@ impl World {
         }
     }
 
-    /// Hands to the log the packets that were lost, or came otherwise than by a frame, since the last time.
+    /// Passes packets that were lost, or arrived without a frame, since the last call to the log.
     pub(super) fn log_packets(&mut self, log: &mut FrameLog) {
         if let Some(polled) = self.record.poll_packets() {
             hand_over(polled, log);
         }
     }
 
-    /// A frame ended at the node that it was for.
+    /// Logs the end of a frame at its receiver.
     #[inline]
     pub(super) fn frame_ended(&mut self, frame: &Frame, is_lost: bool) {
         let Some(log) = self.frame_log.as_deref_mut() else { return };
@@ -48,13 +48,13 @@ impl World {
         }
     }
 
-    /// What a frame carried arrived where it was for.
+    /// Logs the arrival of a frame's packets at its receiver.
     #[inline(never)]
     fn load_ended(&mut self, frame: &Frame) {
         let (Some(to), Some(mut log)) = (frame.to, self.frame_log.take()) else { return };
         let there = self.node(to).radio.arrived();
         let mpdus = self.loads.mpdus(frame.load);
-        // One that is alone arrived with its frame.
+        // A single packet arrived with its frame.
         let arrived = |place| mpdus.len() < 2 || there.has(place);
         let of_mpdu = |(place, mpdu): (usize, &crate::medium::Mpdu)| {
             std::iter::successors(Some(mpdu.packet), |packet| self.packets.next_msdu(*packet))

@@ -16,8 +16,11 @@
 use super::ip::{IPV4_HEADER, TCP, UDP, UDP_HEADER, checksum, endpoints, port, put_ipv4, put_udp};
 use super::mpdu::address as hardware_address;
 use super::tcp::{self, Options};
-use crate::routing::{DSR_PROTOCOL, Message, SourceRoute, source_route_bytes, source_route_header};
+use crate::datagram::Datagram;
+use crate::packet_content::PacketContent;
+use crate::routing::{DSR_PROTOCOL, source_route_bytes, source_route_header};
 use crate::slab::{Handle, Slab};
+use crate::source_route::SourceRoute;
 use multihop_core::{Carrier, Layout, NodeId, Packet, Port};
 
 /// Packet in a DATA frame.
@@ -26,7 +29,7 @@ pub(super) struct Contents<'p> {
     pub(super) packet: &'p Packet,
     pub(super) transport: Transport,
     /// Message of a routing protocol or notice of a router policy.
-    message: Option<&'p Message>,
+    message: Option<&'p Datagram>,
     /// Source route of the packet, and sender of the frame.
     route: Option<(&'p SourceRoute, NodeId)>,
     /// IPv4 and transport headers of a packet from outside, if known.
@@ -42,7 +45,11 @@ impl<'p> Contents<'p> {
         transport: Transport,
     ) -> Contents<'p> {
         let packet = &packets.get(handle).packet;
-        let message = if packet.is_control() { packets.datagram(handle) } else { None };
+        let message = if packet.is_control() {
+            packets.content(handle).and_then(PacketContent::datagram)
+        } else {
+            None
+        };
         let route = packets.route(handle).map(|route| (route, sender));
         Contents { packet, transport, message, route, headers: None }
     }
@@ -234,7 +241,7 @@ fn put_llc(out: &mut Vec<u8>, room: usize, length: usize) -> Option<usize> {
 }
 
 /// Appends a message of a routing protocol, truncated to the length of the body.
-fn put_message(out: &mut Vec<u8>, room: usize, packet: &Packet, message: &Message) {
+fn put_message(out: &mut Vec<u8>, room: usize, packet: &Packet, message: &Datagram) {
     let (ip, bytes) = (message.ip.into(), message.on_air());
     let header = if matches!(message.carrier, Carrier::Udp(_)) { UDP_HEADER } else { 0 };
     let Some(available) = put_llc(out, room, header + bytes.len()) else { return };
@@ -270,7 +277,7 @@ fn put_outer(out: &mut Vec<u8>, contents: &Contents, (plain, congestion_then): (
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::routing::IpFields;
+    use crate::datagram::IpFields;
     use multihop_core::{Flags, FlowId, SackBlock, Segment, Time};
 
     fn packet(segment: Segment) -> Packet {
@@ -426,12 +433,12 @@ mod tests {
         assert!(body(2, &data(0), Transport::Tcp).is_empty());
     }
 
-    fn message(carrier: Carrier, bytes: &[u8]) -> Message {
+    fn message(carrier: Carrier, bytes: &[u8]) -> Datagram {
         let ip = IpFields { source: NodeId(3), destination: NodeId::BROADCAST, ttl: 7 };
-        Message::new(carrier, ip, bytes, bytes.len() - 1)
+        Datagram::new(carrier, ip, bytes, bytes.len() - 1)
     }
 
-    fn routing(room: usize, message: &Message) -> Vec<u8> {
+    fn routing(room: usize, message: &Datagram) -> Vec<u8> {
         let packet = Packet { flow: FlowId::ROUTING, ..packet(Segment::default()) };
         let contents = Contents {
             packet: &packet,

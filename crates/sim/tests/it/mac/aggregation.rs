@@ -53,17 +53,17 @@ fn sum(outcome: &Outcome, of: fn(&LinkOutcome) -> u64) -> u64 {
     outcome.links.iter().map(of).sum()
 }
 
-/// What receivers saw, in order.
-type Seen = Arc<Mutex<Vec<u64>>>;
+/// Sequence numbers that receivers saw, in order.
+type ReceivedNumbers = Arc<Mutex<Vec<u64>>>;
 
-/// Datagrams whose receiver notes the numbers of all that come, however often.
+/// Datagrams whose receiver records all sequence numbers, duplicates included.
 struct Recorded {
     datagrams: Datagrams,
-    seen: Seen,
+    seen: ReceivedNumbers,
 }
 
 struct RecordingReceiver {
-    seen: Seen,
+    seen: ReceivedNumbers,
     receiver: UdpReceiver,
 }
 
@@ -103,9 +103,9 @@ impl Endpoint for RecordingReceiver {
     }
 }
 
-/// A row of nodes where those two hops apart do not sense each other, with flows over one to all hops, each
-/// of a scheme of its own.
-fn row(rng: &mut Rng) -> (Config, Vec<Seen>) {
+/// Row of nodes where those two hops apart do not sense each other, with flows over one to all hops, each
+/// with its own scheme.
+fn row(rng: &mut Rng) -> (Config, Vec<ReceivedNumbers>) {
     let mut pick = |of: &[u32]| of[rng.below(of.len() as u32) as usize];
     let hops = pick(&[1, 2, 3]) as usize;
     let positions: Vec<[f64; 2]> = (0..=hops).map(|i| [200.0 * i as f64, 0.0]).collect();
@@ -138,14 +138,14 @@ fn row(rng: &mut Rng) -> (Config, Vec<Seen>) {
         reorders_without_end: pick(&[0, 1, 2]) == 0,
         request_limit: [None, None, Some(1), Some(5)][pick(&[0, 1, 2, 3]) as usize],
     };
-    // Losses of DATA alone, and of all frames by their length: block acknowledgements and requests as well.
+    // Losses of DATA alone, and of all frames by their length, including block acknowledgements and requests.
     config.medium.packet_error_rate = f64::from(pick(&[0, 10, 50])) / 100.0;
     config.medium.bit_error_rate = f64::from(pick(&[0, 1, 100])) * 1e-5;
     if let MediumModel::Ranges { carrier_sense_range, .. } = &mut config.medium.model {
         *carrier_sense_range = f64::from(pick(&[250, 550]));
     }
     config.schemes.clear();
-    let seen: Vec<Seen> = (0..2 * hops).map(|_| Seen::default()).collect();
+    let seen: Vec<ReceivedNumbers> = (0..2 * hops).map(|_| ReceivedNumbers::default()).collect();
     for (index, seen) in seen.iter().enumerate() {
         let datagrams = Datagrams { payload: pick(&[80, 700, 1_472]), header: 28 };
         let scheme: Arc<dyn Scheme> = Arc::new(Recorded { datagrams, seen: seen.clone() });
@@ -170,7 +170,7 @@ fn row(rng: &mut Rng) -> (Config, Vec<Seen>) {
     (config, seen)
 }
 
-/// Losses of block acknowledgements alone, of all, of some or of none.
+/// Makes links lose block acknowledgements alone: all, some or none.
 fn lose_acks(config: &mut Config, ack_error_rate: f64) {
     let nodes = config.nodes.len() as u32;
     let links = (1..nodes).flat_map(|node| [(node - 1, node), (node, node - 1)]);
@@ -183,7 +183,7 @@ fn lose_acks(config: &mut Config, ack_error_rate: f64) {
     config.medium.link_errors = errors.filter(|_| ack_error_rate > 0.0).collect();
 }
 
-/// Access categories, opportunities long and short, and flows of several traffic identifiers.
+/// Adds access categories, long and short TXOPs, and flows of several traffic identifiers.
 fn differentiate(config: &mut Config, pick: &mut impl FnMut(&[u32]) -> u32) {
     config.edca = Some(AccessCategory::ALL.map(|category| EdcaParameters {
         txop_limit: Span::from_us(pick(&[0, 500, 2_080, 50_000]).into()),
@@ -195,7 +195,7 @@ fn differentiate(config: &mut Config, pick: &mut impl FnMut(&[u32]) -> u32) {
     }
 }
 
-/// Above the MAC nothing arrives twice or out of order, and nothing is lost without a cause, whatever DATA,
+/// Above the MAC nothing arrives twice or out of order, and nothing is lost without a cause, whichever DATA,
 /// block acknowledgements and requests are lost.
 #[test]
 fn what_is_passed_on_is_in_order_and_once() {
@@ -241,8 +241,8 @@ fn a_lone_station_sends_what_the_closed_form_says() {
     assert!((measured / expected - 1.0).abs() < 2e-3, "{measured} instead of {expected} without aggregation");
 }
 
-/// Only HT, VHT and HE PPDUs carry A-MPDUs: at 54 Mb/s one MPDU and an ACK, as in 802.11a, whatever limits
-/// there are.
+/// Only HT, VHT and HE PPDUs carry A-MPDUs: at 54 Mb/s there is one MPDU and an ACK, as in 802.11a, whatever
+/// the limits.
 #[test]
 fn a_rate_without_a_scheme_carries_no_aggregate() {
     let rate = DataRate::Bits(Rate::from_kbps(54_000));
@@ -265,7 +265,7 @@ fn a_rate_without_a_scheme_carries_no_aggregate() {
     assert!((measured / expected - 1.0).abs() < 2e-3, "{measured} instead of {expected} in A-MSDUs");
 }
 
-/// A column of a link.
+/// Value of a link's column.
 fn number(config: &Config, outcome: &Outcome, name: &str) -> f64 {
     let at = At { config, measured_s: outcome.measured_s, index: 0, row: &outcome.links[0] };
     match LinkOutcome::columns().into_iter().find(|column| column.name == name).map(|column| column.values) {
@@ -274,8 +274,7 @@ fn number(config: &Config, outcome: &Outcome, name: &str) -> f64 {
     }
 }
 
-/// The counters of a link are those of its PPDUs: how many MPDUs each carried, at which rate, and how long
-/// exchanges took.
+/// Counters of a link equal those of its PPDUs: MPDUs per PPDU, rate, and duration of exchanges.
 #[test]
 fn links_say_what_ppdus_carried() {
     let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
@@ -305,8 +304,8 @@ fn links_say_what_ppdus_carried() {
     assert!(mean < 27.0, "{mean}");
 }
 
-/// Each MPDU is drawn for: of those that are sent so many arrive as the link has it, and none is sent again
-/// that had.
+/// Each MPDU is lost independently: the share of arrivals is that of the link, and no MPDU is sent again that
+/// arrived.
 #[test]
 fn mpdus_are_lost_one_by_one() {
     for lost in [0.1, 0.3, 0.5] {
@@ -317,14 +316,13 @@ fn mpdus_are_lost_one_by_one() {
         let (sent, arrived) = (sum(&outcome, |link| link.data), sum(&outcome, |link| link.acknowledged));
         let share = arrived as f64 / sent as f64;
         assert!((share - (1.0 - lost)).abs() < 0.01, "{share} of them arrive where {lost} are lost");
-        // Fifteen tries each.
+        // Fifteen attempts each.
         let given_up = sum(&outcome, |link| link.given_up) as f64 / (arrived as f64 + 1.0);
         assert!((given_up - lost.powi(15) / (1.0 - lost.powi(15))).abs() < 2e-3, "{given_up}");
     }
 }
 
-/// A lone station has what the bound of an idle channel says, with and without losses and packets that share
-/// an MPDU.
+/// A single station reaches the bound of an idle channel, with and without losses and A-MSDUs.
 #[test]
 fn the_bound_of_an_idle_channel_is_what_a_lone_station_gets() {
     for (lost, a_msdu) in [(0.0, None), (0.3, None), (0.0, Some(3_839))] {
@@ -341,8 +339,8 @@ fn the_bound_of_an_idle_channel_is_what_a_lone_station_gets() {
     }
 }
 
-/// Saturated sources of one queue fill a frame for each neighbour: an access point with ten clients sends
-/// what a lone one would, in as long aggregates, also of A-MSDUs.
+/// Saturated sources of one queue fill a frame for each neighbour: an access point with ten clients sends as
+/// much as with one, in equally long aggregates, also with A-MSDUs.
 #[test]
 fn saturated_sources_fill_the_frames_of_all_neighbours() {
     for a_msdu in [None, Some(7_935)] {
@@ -362,7 +360,7 @@ fn saturated_sources_fill_the_frames_of_all_neighbours() {
     }
 }
 
-/// Windows and the queue are shared evenly by next hops that are served in turns.
+/// Next hops served in turn share window and queue evenly.
 #[test]
 fn neighbours_share_an_access_point() {
     let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0]]);
@@ -396,7 +394,7 @@ fn fixed_point(stations: f64, requests: Option<i32>) -> (f64, f64) {
     transmit(low)
 }
 
-/// Goodput by that: what a slot delivers over how long it is, in microseconds.
+/// Goodput by that fixed point: the delivery per slot over its duration, in microseconds.
 fn expected_goodput(stations: usize, requests: Option<i32>) -> f64 {
     let n = stations as f64;
     let (tau, aggregates) = fixed_point(n, requests);
@@ -433,8 +431,8 @@ fn saturated_stations_do_as_the_fixed_point_of_aggregates() {
     assert!(sum / 12.0 < 0.01, "{sum}");
 }
 
-/// A message of a routing protocol, or a request for an address, may be the first packet of an A-MSDU, and
-/// data of a flow follow it: the MPDU is that flow's.
+/// A message of a routing protocol, or an ARP request, may be the first packet of an A-MSDU with data of a
+/// flow behind it: the MPDU belongs to that flow.
 #[test]
 fn data_may_share_an_a_msdu_with_what_belongs_to_no_flow() {
     let protocols = [RoutingProtocol::Static, RoutingProtocol::Aodv(AodvConfig::default())];
@@ -483,8 +481,8 @@ fn limits_of_tries_cost_hidden_stations_little() {
     assert!(limited > 0.9 * endless, "{limited} and {endless}");
 }
 
-/// Of three receivers with 6 Mb/s each one is off: the others have all of theirs where neighbours take turns,
-/// and a part where packets wait in one line.
+/// One of three receivers with 6 Mb/s each is off: the others get their full rate where neighbours take
+/// turns, and a part of it with a FIFO.
 #[test]
 fn a_silent_neighbour_leaves_the_others_their_turns() {
     let disciplines = [

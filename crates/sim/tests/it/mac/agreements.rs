@@ -1,4 +1,4 @@
-//! Agreements over a link that is down for longer than sequence numbers last.
+//! Block acknowledgement agreements over a link that is down for longer than sequence numbers last.
 
 use super::aggregation::high_throughput;
 use crate::common::{add_flow, check_conservation, dropped};
@@ -8,7 +8,7 @@ use multihop_sim::config::{AppConfig, Config};
 use multihop_sim::mobility::Outage;
 use multihop_sim::run;
 
-/// Packets of 200 and 1460 bytes, of two access categories, for a neighbour that is away from 1 s on.
+/// Packets of 200 and 1460 bytes, of two access categories, for a neighbour that is off from 1 s on.
 fn away_until(seconds: u64, seed: u64) -> Config {
     let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
     (config.seed, config.duration) = (seed, Span::from_ms(1_000 * (seconds + 2)));
@@ -23,8 +23,8 @@ fn away_until(seconds: u64, seed: u64) -> Config {
     config
 }
 
-/// More than 2048 packets are given up meanwhile: by their numbers alone, what comes next would be old to the
-/// neighbour, and lost.
+/// More than 2048 packets are given up meanwhile: by their numbers alone, new packets would look old to the
+/// neighbour, and be lost.
 #[test]
 fn who_was_away_for_long_takes_what_is_new() {
     for (seconds, seed) in [(3, 1), (3, 2), (3, 3), (3, 4), (2, 1), (5, 1), (8, 1)] {

@@ -90,7 +90,7 @@ fn an_aggregate_is_no_longer_than_an_opportunity() {
     assert!((measured / bound - 1.0).abs() < 3e-3, "{measured} of {bound}");
 }
 
-/// Acknowledgements of TCP have the codepoint of their flow, and so do packets that are forwarded.
+/// TCP acknowledgements have the codepoint of their flow, and so do forwarded packets.
 #[test]
 fn every_node_on_the_way_goes_by_the_codepoint() {
     let mut config = differentiated(&[[0.0, 0.0], [200.0, 0.0], [400.0, 0.0]]);
@@ -105,8 +105,8 @@ fn every_node_on_the_way_goes_by_the_codepoint() {
     }
 }
 
-/// A station whose four queues are full: the lower the category, the less it sends and the oftener it
-/// collides within the station.
+/// Station with four full queues: the lower the category, the less it sends, and the more often it collides
+/// internally.
 #[test]
 fn categories_of_one_station_contend_with_each_other() {
     let mut config = differentiated(&[[0.0, 0.0], [10.0, 0.0]]);
@@ -126,7 +126,7 @@ fn categories_of_one_station_contend_with_each_other() {
     assert!((airtime - outcome.nodes[0].transmitting).abs() < 1e-9, "all that it sent was of a category");
 }
 
-/// The queue of a category has the limit for itself: what floods one takes no room of another.
+/// Each category has a queue limit of its own: a flooded category takes no room of another.
 #[test]
 fn a_full_queue_drops_nothing_of_other_categories() {
     let mut config = differentiated(&[[0.0, 0.0], [10.0, 0.0]]);
@@ -144,8 +144,7 @@ fn a_full_queue_drops_nothing_of_other_categories() {
     assert_eq!(outcome.flows[1].packets_delivered, outcome.flows[1].packets_sent);
 }
 
-/// A lone station has what the bound of an idle channel says, in opportunities that hold aggregates of
-/// several lengths as well.
+/// A single station reaches the bound of an idle channel, also in TXOPs with aggregates of several lengths.
 #[test]
 fn the_bound_of_an_idle_channel_counts_what_an_opportunity_holds() {
     let cells = [

@@ -1,4 +1,4 @@
-//! What the neighbours of one sender have of its aggregates, where some are slow, lossy or silent.
+//! Share of each neighbour in a sender's aggregates, where some neighbours are slow, lossy or silent.
 
 use super::aggregation::high_throughput;
 use crate::common::{add_flow, check_conservation};
@@ -9,7 +9,7 @@ use multihop_sim::run;
 
 const KBPS: u64 = 1_000;
 
-/// A sender with so many packets for each of some neighbours, which are around it and cannot relay.
+/// Sender with this load for each of some neighbours, which are around it and cannot relay.
 fn served(neighbours: usize, kbps: u64, discipline: Discipline) -> Config {
     let angle = |place: usize| std::f64::consts::TAU * place as f64 / neighbours as f64;
     let around = (0..neighbours).map(|place| [240.0 * angle(place).cos(), 240.0 * angle(place).sin()]);
@@ -24,7 +24,7 @@ fn served(neighbours: usize, kbps: u64, discipline: Discipline) -> Config {
     config
 }
 
-/// DATA to a neighbour is lost in so many cases.
+/// Sets the loss probability of DATA to a neighbour.
 fn lose(config: &mut Config, to: u32, packet_error_rate: f64) {
     let error = LinkError { from: NodeId(0), to: NodeId(to), packet_error_rate, ack_error_rate: 0.0 };
     config.medium.link_errors.push(error);
@@ -37,8 +37,8 @@ fn goodput_kbps(config: &Config) -> Vec<f64> {
     bits.map(|bits| bits / outcome.measured_s / KBPS as f64).collect()
 }
 
-/// Neighbours take turns under `FqCodel`, a frame in each. What is sent again to one of them goes between
-/// turns, and takes nothing along while others wait.
+/// Neighbours take turns under `FqCodel`, with a frame each. Retransmissions to one of them are sent between
+/// turns, without further packets while others wait.
 #[test]
 fn losses_of_a_neighbour_earn_it_nothing() {
     for lost in [0.005, 0.1, 0.3] {
@@ -62,7 +62,7 @@ fn a_lone_neighbour_loses_no_room_by_its_losses() {
     assert!((goodput[0] / goodput[1] - 1.0).abs() < 0.02, "{goodput:?}");
 }
 
-/// One that never answers costs the others time, and no turns.
+/// A neighbour that never answers costs the others time, but no turns.
 #[test]
 fn a_silent_neighbour_does_not_hold_up_others() {
     let fair =

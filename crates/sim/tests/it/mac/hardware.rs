@@ -1,4 +1,4 @@
-//! Queues of the hardware over a medium: delays as arithmetic has them, and as limits of airtime have them.
+//! Hardware queues over a medium: delays by arithmetic, and with airtime limits.
 
 use super::aggregation::high_throughput;
 use crate::common::{add_flow, check_conservation, saturate, total_goodput};
@@ -13,8 +13,8 @@ use multihop_sim::run;
 
 const NONE: HardwareQueueConfig = HardwareQueueConfig { packets: None, aggregates: None, airtime: None };
 
-/// A packet of a saturated link waits in a hardware of `n` frames for `n - 1` exchanges longer than in one of
-/// a single frame.
+/// A packet of a saturated link waits in a hardware queue of `n` frames for `n - 1` exchanges longer than in
+/// one of a single frame.
 #[test]
 fn each_frame_of_the_hardware_adds_the_time_of_one() {
     let of = |frames: u32| {
@@ -34,8 +34,7 @@ fn each_frame_of_the_hardware_adds_the_time_of_one() {
     assert!((total_goodput(&four) / total_goodput(&one) - 1.0).abs() < 0.005);
 }
 
-/// An access point with a station at MCS 0 and one at MCS 7, which get as much as they can, and more than
-/// fits.
+/// Access point with a station at MCS 0 and one at MCS 7, each with more load than fits.
 fn anomaly(hardware: Option<HardwareQueueConfig>) -> Outcome {
     run(&anomaly_with(hardware, StationsOptions::default()))
 }
@@ -60,8 +59,8 @@ fn shares(outcome: &Outcome) -> [f64; 2] {
     air.map(|of| of / (air[0] + air[1]))
 }
 
-/// A thousand packets, half of them at 6.5 Mb/s, take most of a second. Of limits, what is pending is
-/// expected to take 24 ms at most and the last packet of each; with back-off and answers it is a little more.
+/// A thousand packets, half of them at 6.5 Mb/s, take most of a second. With limits, at most 24 ms and the
+/// last packet of each station are pending; back-off and responses add a little.
 #[test]
 fn airtime_limits_bound_the_delay_below_the_discipline() {
     let deep = anomaly(Some(HardwareQueueConfig { packets: Some(1_000), ..NONE }));
@@ -94,8 +93,8 @@ fn airtime_limits_bound_the_delay_below_the_discipline() {
     }
 }
 
-/// A slow station has 50 ms where others have 20. Three exchanges with it, of two packets each, are 12 ms,
-/// which is less and changes nothing; a hundred are half a second.
+/// A slow station has a target of 50 ms where others have 20. Three exchanges with it, of two packets each,
+/// are 12 ms, which is less and changes nothing; a hundred are half a second.
 #[test]
 fn the_target_follows_what_a_link_can_do() {
     let waits = |adaptation: Adaptation| {

@@ -1,4 +1,4 @@
-//! What 802.11e and 802.11n add to the MAC, over a medium.
+//! 802.11e and 802.11n features of the MAC, over a medium.
 
 pub mod aggregation;
 mod agreements;

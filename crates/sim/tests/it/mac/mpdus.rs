@@ -1,4 +1,4 @@
-//! MPDUs of an A-MPDU are passed on one by one, each when it is over.
+//! MPDUs of an A-MPDU are passed on one by one, each at its end.
 
 use super::aggregation::high_throughput;
 use crate::common::{add_flow, check_conservation};
@@ -8,7 +8,7 @@ use multihop_sim::external::{Injection, PacketOutcome};
 use multihop_sim::mobility::Outage;
 use multihop_sim::{Ties, World};
 
-/// When the packets were injected, in microseconds.
+/// Time at which the packets were injected, in microseconds.
 const INJECTED: u64 = 10_000;
 /// An HT-mixed preamble of 36 us. Four MPDUs of 1538 bytes with delimiters and padding, 6174 bytes, are 191
 /// symbols of 260 bits behind it: 191 us each.
@@ -23,7 +23,7 @@ fn pair() -> Config {
     config
 }
 
-/// Four packets, which are sent at once in one A-MPDU. When each is delivered, in microseconds after that;
+/// Delivery times of four packets that are sent at once in one A-MPDU, in microseconds after the injection;
 /// the run goes on to its end.
 fn delivered(config: &Config) -> Vec<f64> {
     let packet = Injection {
@@ -49,7 +49,7 @@ fn delivered(config: &Config) -> Vec<f64> {
     times
 }
 
-/// Are these instants those?
+/// Whether the instants are close to the expected ones.
 fn is_close(at: &[f64], expected: &[f64]) -> bool {
     at.len() == expected.len() && at.iter().zip(expected).all(|(at, expected)| (at - expected).abs() < 0.01)
 }
@@ -66,7 +66,8 @@ fn each_is_delivered_at_its_own_end() {
     assert!(is_close(&at, &ENDS), "{at:?}");
 }
 
-/// What was over when a radio was switched off has arrived, and is not delivered again when the others are.
+/// An MPDU that ended before a radio was switched off has arrived, and is not delivered again with the
+/// others.
 #[test]
 fn what_was_over_stays_when_a_radio_is_switched_off() {
     for (arrive, off_us) in [(0, 226), (1, 228), (3, 610)] {

@@ -1,4 +1,4 @@
-//! Stations that choose their rates, beside the best of fixed ones.
+//! Stations that choose their rates, compared with the best fixed rate.
 
 use super::aggregation::LIMITS;
 use crate::common::{check_conservation, network, saturate, total_goodput};
@@ -32,7 +32,7 @@ fn link(standard: Standard, distance: f64) -> Config {
     config
 }
 
-/// The same over 802.11n with A-MPDUs.
+/// Link over 802.11n with A-MPDUs.
 fn aggregating(distance: f64) -> Config {
     let mut config = link(Standard::Dot11n, distance);
     config.mac.rules = DcfRules::IEEE.with_quality_of_service();
@@ -40,7 +40,7 @@ fn aggregating(distance: f64) -> Config {
     config
 }
 
-/// What it brings across at a fixed rate, and what with this control.
+/// Goodput of a link at a fixed rate, and with rate control.
 fn fixed(config: &Config, rate: DataRate) -> f64 {
     total_goodput(&run(&Config { data_rate: rate, ..config.clone() }))
 }
@@ -67,7 +67,7 @@ fn controls_find_the_best_rate_of_a_link() {
     }
 }
 
-/// Frames of their own, with ACKs, and rates of 802.11a.
+/// Single frames with ACKs, at rates of 802.11a.
 #[test]
 fn controls_find_the_best_rate_without_aggregation() {
     let rate = |kbps: u64| DataRate::Bits(Rate::from_kbps(kbps));
@@ -84,7 +84,7 @@ fn controls_find_the_best_rate_without_aggregation() {
     }
 }
 
-/// Where every rate loses as much, the fastest is the best.
+/// Where every rate has the same loss, the fastest is the best.
 #[test]
 fn loss_that_no_rate_avoids_slows_no_station_down() {
     let mut config = aggregating(5.0);
@@ -95,8 +95,7 @@ fn loss_that_no_rate_avoids_slows_no_station_down() {
     assert!(minstrel > 0.85 * most, "{minstrel:.0} of {most:.0}");
 }
 
-/// What schemes reckon with is the rate that frames are sent at, and not the lowest one, from which rate
-/// control set out.
+/// Schemes use the rate at which frames are sent, not the lowest one, with which rate control starts.
 #[test]
 fn schemes_learn_the_rate_in_use() {
     let mcs = |scheme| DataRate::Mcs(Mcs { streams: 1, scheme });
@@ -137,8 +136,8 @@ fn collisions_break_no_law() {
     }
 }
 
-/// Seven of ten MPDUs are lost at every rate: of one that has seven tries 8 % are given up, of one that has
-/// the fifteen of the MAC a two-hundredth, of one that has 21 a two-thousandth.
+/// Seven of ten MPDUs are lost at every rate: with seven attempts 8 % are given up, with the fifteen of the
+/// MAC one in 200, with 21 one in 2000.
 #[test]
 fn tries_are_those_of_the_chain_where_it_is_said() {
     let mut config = aggregating(5.0);
