@@ -3,7 +3,8 @@
 //! What each busy and each idle medium calls takes what it needs of the [`Context`], which is then never put
 //! together: most contenders that sense a frame do nothing else.
 
-use super::{Context, Edcaf, Mac, Phase, Timing};
+use super::phase::Phase;
+use super::{Context, Edcaf, Mac, Timing};
 use crate::agenda::{Agenda, Lane};
 use crate::stack::Stack;
 use multihop_core::{Rng, Span, Time};

@@ -10,7 +10,8 @@
 //! (10.22.2.4, 10.22.2.2 d): their window and the retry count of their frame rise, but nothing of it is on
 //! the air.
 
-use super::{Context, Edcaf, FramePayload, Mac, Phase, StationState, Timing};
+use super::phase::Phase;
+use super::{Context, Edcaf, FramePayload, Mac, StationState, Timing};
 use crate::agenda::Agenda;
 use crate::stack::Stack;
 use multihop_core::{Fate, Span, Time};

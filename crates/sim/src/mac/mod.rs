@@ -1,22 +1,21 @@
-//! The distributed coordination function of one station (IEEE 802.11-2012, clause 9.3), under a
+//! The distributed coordination function (DCF) of one station (IEEE 802.11-2012, clause 9.3), under a
 //! [`DcfRules`](multihop_dot11::DcfRules) value.
 //!
-//! * `carrier_sense`: physical and virtual: when the medium is busy, and when it is reserved.
-//! * `contention`: when the station may transmit: IFS, back-off.
-//! * `outgoing`: the frame that it wants to get across.
-//! * `originator`: getting its own frame across: RTS, CTS, DATA, ACK, retries.
-//! * `recipient`: what it does with frames of others: CTS, ACK, duplicates.
-//! * `rate_control`: at which rate it sends DATA, where it may choose.
-//! * `aggregation`: A-MPDUs and block acknowledgements in place of single frames and ACKs, where the station
-//!   has them.
-//! * `edca`: four functions that contend instead of one, each for an access category, where the station has
-//!   them.
-//! * `hardware`: what was taken from the interface queue and waits below it, where hardware has a queue.
-//! * `timing` and `link_timing`: the numbers that all stations share, and those of a link.
-//! * `txop`: several exchanges in a row of one of these.
+//! Read `phase` first: it lists the states of a station and every transition between them.
 //!
-//! One timer serves all of them, because a station waits for one thing at a time: while it owes or awaits a
-//! response, no back-off runs. [`Phase`] says what the timer is for.
+//! | module | holds |
+//! |---|---|
+//! | `phase` | states, events and the transition table |
+//! | `carrier_sense` | physical and virtual carrier sense: busy medium, NAV, EIFS |
+//! | `contention` | inter-frame space and back-off before an exchange |
+//! | `originator`, `outgoing` | exchange of the station's own frame: RTS, CTS, DATA, ACK, retries |
+//! | `recipient` | responses to frames of other stations: CTS, ACK, duplicate detection |
+//! | `rate_control` | choice of the DATA rate |
+//! | `aggregation` | A-MPDUs and block acknowledgements |
+//! | `edca` | four access categories that contend within one station |
+//! | `txop` | several exchanges in one transmission opportunity |
+//! | `hardware` | queue of the hardware below the interface queue |
+//! | `timing`, `link_timing`, `access` | numbers that all stations share: of the run, of a link, of a category |
 
 mod access;
 mod aggregation;
@@ -27,6 +26,7 @@ mod hardware;
 mod link_timing;
 mod originator;
 mod outgoing;
+mod phase;
 mod rate_control;
 mod recipient;
 mod timing;
@@ -48,51 +48,24 @@ use crate::stack::Stack;
 use multihop_core::{FrameKind, LinkEvent, NodeId, Rng, Span, Time};
 use multihop_dot11::AccessCategory;
 use outgoing::{FramePayload, Outgoing, Try};
+use phase::{Event, Phase};
 
-/// What the station is doing.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Phase {
-    /// Nothing is owed or awaited: the back-off may run. Timer: access, or a NAV that may be reset.
-    Contending,
-    /// Its RTS is on the air, or it waits for the CTS. Timer: the CTS is overdue.
-    AwaitingCts,
-    /// The CTS came, or the station sends one to itself; DATA follows after SIFS. Timer: SIFS, behind the own
-    /// CTS.
-    DataDue,
-    /// Its DATA is on the air, or it waits for the ACK. Timer: the ACK is overdue.
-    AwaitingAck,
-    /// Its broadcast is on the air. No timer.
-    Broadcasting,
-    /// The next frame of its transmission opportunity follows after SIFS. Timer: SIFS.
-    NextDue,
-    /// It owes a CTS after SIFS. Timer: SIFS.
-    CtsDue(PendingResponse),
-    /// Its CTS is on the air; under ns-2's rules it then waits for the DATA. Timer: the DATA is overdue.
-    CtsSent,
-    /// It owes an ACK after SIFS. Timer: SIFS.
-    AckDue(PendingResponse),
-    /// It owes a block acknowledgement after SIFS, about MPDUs of this traffic identifier. Timer: SIFS.
-    BlockAckDue { answered: PendingResponse, tid: u8 },
-    /// It returns the rest of its transmission opportunity after SIFS. Timer: SIFS.
-    CfEndDue,
-    /// Its ACK, block acknowledgement or CF-End is on the air. No timer.
-    ControlSent,
-}
-
-/// The frame that a response is owed for.
+/// The response that a station owes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct PendingResponse {
-    /// Its sender.
+    /// Sender of the frame that is answered.
     to: NodeId,
     rates: RateSet,
     sequence: u32,
-    /// What the response is to say in its duration field.
+    /// Duration field of the response.
     duration: Span,
+    /// Traffic identifier of a block acknowledgement.
+    tid: u8,
 }
 
 impl PendingResponse {
-    fn of(frame: &Frame, duration: Span) -> PendingResponse {
-        PendingResponse { to: frame.from, rates: frame.rates, sequence: frame.sequence, duration }
+    fn new(frame: &Frame, duration: Span) -> PendingResponse {
+        PendingResponse { to: frame.from, rates: frame.rates, sequence: frame.sequence, duration, tid: 0 }
     }
 }
 
@@ -180,6 +153,8 @@ struct StationState {
     function: Edcaf,
     /// None where the MAC takes packets from the interface queue.
     hardware: Option<Box<hardware::Hardware>>,
+    /// The response that is owed, or was owed last.
+    pending_response: Option<PendingResponse>,
     air: Slot,
     frame: Option<Frame>,
     rng: Rng,
@@ -235,6 +210,7 @@ impl Mac {
             edca: None,
             receiving_at_timeout: false,
             watched: false,
+            pending_response: None,
             frame: None,
             heard_last: Vec::new(),
             agreements: None,
@@ -319,7 +295,7 @@ impl Mac {
                 // A back-off after a frame, with nothing to send.
                 None => NextSent::Nothing,
             },
-            Phase::CtsDue { .. } | Phase::AckDue { .. } | Phase::BlockAckDue { .. } => {
+            Phase::CtsDue | Phase::AckDue | Phase::BlockAckDue => {
                 NextSent::Unknown(timing.shortest_answer() + timing.sifs + shortest)
             }
             _ => NextSent::Unknown(shortest),
@@ -332,7 +308,7 @@ impl Mac {
     pub fn answers_by_itself(&self) -> bool {
         let by_itself = matches!(
             self.station.phase,
-            Phase::DataDue | Phase::CtsDue(_) | Phase::CtsSent | Phase::AckDue(_)
+            Phase::DataDue | Phase::CtsDue | Phase::AwaitingData | Phase::AckDue
         );
         by_itself && !self.is_observed() && self.station.agreements.is_none()
     }
@@ -349,13 +325,13 @@ impl Mac {
             Phase::Contending => self.on_access(ctx),
             Phase::AwaitingCts | Phase::AwaitingAck => self.on_response_overdue(ctx),
             Phase::DataDue => self.send_data_after_cts(ctx),
-            Phase::NextDue => self.begin_exchange(ctx),
+            Phase::NextFrameDue => self.begin_exchange(ctx),
             Phase::CfEndDue => self.send_cf_end(ctx),
-            Phase::CtsDue(answered) => self.send_cts(ctx, answered),
-            Phase::AckDue(answered) => self.send_ack(ctx, answered),
-            Phase::BlockAckDue { answered, tid } => self.send_block_ack(ctx, answered, tid),
-            Phase::CtsSent => self.rest(ctx),
-            Phase::Broadcasting | Phase::ControlSent => {
+            Phase::CtsDue => self.send_cts(ctx),
+            Phase::AckDue => self.send_ack(ctx),
+            Phase::BlockAckDue => self.send_block_ack(ctx),
+            Phase::AwaitingData => self.resume_contention(ctx, Event::DataOverdue),
+            Phase::Broadcasting | Phase::SendingControl => {
                 unreachable!("no timer runs in {:?}", self.station.phase)
             }
         }
@@ -393,8 +369,10 @@ impl Mac {
             self.report(ctx.stack, || LinkEvent::NavReset(ctx.now)); // of what answers to it had reserved
         }
         match self.station.phase {
-            Phase::ControlSent => self.station.phase = Phase::Contending,
-            Phase::CtsSent if !ctx.timing.rules.data_needs_own_cts => self.station.phase = Phase::Contending,
+            Phase::SendingControl => self.station.phase.change(Event::TransmissionEnded),
+            Phase::AwaitingData if !ctx.timing.rules.data_needs_own_cts => {
+                self.station.phase.change(Event::TransmissionEnded);
+            }
             Phase::Broadcasting => self.finish(ctx, multihop_core::Fate::Broadcast),
             _ => {}
         }
@@ -423,9 +401,9 @@ impl Mac {
         ctx.agenda.arm(self.station.timer, at, Lane::Mac);
     }
 
-    /// Back to contending; the medium may be idle already.
-    fn rest(&mut self, ctx: &mut Context) {
-        self.station.phase = Phase::Contending;
+    /// Contends again after an event; the medium may be idle already.
+    fn resume_contention(&mut self, ctx: &mut Context, event: Event) {
+        self.station.phase.change(event);
         self.contend(ctx);
     }
 }

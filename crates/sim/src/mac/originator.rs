@@ -1,6 +1,7 @@
 //! Getting the station's own frame across (9.3.2.8, 9.3.4.4).
 
-use super::{Context, FramePayload, Mac, Outgoing, Phase, Try};
+use super::phase::{Event, Phase};
+use super::{Context, FramePayload, Mac, Outgoing, Try};
 use crate::medium::{Frame, RateClass, RateSet};
 use crate::outcome::LossCause;
 use crate::stack::Waiting;
@@ -83,7 +84,7 @@ impl Mac {
             ctx.now,
         );
         self.station.function.attempt.rts = Some(sent(&frame, ctx));
-        self.station.phase = Phase::AwaitingCts;
+        self.station.phase.change(Event::RtsSent);
         self.arm(ctx, ctx.now + link.rts + link.cts_timeout);
         self.transmit(ctx, frame);
     }
@@ -102,7 +103,7 @@ impl Mac {
         let (own, sequence) = ([self.id, self.id], self.station.function.sequence);
         let frame = ctx.timing.control_frame(FrameKind::Cts, own, out.rates, sequence, duration, ctx.now);
         self.station.function.attempt.cts = Some(sent(&frame, ctx));
-        self.station.phase = Phase::DataDue;
+        self.station.phase.change(Event::CtsToSelfSent);
         self.arm(ctx, ctx.now + cts + ctx.timing.sifs);
         self.transmit(ctx, frame);
     }
@@ -119,7 +120,7 @@ impl Mac {
             self.double_cw(ctx);
             self.draw(ctx.timing);
             self.end_attempt(ctx, None);
-            self.rest(ctx);
+            self.resume_contention(ctx, Event::Withheld);
             return;
         }
         self.send_data(ctx);
@@ -172,10 +173,10 @@ impl Mac {
         self.station.function.attempt.data = Some(sent(&frame, ctx));
         self.station.function.current.as_mut().expect("it was there").data_tries += 1;
         if frame.to.is_some() {
-            self.station.phase = Phase::AwaitingAck;
+            self.station.phase.change(Event::DataSent);
             self.arm(ctx, overdue);
         } else {
-            self.station.phase = Phase::Broadcasting;
+            self.station.phase.change(Event::BroadcastSent);
         }
         self.transmit(ctx, frame);
     }
@@ -199,7 +200,7 @@ impl Mac {
         self.station.receiving_at_timeout = false;
         self.station.function.attempt.cts = Some(frame.air);
         self.station.function.current.as_mut().expect("checked above").short_retries = 0;
-        self.station.phase = Phase::DataDue;
+        self.station.phase.change(Event::CtsReceived);
         self.arm(ctx, ctx.now + ctx.timing.sifs);
     }
 
@@ -262,7 +263,7 @@ impl Mac {
         } else {
             self.double_cw(ctx);
             self.draw(ctx.timing);
-            self.station.phase = Phase::Contending;
+            self.station.phase.change(Event::AttemptFailed);
         }
     }
 
@@ -323,13 +324,14 @@ impl Mac {
             return;
         }
         self.draw(ctx.timing);
-        self.station.phase = Phase::Contending;
         if self.station.function.current.is_some() || self.take_next(ctx) {
             self.add_extra_backoff(ctx);
         }
         if succeeded && self.returns_opportunity(ctx) {
-            self.station.phase = Phase::CfEndDue;
+            self.station.phase.change(Event::TxopReturned);
             self.arm(ctx, ctx.now + ctx.timing.sifs);
+        } else {
+            self.station.phase.change(Event::ExchangeEnded);
         }
     }
 

@@ -1,6 +1,7 @@
 //! What the station does with frames of others.
 
-use super::{Context, Mac, PendingResponse, Phase};
+use super::phase::{Event, Phase};
+use super::{Context, Mac, PendingResponse};
 use crate::medium::{Finished, Frame, Reception};
 use crate::outcome::LossCause;
 use crate::slab::Handle;
@@ -161,21 +162,20 @@ impl Mac {
         }
         let rest = frame.duration.saturating_sub(ctx.timing.sifs + ctx.timing.on(frame.rates).cts);
         let duration = ctx.timing.rules.duration_field.apply(rest);
-        self.station.phase = Phase::CtsDue(PendingResponse::of(frame, duration));
-        self.arm(ctx, ctx.now + ctx.timing.sifs);
+        self.owe_response(ctx, Event::RtsReceived, PendingResponse::new(frame, duration));
     }
 
     /// SIFS after the RTS.
-    pub(super) fn send_cts(&mut self, ctx: &mut Context, answered: PendingResponse) {
-        let PendingResponse { to, duration, .. } = answered;
+    pub(super) fn send_cts(&mut self, ctx: &mut Context) {
+        let PendingResponse { to, duration, .. } = self.pending_response();
         self.expire_nav(ctx.now, ctx.stack);
         if ctx.timing.rules.cts_needs_idle_medium && (self.is_busy() || self.nav > ctx.now) {
             ctx.record.record_frame_loss(FrameKind::Rts, [to, self.id], LossCause::Unanswered, ctx.now);
-            self.rest(ctx);
+            self.resume_contention(ctx, Event::Withheld);
             return;
         }
-        let frame = self.response(ctx, FrameKind::Cts, answered);
-        self.station.phase = Phase::CtsSent;
+        let frame = self.response(ctx, FrameKind::Cts);
+        self.station.phase.change(Event::CtsSent);
         if ctx.timing.rules.data_needs_own_cts {
             // ns-2 receives nothing but the DATA until it should have come.
             let slack = Span::from_us(4);
@@ -186,22 +186,33 @@ impl Mac {
         self.transmit(ctx, frame);
     }
 
-    /// A CTS, an ACK or a block acknowledgement.
-    pub(super) fn response(&self, ctx: &Context, kind: FrameKind, answered: PendingResponse) -> Frame {
-        let PendingResponse { to, rates, sequence, duration } = answered;
+    /// Sends a response after SIFS.
+    pub(super) fn owe_response(&mut self, ctx: &mut Context, event: Event, response: PendingResponse) {
+        self.station.phase.change(event);
+        self.station.pending_response = Some(response);
+        self.arm(ctx, ctx.now + ctx.timing.sifs);
+    }
+
+    pub(super) fn pending_response(&self) -> PendingResponse {
+        self.station.pending_response.expect("a response is owed")
+    }
+
+    /// The CTS, ACK or block acknowledgement that is owed.
+    pub(super) fn response(&self, ctx: &Context, kind: FrameKind) -> Frame {
+        let PendingResponse { to, rates, sequence, duration, .. } = self.pending_response();
         ctx.timing.control_frame(kind, [self.id, to], rates, sequence, duration, ctx.now)
     }
 
     /// Would a frame be answered if it ended now?
     pub(super) fn would_accept(&self, ctx: &Context, frame: &Frame) -> bool {
         let needs_cts = ctx.timing.rules.data_needs_own_cts && ctx.timing.needs_rts(frame.bytes);
-        self.station.phase == Phase::CtsSent || (!needs_cts && self.may_respond(ctx))
+        self.station.phase == Phase::AwaitingData || (!needs_cts && self.may_respond(ctx))
     }
 
     /// Can a frame be answered?
     pub(super) fn accepts(&mut self, ctx: &mut Context, frame: &Frame) -> bool {
         let would = self.would_accept(ctx, frame);
-        let accepted = would && (self.station.phase == Phase::CtsSent || self.free_to_respond(ctx));
+        let accepted = would && (self.station.phase == Phase::AwaitingData || self.free_to_respond(ctx));
         if !accepted {
             ctx.record.record_frame_loss(frame.kind, [frame.from, self.id], LossCause::Unanswered, ctx.now);
         }
@@ -217,8 +228,7 @@ impl Mac {
                 return self.on_block(ctx, frame);
             }
             let duration = self.rest_after(ctx, frame, ctx.timing.on(frame.rates).ack);
-            self.station.phase = Phase::AckDue(PendingResponse::of(frame, duration));
-            self.arm(ctx, ctx.now + ctx.timing.sifs);
+            self.owe_response(ctx, Event::DataReceived, PendingResponse::new(frame, duration));
             if self.is_duplicate(ctx, frame) {
                 return;
             }
@@ -260,10 +270,10 @@ impl Mac {
     }
 
     /// SIFS after the DATA, whatever the medium does (9.3.2.8).
-    pub(super) fn send_ack(&mut self, ctx: &mut Context, answered: PendingResponse) {
-        let frame = self.response(ctx, FrameKind::Ack, answered);
+    pub(super) fn send_ack(&mut self, ctx: &mut Context) {
+        let frame = self.response(ctx, FrameKind::Ack);
         let frame = Frame { report: ctx.stack.report(ctx.now), ..frame };
-        self.station.phase = Phase::ControlSent;
+        self.station.phase.change(Event::AckSent);
         self.transmit(ctx, frame);
     }
 

@@ -6,7 +6,8 @@
 //! which is taken to be as long. Under multiple protection they cover all that is left of the limit, and a
 //! CF-End returns what is not used.
 
-use super::{Context, Mac, Outgoing, Phase};
+use super::phase::Event;
+use super::{Context, Mac, Outgoing};
 use crate::config::Protection;
 use crate::medium::RateSet;
 use multihop_core::{FrameKind, LinkEvent, Span, Time};
@@ -37,7 +38,7 @@ impl Mac {
         let fits = out.extra_slots == 0 && ctx.now + ctx.timing.sifs + self.least_exchange(ctx, out) <= end;
         if fits {
             self.station.function.backoff = None;
-            self.station.phase = Phase::NextDue;
+            self.station.phase.change(Event::TxopContinued);
             self.arm(ctx, ctx.now + ctx.timing.sifs);
         }
         fits
@@ -55,7 +56,7 @@ impl Mac {
         let own = [self.id, self.id];
         let kind = FrameKind::CfEnd;
         let frame = ctx.timing.control_frame(kind, own, RateSet::NOMINAL, sequence, Span::ZERO, ctx.now);
-        self.station.phase = Phase::ControlSent;
+        self.station.phase.change(Event::CfEndSent);
         self.transmit(ctx, frame);
     }
 

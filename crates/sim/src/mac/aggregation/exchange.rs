@@ -4,8 +4,9 @@ use super::psdu::BLOCK_ACK_REQUEST_BYTES;
 use super::window::{Held, State, Window};
 use crate::config::AggregationConfig;
 use crate::mac::originator::sent;
+use crate::mac::phase::{Event, Phase};
 use crate::mac::rate_control::Demands;
-use crate::mac::{Context, FramePayload, Mac, Outgoing, Phase};
+use crate::mac::{Context, FramePayload, Mac, Outgoing};
 use crate::medium::{Bitmap, Frame, RateClass};
 use crate::outcome::LossCause;
 use multihop_core::{DropCause, Exchange, Fate, FrameKind, Interval, LinkEvent, Span};
@@ -80,7 +81,7 @@ impl Mac {
         load.mpdus.clear();
         (load.start, load.tid, load.agreement) = (window.start(), window.tid, window.agreement);
         let frame = Frame { load: Some(agreements.load), ..frame };
-        self.station.phase = Phase::AwaitingAck;
+        self.station.phase.change(Event::DataSent);
         self.arm(ctx, ctx.now + frame.airtime() + link.block_ack_timeout);
         self.transmit(ctx, frame);
     }
@@ -147,7 +148,7 @@ impl Mac {
             air: Interval { start, end: start + out.data },
         };
         self.station.function.attempt.data = Some(sent(&frame, ctx));
-        self.station.phase = Phase::AwaitingAck;
+        self.station.phase.change(Event::DataSent);
         self.arm(ctx, ctx.now + out.data + timeout);
         self.transmit(ctx, frame);
     }
@@ -186,7 +187,7 @@ impl Mac {
         }
         self.double_cw(ctx);
         self.draw(ctx.timing);
-        self.station.phase = Phase::Contending;
+        self.station.phase.change(Event::AttemptFailed);
     }
 
     /// The exchange is over: what became of each MPDU, and what is done next.

@@ -3,7 +3,8 @@
 use super::Agreements;
 use super::reordering::{Arrival, Reordering};
 use crate::agenda::Lane;
-use crate::mac::{Context, Mac, PendingResponse, Phase};
+use crate::mac::phase::Event;
+use crate::mac::{Context, Mac, PendingResponse};
 use crate::medium::{Frame, Load, Mpdu};
 use crate::slab::Handle;
 use multihop_core::{DropCause, FrameKind, NodeId};
@@ -37,12 +38,8 @@ impl Mac {
         let tid = ctx.loads.get(load).tid;
         let link = ctx.timing.on(frame.rates);
         let duration = self.rest_after(ctx, frame, if several { link.block_ack } else { link.ack });
-        self.station.phase = if several {
-            Phase::BlockAckDue { answered: PendingResponse::of(frame, duration), tid }
-        } else {
-            Phase::AckDue(PendingResponse::of(frame, duration))
-        };
-        self.arm(ctx, ctx.now + ctx.timing.sifs);
+        let event = if several { Event::AggregateReceived } else { Event::DataReceived };
+        self.owe_response(ctx, event, PendingResponse { tid, ..PendingResponse::new(frame, duration) });
         let mut agreements = self.agreements();
         let all = ctx.loads.get(load).mpdus.len();
         let index = Mac::take_mpdus(ctx, &mut agreements, frame, all);
@@ -130,8 +127,8 @@ impl Mac {
         let Some(load) = frame.load.filter(|_| self.accepts(ctx, frame)) else { return };
         let Load { start, tid, agreement, .. } = *ctx.loads.get(load);
         let duration = self.rest_after(ctx, frame, ctx.timing.on(frame.rates).block_ack);
-        self.station.phase = Phase::BlockAckDue { answered: PendingResponse::of(frame, duration), tid };
-        self.arm(ctx, ctx.now + ctx.timing.sifs);
+        let response = PendingResponse { tid, ..PendingResponse::new(frame, duration) };
+        self.owe_response(ctx, Event::RequestReceived, response);
         let mut agreements = self.agreements();
         let index =
             agreements.reordering(frame.from, tid, ctx.timing.aggregation.map_or(0, |limits| limits.window));
@@ -143,9 +140,9 @@ impl Mac {
     }
 
     /// SIFS after the frame that is answered, whatever the medium does.
-    pub(in crate::mac) fn send_block_ack(&mut self, ctx: &mut Context, answered: PendingResponse, tid: u8) {
-        let to = answered.to;
-        let frame = self.response(ctx, FrameKind::BlockAck, answered);
+    pub(in crate::mac) fn send_block_ack(&mut self, ctx: &mut Context) {
+        let PendingResponse { to, tid, .. } = self.pending_response();
+        let frame = self.response(ctx, FrameKind::BlockAck);
         let mut agreements = self.agreements();
         let index = agreements.reordering(to, tid, ctx.timing.aggregation.map_or(0, |limits| limits.window));
         let load = ctx.loads.get_mut(agreements.load);
@@ -154,7 +151,7 @@ impl Mac {
         (load.start, load.arrived) = agreements.reorderings[index].scoreboard();
         let frame = Frame { report: ctx.stack.report(ctx.now), load: Some(agreements.load), ..frame };
         self.station.agreements = Some(agreements);
-        self.station.phase = Phase::ControlSent;
+        self.station.phase.change(Event::BlockAckSent);
         self.transmit(ctx, frame);
     }
 }

@@ -329,7 +329,7 @@ fn an_aggregate_after_rts() {
 
 /// MPDUs wait for one before them, which a later frame brings.
 #[test]
-fn a_recipient_passes_on_in_order() {
+pub fn a_recipient_passes_on_in_order() {
     let mut s = aggregating(AGGREGATION);
     let frame = s.aggregate(B, A, &[0, 2]);
     let end = s.hears(1_000, frame, Signal::Clear);
@@ -348,7 +348,7 @@ fn a_recipient_passes_on_in_order() {
 }
 
 #[test]
-fn a_request_lets_a_recipient_pass_on_what_waits_behind_a_gap() {
+pub fn a_request_lets_a_recipient_pass_on_what_waits_behind_a_gap() {
     let mut s = aggregating(AGGREGATION);
     let frame = s.aggregate(B, A, &[0, 2, 4]);
     s.hears(1_000, frame, Signal::Clear);

@@ -117,7 +117,7 @@ fn at_one_boundary_the_highest_transmits_and_the_others_collide_10_22_2_4() {
 }
 
 #[test]
-fn a_frame_is_given_up_after_as_many_internal_collisions_as_it_has_tries() {
+pub fn a_frame_is_given_up_after_as_many_internal_collisions_as_it_has_tries() {
     let mut setup = setup();
     setup.mac.short_retry_limit = Some(2);
     let mut s = Script::with(&setup);

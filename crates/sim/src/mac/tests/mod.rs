@@ -10,6 +10,7 @@ mod events;
 mod hardware;
 mod ns2;
 mod pauses;
+pub(super) mod phases;
 mod protection;
 mod reactions;
 pub(crate) mod script;

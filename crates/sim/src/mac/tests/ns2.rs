@@ -1,8 +1,8 @@
 //! Where ns-2's rules differ (`mac/mac-802_11.cc` of ns-2.35). DATA of 1000 bytes takes 192 + 8 * 1034 / 11 =
 //! 944 us.
 
-use super::script::{A, B, C, Script, Signal, config};
-use multihop_core::FrameKind::{Ack, Cts, Data, Rts};
+use super::script::{A, AGGREGATION, B, C, Script, Signal, config};
+use multihop_core::FrameKind::{Ack, BlockAck, Cts, Data, Rts};
 use multihop_core::Rate;
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
 
@@ -65,7 +65,7 @@ fn data_without_own_cts_is_ignored() {
 }
 
 #[test]
-fn data_after_own_cts_is_acknowledged() {
+pub fn data_after_own_cts_is_acknowledged() {
     let mut s = station(Some(0));
     let rts = s.control(Rts, B, A, 30 + CTS_US + 944 + 304);
     let rts_end = s.hears(100, rts, Signal::Clear);
@@ -74,6 +74,22 @@ fn data_after_own_cts_is_acknowledged() {
     let kinds: Vec<_> = s.runs_until(20_000).iter().map(|(_, kind, ..)| *kind).collect();
     assert_eq!(kinds, [Cts, Ack]);
     assert_eq!(s.stack.inbox(), 1);
+}
+
+/// What follows the CTS may also be an A-MPDU, or a request for a block acknowledgement.
+#[test]
+pub fn an_aggregate_or_a_request_after_own_cts_is_acknowledged() {
+    for request in [false, true] {
+        let mut setup = config(DcfRules::NS2.with_quality_of_service(), Some(0));
+        setup.aggregation = Some(AGGREGATION);
+        let mut s = Script::with(&setup);
+        let rts = s.control(Rts, B, A, 10_000);
+        let cts_end = s.hears(100, rts, Signal::Clear) + 10 + CTS_US;
+        let next = if request { s.request(B, 0) } else { s.aggregate(B, A, &[0, 1]) };
+        let end = s.hears(cts_end + 10, next, Signal::Clear);
+        let sent: Vec<_> = s.runs_until(20_000).iter().map(|(at, kind, ..)| (*at, *kind)).collect();
+        assert_eq!(sent, [(cts_end - CTS_US, Cts), (end + 10, BlockAck)], "request: {request}");
+    }
 }
 
 /// With 802.11a the wait for a CTS, 16 + 44 + 4 us, is longer than an RTS of 52 us.
@@ -97,7 +113,7 @@ fn an_rts_is_ignored_while_a_cts_is_awaited() {
 }
 
 #[test]
-fn data_is_withheld_when_the_medium_is_busy_after_the_cts() {
+pub fn data_is_withheld_when_the_medium_is_busy_after_the_cts() {
     let mut s = station(Some(0));
     s.queues(1_000, Some(B));
     let start = 1_000 + DIFS;
@@ -113,7 +129,7 @@ fn data_is_withheld_when_the_medium_is_busy_after_the_cts() {
 }
 
 #[test]
-fn a_cts_is_withheld_when_the_medium_is_busy_after_the_rts() {
+pub fn a_cts_is_withheld_when_the_medium_is_busy_after_the_rts() {
     let mut s = station(Some(0));
     let rts = s.control(Rts, B, A, 2_000);
     let rts_end = s.hears(100, rts, Signal::Clear);

@@ -27,7 +27,7 @@ fn mixed(rts_threshold: Option<u32>) -> Config {
 }
 
 #[test]
-fn a_cts_to_self_reserves_data_and_ack_9_3_2_11() {
+pub fn a_cts_to_self_reserves_data_and_ack_9_3_2_11() {
     let mut s = Script::with(&mixed(None));
     s.queues(1_000, Some(B));
     let data = 1_000 + CTS_US + 10;
@@ -97,7 +97,7 @@ fn frames_that_all_decode_are_not_protected_9_23_1() {
 /// Where all have OFDM and the keys ask for it: at 6 Mb/s a broadcast takes 20 + 347 * 4 + 6 us, a CTS 20 + 6
 /// * 4 + 6.
 #[test]
-fn a_broadcast_of_ofdm_is_protected_without_an_answer_9_3_2_11() {
+pub fn a_broadcast_of_ofdm_is_protected_without_an_answer_9_3_2_11() {
     let mut setup = mixed(None);
     setup.phy = Phy::new(Standard::Dot11g, Preamble::Long);
     setup.control_rate = Some(Rate::from_kbps(6_000));

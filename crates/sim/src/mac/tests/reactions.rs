@@ -1,7 +1,8 @@
 //! What the station does with what it did not wait for, and when it may act at once.
 
 use super::script::{A, B, C, Script, Signal, config, us};
-use crate::mac::{Mac, Phase};
+use crate::mac::Mac;
+use crate::mac::phase::Phase;
 use multihop_core::FrameKind::{Ack, Cts, Data, Rts};
 use multihop_core::Span;
 use multihop_dot11::{AccessCategory, DcfRules, EdcaParameters};
@@ -118,7 +119,7 @@ fn a_back_off_is_drawn_unless_the_station_may_begin_at_once() {
     let rts = s.control(Rts, B, A, 2_000);
     let end = s.hears(100, rts, Signal::Clear);
     s.queues(end + 5, Some(B));
-    assert!(matches!(s.mac.station.phase, Phase::CtsDue { .. }) && s.mac.station.function.drawn);
+    assert_eq!((s.mac.station.phase, s.mac.station.function.drawn), (Phase::CtsDue, true));
 }
 
 /// ns-2 senses the medium before DATA: a NAV up to that instant does no harm, one beyond it does.
@@ -157,13 +158,13 @@ fn a_cts_is_withheld_while_the_nav_is_set() {
 
 /// ns-2 waits for DATA after its CTS: CTS 304, SIFS 10, DATA 944 and 4 us.
 #[test]
-fn after_its_cts_a_station_of_ns2_waits_for_data_and_no_longer() {
+pub fn after_its_cts_a_station_of_ns2_waits_for_data_and_no_longer() {
     let mut s = Script::with(&config(DcfRules::NS2, Some(0)));
     let rts = s.control(Rts, B, A, 3 * 10 + CTS_US + 944 + 304);
     let start = s.hears(100, rts, Signal::Clear) + 10;
     let over = start + CTS_US + 10 + 944 + 4;
     s.runs_until(over - 1);
-    assert_eq!(s.mac.station.phase, Phase::CtsSent);
+    assert_eq!(s.mac.station.phase, Phase::AwaitingData);
     s.runs_until(over);
     assert_eq!(s.mac.station.phase, Phase::Contending);
 }

@@ -22,7 +22,7 @@ fn with_rts() -> Script {
 }
 
 #[test]
-fn a_frame_for_an_idle_medium_leaves_at_once_9_3_4_2() {
+pub fn a_frame_for_an_idle_medium_leaves_at_once_9_3_4_2() {
     let mut s = basic();
     s.queues(1_000, Some(B));
     assert_eq!(s.runs_until(1_100), [(1_000, Data, Some(B), 10 + ACK_US)]);
@@ -65,7 +65,7 @@ fn a_frozen_back_off_keeps_its_slots_9_3_4_3() {
 }
 
 #[test]
-fn rts_cts_data_ack_9_3_2_6() {
+pub fn rts_cts_data_ack_9_3_2_6() {
     let mut s = with_rts();
     s.queues(1_000, Some(B));
     let rts_duration = 3 * 10 + CTS_US + DATA_US + ACK_US;
@@ -81,7 +81,7 @@ fn rts_cts_data_ack_9_3_2_6() {
 }
 
 #[test]
-fn an_unanswered_rts_is_sent_seven_times_9_3_4_4() {
+pub fn an_unanswered_rts_is_sent_seven_times_9_3_4_4() {
     let mut s = with_rts();
     s.queues(1_000, Some(B));
     let sent = s.runs_until(1_000_000);
@@ -122,7 +122,7 @@ fn unanswered_data_after_cts_is_sent_four_times_9_3_4_4() {
 }
 
 #[test]
-fn without_rts_data_is_sent_seven_times_9_3_4_4() {
+pub fn without_rts_data_is_sent_seven_times_9_3_4_4() {
     let mut s = basic();
     s.queues(1_000, Some(B));
     assert_eq!(s.runs_until(1_000_000).len(), 7);
@@ -182,7 +182,7 @@ fn a_signal_too_weak_to_be_a_frame_costs_no_eifs_9_3_2_3_7() {
 }
 
 #[test]
-fn an_rts_is_answered_after_sifs_9_3_2_6() {
+pub fn an_rts_is_answered_after_sifs_9_3_2_6() {
     let mut s = basic();
     let rts = s.control(Rts, B, A, 2_000);
     let end = s.hears(100, rts, Signal::Clear);
@@ -200,7 +200,7 @@ fn no_cts_while_the_nav_is_set_9_3_2_6() {
 }
 
 #[test]
-fn an_ack_follows_whatever_the_nav_says_9_3_2_8() {
+pub fn an_ack_follows_whatever_the_nav_says_9_3_2_8() {
     let mut s = basic();
     let other = s.control(Cts, C, B, 5_000);
     let other_end = s.hears(100, other, Signal::Clear);
@@ -224,7 +224,7 @@ fn a_duplicate_is_acknowledged_but_not_passed_up_9_3_2_10() {
 }
 
 #[test]
-fn a_broadcast_is_sent_once_without_rts_or_ack_9_3_6() {
+pub fn a_broadcast_is_sent_once_without_rts_or_ack_9_3_6() {
     let mut s = with_rts();
     s.queues(1_000, None);
     assert_eq!(s.runs_until(100_000), [(1_000, Data, None, 0)]);

@@ -3,9 +3,10 @@
 use super::edca::{EXCHANGE, busy, marked, setup};
 use super::script::{A, AGGREGATION, B, C, Script, Signal};
 use crate::config::{Config, Protection};
-use multihop_core::FrameKind::{Ack, BlockAck, CfEnd, Data};
-use multihop_core::{Dscp, Span};
+use multihop_core::FrameKind::{Ack, BlockAck, CfEnd, Cts, Data, Rts};
+use multihop_core::{Dscp, Rate, Span};
 use multihop_dot11::AccessCategory::{BestEffort, Video, Voice};
+use multihop_dot11::{Phy, Preamble};
 
 /// With voice's opportunities of so many microseconds.
 fn voice_limited(us: u64) -> Config {
@@ -30,7 +31,7 @@ fn acknowledges(s: &mut Script, begins: &[u64]) {
 
 /// All but the last protect the next exchange: SIFS and as much as this one (9.2.5.2, single protection).
 #[test]
-fn exchanges_follow_each_other_after_sifs_as_long_as_they_fit() {
+pub fn exchanges_follow_each_other_after_sifs_as_long_as_they_fit() {
     let three = 3 * EXCHANGE + 2 * 10;
     for (limit, fits) in [(three, 3), (three - 1, 2), (0, 1)] {
         let mut s = limited(limit, false);
@@ -66,7 +67,7 @@ fn reserved(beyond: u64) -> (Script, u64, u64) {
 
 /// A CF-End returns what is left, if it is over before the limit (802.11-2020, 10.23.2.10).
 #[test]
-fn multiple_protection_reserves_the_limit_and_returns_the_rest() {
+pub fn multiple_protection_reserves_the_limit_and_returns_the_rest() {
     for (beyond, returns) in [(0, false), (10 + CF_END, false), (10 + CF_END + 1, true), (5_000, true)] {
         let (mut s, first, end) = reserved(beyond);
         s.queues_marked(first + 1, Some(C), marked(BestEffort));
@@ -117,6 +118,71 @@ fn an_opportunity_ends_with_a_failure() {
     let again = second + 947 + 222 + 50;
     let begins: Vec<u64> = s.runs_until(again + 1).iter().map(|(at, ..)| *at).collect();
     assert_eq!(begins, [1_000, second, again]);
+}
+
+/// RTS 352, CTS 304, DATA 947 and ACK 304 us, with SIFS between them.
+#[test]
+pub fn each_exchange_of_an_opportunity_has_its_rts() {
+    let exchange = 352 + 304 + EXCHANGE + 20;
+    let mut setup = voice_limited(10_000);
+    setup.mac.rts_threshold = Some(0);
+    let mut s = Script::with(&setup);
+    let first = busy(&mut s) + 50;
+    (0..2).for_each(|_| s.queues_marked(200, Some(B), marked(Voice)));
+    let second = first + exchange + 10;
+    for begin in [first, second] {
+        let cts = s.control(Cts, B, A, 10 + EXCHANGE);
+        s.hears(begin + 352 + 10, cts, Signal::Clear);
+        let ack = s.control(Ack, B, A, 0);
+        s.hears(begin + exchange - 304, ack, Signal::Clear);
+    }
+    let (rts, data, next) = (exchange - 352, 314, exchange + 10);
+    let sent = [
+        (first, Rts, Some(B), rts + next),
+        (first + 352 + 304 + 20, Data, Some(B), data + next),
+        (second, Rts, Some(B), rts),
+        (second + 352 + 304 + 20, Data, Some(B), data),
+    ];
+    assert_eq!(s.runs_until(second + 5_000), sent);
+}
+
+/// 802.11g with 802.11b stations, see `protection`: a CTS at 11 Mb/s takes 203 us, DATA and ACK at 54 and 24
+/// Mb/s 182 and 34.
+#[test]
+pub fn each_exchange_of_an_opportunity_has_its_cts_to_self() {
+    let mut setup = voice_limited(10_000);
+    setup.phy = Phy::mixed(Preamble::Long);
+    setup.data_rate = Rate::from_kbps(54_000).into();
+    setup.control_rate = None;
+    setup.cts_to_self = true;
+    let mut s = Script::with(&setup);
+    (0..2).for_each(|_| s.queues_marked(1_000, Some(B), marked(Voice)));
+    let ack = s.control(Ack, B, A, 0);
+    let done = s.hears(1_000 + 203 + 10 + 182 + 10, ack, Signal::Clear);
+    assert_eq!(done, 1_439);
+    let sent: Vec<_> = s.runs_until(done + 300).iter().map(|(at, kind, to, _)| (*at, *kind, *to)).collect();
+    let expected = [(1_000, Cts, Some(A)), (1_213, Data, Some(B))];
+    let next = [(done + 10, Cts, Some(A)), (done + 10 + 213, Data, Some(B))];
+    assert_eq!(sent, [expected, next].concat());
+}
+
+/// A broadcast of 1038 bytes takes 192 + 8304 us at 1 Mb/s, so that 20 ms have room for two and a CF-End.
+#[test]
+pub fn broadcasts_share_an_opportunity() {
+    for (protection, reserved) in [(Protection::Single, 0), (Protection::Multiple, 20_000 - 8_496u64)] {
+        let mut setup = voice_limited(20_000);
+        setup.protection = protection;
+        let mut s = Script::with(&setup);
+        let first = busy(&mut s) + 50;
+        (0..2).for_each(|_| s.queues_marked(200, None, marked(Voice)));
+        let second = first + 8_496 + 10;
+        let mut expected =
+            vec![(first, Data, None, reserved), (second, Data, None, reserved.saturating_sub(8_506))];
+        if protection == Protection::Multiple {
+            expected.push((second + 8_496 + 10, CfEnd, None, 0));
+        }
+        assert_eq!(s.runs_until(second + 20_000), expected, "{protection:?}");
+    }
 }
 
 #[test]

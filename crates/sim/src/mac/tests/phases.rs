@@ -1,0 +1,248 @@
+//! The transition table of the MAC: each transition is taken by a timeline, and a page shows the table.
+//!
+//! A change of phase that the table does not list panics, here and in every run of a scenario.
+
+use super::{aggregates, edca, ns2, protection, reactions, standard, txop};
+use crate::mac::phase::{Event, Phase};
+use std::cell::RefCell;
+use std::fmt::Write;
+
+const PHASES: [Phase; 12] = {
+    use Phase::{
+        AckDue, AwaitingAck, AwaitingCts, AwaitingData, BlockAckDue, Broadcasting, CfEndDue, Contending,
+        CtsDue, DataDue, NextFrameDue, SendingControl,
+    };
+    [
+        Contending,
+        AwaitingCts,
+        DataDue,
+        AwaitingAck,
+        Broadcasting,
+        NextFrameDue,
+        CfEndDue,
+        CtsDue,
+        AwaitingData,
+        AckDue,
+        BlockAckDue,
+        SendingControl,
+    ]
+};
+
+const EVENTS: [Event; 20] = {
+    use Event::{
+        AckSent, AggregateReceived, AttemptFailed, BlockAckSent, BroadcastSent, CfEndSent, CtsReceived,
+        CtsSent, CtsToSelfSent, DataOverdue, DataReceived, DataSent, ExchangeEnded, RequestReceived,
+        RtsReceived, RtsSent, TransmissionEnded, TxopContinued, TxopReturned, Withheld,
+    };
+    [
+        RtsSent,
+        CtsToSelfSent,
+        DataSent,
+        BroadcastSent,
+        CtsReceived,
+        AttemptFailed,
+        Withheld,
+        ExchangeEnded,
+        TxopContinued,
+        TxopReturned,
+        CfEndSent,
+        RtsReceived,
+        CtsSent,
+        DataReceived,
+        AggregateReceived,
+        RequestReceived,
+        DataOverdue,
+        AckSent,
+        BlockAckSent,
+        TransmissionEnded,
+    ]
+};
+
+type Transition = (Phase, Event);
+
+/// Names of tests of this folder, and the tests.
+macro_rules! timelines {
+    ($($module:ident :: $test:ident,)*) => {
+        &[$((concat!(stringify!($module), "::", stringify!($test)), $module::$test)),*]
+    };
+}
+
+/// Timelines that together take each transition.
+const TIMELINES: &[(&str, fn())] = timelines![
+    standard::rts_cts_data_ack_9_3_2_6,
+    standard::a_frame_for_an_idle_medium_leaves_at_once_9_3_4_2,
+    standard::a_broadcast_is_sent_once_without_rts_or_ack_9_3_6,
+    standard::an_unanswered_rts_is_sent_seven_times_9_3_4_4,
+    standard::without_rts_data_is_sent_seven_times_9_3_4_4,
+    standard::an_rts_is_answered_after_sifs_9_3_2_6,
+    standard::an_ack_follows_whatever_the_nav_says_9_3_2_8,
+    protection::a_cts_to_self_reserves_data_and_ack_9_3_2_11,
+    protection::a_broadcast_of_ofdm_is_protected_without_an_answer_9_3_2_11,
+    ns2::data_is_withheld_when_the_medium_is_busy_after_the_cts,
+    ns2::a_cts_is_withheld_when_the_medium_is_busy_after_the_rts,
+    ns2::data_after_own_cts_is_acknowledged,
+    ns2::an_aggregate_or_a_request_after_own_cts_is_acknowledged,
+    reactions::after_its_cts_a_station_of_ns2_waits_for_data_and_no_longer,
+    aggregates::a_recipient_passes_on_in_order,
+    aggregates::a_request_lets_a_recipient_pass_on_what_waits_behind_a_gap,
+    edca::a_frame_is_given_up_after_as_many_internal_collisions_as_it_has_tries,
+    txop::exchanges_follow_each_other_after_sifs_as_long_as_they_fit,
+    txop::multiple_protection_reserves_the_limit_and_returns_the_rest,
+    txop::each_exchange_of_an_opportunity_has_its_rts,
+    txop::each_exchange_of_an_opportunity_has_its_cts_to_self,
+    txop::broadcasts_share_an_opportunity,
+];
+
+thread_local! {
+    static TAKEN: RefCell<Vec<Transition>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Notes a transition that the table lists, or not.
+pub fn note(phase: Phase, event: Event) {
+    TAKEN.with_borrow_mut(|taken| taken.push((phase, event)));
+}
+
+/// Transitions that a timeline takes, in order.
+fn taken_by(timeline: fn()) -> Vec<Transition> {
+    TAKEN.take();
+    timeline();
+    TAKEN.take()
+}
+
+/// Transitions of the table, by phase and event.
+fn listed() -> Vec<Transition> {
+    let all = PHASES.iter().flat_map(|phase| EVENTS.map(|event| (*phase, event)));
+    all.filter(|(phase, event)| phase.after(*event).is_some()).collect()
+}
+
+/// Names and doc comments of the variants of an enum of `phase.rs`.
+fn variants(of: &str) -> Vec<(&'static str, String)> {
+    let source = include_str!("../phase.rs");
+    let (_, body) = source.split_once(&format!("enum {of} {{\n")).expect("the enum is in the file");
+    let (body, _) = body.split_once("\n}").expect("the enum ends");
+    let mut described = Vec::new();
+    let mut meaning = Vec::new();
+    for line in body.lines().map(str::trim) {
+        match line.strip_prefix("/// ") {
+            Some(text) => meaning.push(text),
+            None => described.push((line.trim_end_matches(','), std::mem::take(&mut meaning).join(" "))),
+        }
+    }
+    described
+}
+
+#[test]
+fn the_lists_of_phases_and_events_are_complete() {
+    let names = |of| variants(of).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+    assert_eq!(PHASES.map(|phase| format!("{phase:?}"))[..], names("Phase"));
+    assert_eq!(EVENTS.map(|event| format!("{event:?}"))[..], names("Event"));
+}
+
+#[test]
+fn each_transition_is_taken_by_a_timeline_and_no_other_is() {
+    let taken: Vec<Transition> = TIMELINES.iter().flat_map(|(_, timeline)| taken_by(*timeline)).collect();
+    let listed = listed();
+    let missing: Vec<_> = listed.iter().filter(|transition| !taken.contains(transition)).collect();
+    assert!(missing.is_empty(), "no timeline takes {missing:?}");
+    let unlisted: Vec<_> = taken.iter().filter(|transition| !listed.contains(transition)).collect();
+    assert!(unlisted.is_empty(), "{unlisted:?}");
+}
+
+#[test]
+#[should_panic(expected = "a station in phase Broadcasting cannot handle CtsReceived")]
+fn an_event_that_a_phase_does_not_handle_is_a_panic() {
+    let mut phase = Phase::Broadcasting;
+    phase.change(Event::CtsReceived);
+}
+
+/// From each phase events lead back to contention, so that no station is caught in a phase.
+#[test]
+fn each_phase_leads_back_to_contention() {
+    for phase in PHASES {
+        let mut reached = vec![phase];
+        let mut place = 0;
+        while let Some(from) = reached.get(place).copied() {
+            for next in EVENTS.iter().filter_map(|event| from.after(*event)) {
+                if !reached.contains(&next) {
+                    reached.push(next);
+                }
+            }
+            place += 1;
+        }
+        assert!(reached.contains(&Phase::Contending), "{phase:?} reaches {reached:?}");
+    }
+}
+
+const INTRODUCTION: &str = "\
+# States of the MAC
+
+The MAC of a station is a state machine of 12 phases. Each station contends for the medium, exchanges its own
+frame, or responds to a frame of another station. It does one of these at a time, so that one timer serves
+all phases.
+
+Read this page before the code. The table below is `Phase::after` in `crates/sim/src/mac/phase.rs`; every
+change of phase goes through it, and an event that it does not list stops the run with an error. A test
+writes this page from the code and fails where they differ.
+
+| file in `crates/sim/src/mac` | events that it raises |
+|---|---|
+| `originator.rs`, `aggregation/exchange.rs` | exchange of the station's own frame |
+| `txop.rs` | several exchanges in one transmission opportunity (TXOP) |
+| `recipient.rs`, `aggregation/reception.rs` | responses to frames of other stations |
+| `contention.rs`, `edca.rs` | none: they decide in `Contending` when the exchange begins |
+";
+
+/// Timelines whose sequence of phases the page shows, with the heading of each.
+const EXAMPLES: [(&str, fn()); 4] = [
+    ("Exchange with RTS and CTS", standard::rts_cts_data_ack_9_3_2_6),
+    ("Response to RTS and DATA, under the rules of ns-2", ns2::data_after_own_cts_is_acknowledged),
+    ("Response to an A-MPDU, then to a single MPDU", aggregates::a_recipient_passes_on_in_order),
+    ("Two RTS exchanges in one TXOP", txop::each_exchange_of_an_opportunity_has_its_rts),
+];
+
+/// The page that shows the transition table.
+fn page() -> String {
+    let mut page = String::from(INTRODUCTION);
+    page += "\n## Phases\n\n| phase | the station | timer |\n|---|---|---|\n";
+    for (name, meaning) in variants("Phase") {
+        let without = meaning.strip_suffix(" No timer.").map(|meaning| (meaning, "none."));
+        let described = without.or_else(|| meaning.split_once(" Timer: "));
+        let (meaning, timer) = described.expect("the comment of each phase names its timer");
+        writeln!(page, "| `{name}` | {meaning} | {} |", timer.trim_end_matches('.')).unwrap();
+    }
+    page += "\n## Events\n\n| event | meaning |\n|---|---|\n";
+    for (name, meaning) in variants("Event") {
+        writeln!(page, "| `{name}` | {meaning} |").unwrap();
+    }
+    page += "\n## Transitions\n\nEach row names a test of `crates/sim/src/mac/tests` that takes the transition.\n";
+    page += "\n| phase | event | next phase | timeline |\n|---|---|---|---|\n";
+    let taken: Vec<_> = TIMELINES.iter().map(|(name, timeline)| (name, taken_by(*timeline))).collect();
+    for (phase, event) in listed() {
+        let next = phase.after(event).expect("the transition is listed");
+        let found = taken.iter().find(|(_, taken)| taken.contains(&(phase, event)));
+        let (timeline, _) = found.expect("a timeline takes the transition");
+        writeln!(page, "| `{phase:?}` | `{event:?}` | `{next:?}` | `{timeline}` |").unwrap();
+    }
+    page += "\n## Examples\n\nEach column of phases begins in `Contending`.\n";
+    for (heading, timeline) in EXAMPLES {
+        write!(page, "\n**{heading}**\n\n```text\n").unwrap();
+        for (phase, event) in taken_by(timeline) {
+            let next = phase.after(event).expect("the transition is listed");
+            writeln!(page, "{:<20} {next:?}", format!("{event:?}")).unwrap();
+        }
+        page += "```\n";
+    }
+    page
+}
+
+/// `WRITE_PAGES=1 cargo test -p multihop-sim phases` writes the page anew.
+#[test]
+fn the_page_shows_the_transition_table() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/explanation/mac-states.md");
+    let page = page();
+    if std::env::var_os("WRITE_PAGES").is_some() {
+        std::fs::write(path, &page).unwrap();
+    }
+    let written = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(written == page, "{path} differs from the code; WRITE_PAGES=1 writes it anew:\n{page}");
+}
