@@ -49,7 +49,7 @@ impl Edcaf {
     }
 
     /// The back-off ran out.
-    pub(super) fn use_up(&mut self) {
+    pub(super) fn finish_backoff(&mut self) {
         self.counting = None;
         self.attempt.slots += self.backoff.take().expect("a running back-off is pending");
     }
@@ -64,17 +64,17 @@ impl Mac {
         if self.station.edca.is_some() {
             self.on_queued_in_any(ctx);
         } else if self.station.function.current.is_none() {
-            self.take_up(ctx);
+            self.dequeue_and_contend(ctx);
         }
     }
 
     /// Takes a packet, if there is one, and has it wait as long as it must.
-    pub(super) fn take_up(&mut self, ctx: &mut Context) {
-        if !self.take_next(ctx) {
+    pub(super) fn dequeue_and_contend(&mut self, ctx: &mut Context) {
+        if !self.dequeue_next(ctx) {
             return;
         }
         if self.station.function.backoff.is_some() {
-            self.add_extra_backoff(ctx);
+            self.extend_backoff(ctx);
             return;
         }
         self.expire_nav(ctx.now, ctx.stack);
@@ -84,8 +84,8 @@ impl Mac {
             self.station.function.backoff = Some(0);
             self.station.function.drawn = false;
         } else {
-            self.draw(ctx.timing);
-            self.add_extra_backoff(ctx);
+            self.draw_backoff(ctx.timing);
+            self.extend_backoff(ctx);
         }
         self.contend(ctx);
     }
@@ -96,7 +96,7 @@ impl Mac {
     }
 
     /// Adds that to the back-off, which may be running.
-    pub(super) fn add_extra_backoff(&mut self, ctx: &mut Context) {
+    pub(super) fn extend_backoff(&mut self, ctx: &mut Context) {
         let extra = self.extra_slots();
         if extra == 0 {
             return;
@@ -110,7 +110,7 @@ impl Mac {
 
     /// Draws a back-off from the present window.
     #[inline]
-    pub(super) fn draw(&mut self, timing: &Timing) {
+    pub(super) fn draw_backoff(&mut self, timing: &Timing) {
         self.station.function.draw(timing, &mut self.station.rng);
     }
 
@@ -210,7 +210,7 @@ impl Mac {
             self.contend(ctx); // which drops the NAV that may be reset by now
             return;
         }
-        self.station.function.use_up();
+        self.station.function.finish_backoff();
         if self.station.function.current.is_some() {
             self.begin_exchange(ctx);
         }

@@ -23,7 +23,7 @@ pub(super) struct Edca {
     /// In any order: each knows its category.
     others: [Edcaf; AccessCategory::COUNT - 1],
     /// When the transmission opportunity is over that was won last; none if it is of one exchange.
-    pub(super) opportunity: Option<Time>,
+    pub(super) txop_end: Option<Time>,
     /// The last sequence number of each traffic identifier (10.3.2.11.2).
     numbers: [u32; PRIORITIES],
 }
@@ -46,11 +46,11 @@ impl Mac {
         let other = |category: AccessCategory| Edcaf::new(category, timing.access(category).cw_min);
         let others = [AccessCategory::Background, AccessCategory::Video, AccessCategory::Voice].map(other);
         let numbers = std::array::from_fn(|tid| tid as u32 * APART);
-        self.station.edca = Some(Box::new(Edca { others, opportunity: None, numbers }));
+        self.station.edca = Some(Box::new(Edca { others, txop_end: None, numbers }));
     }
 
     /// The frame that is taken has the next sequence number of its traffic identifier.
-    pub(super) fn number(&mut self, tid: u8) {
+    pub(super) fn assign_sequence(&mut self, tid: u8) {
         let function = &mut self.station.function;
         let last = self
             .station
@@ -88,7 +88,7 @@ impl Mac {
     }
 
     /// Makes the function of a category the one that exchanges frames.
-    fn serve(&mut self, category: AccessCategory) {
+    fn select_function(&mut self, category: AccessCategory) {
         let edca = self.station.edca.as_mut().expect("there are several functions");
         if let Some(other) = edca.others.iter_mut().find(|other| other.category == category) {
             std::mem::swap(&mut self.station.function, other);
@@ -101,13 +101,13 @@ impl Mac {
         let serving = self.station.function.category;
         for category in AccessCategory::ALL {
             if self.has_supply(ctx.stack, category) {
-                self.serve(category);
+                self.select_function(category);
                 if self.station.function.current.is_none() {
-                    self.take_up(ctx);
+                    self.dequeue_and_contend(ctx);
                 }
             }
         }
-        self.serve(serving);
+        self.select_function(serving);
     }
 
     /// Lets all back-offs run that do not; the medium is idle.
@@ -166,19 +166,19 @@ impl Mac {
         let mut due = [false; AccessCategory::COUNT];
         for function in self.functions_mut() {
             if function.ends(ctx.timing.slot).is_some_and(|end| end <= ctx.now) {
-                function.use_up();
+                function.finish_backoff();
                 due[function.category as usize] = function.current.is_some();
             }
         }
         let mut due = AccessCategory::ALL.into_iter().rev().filter(|category| due[*category as usize]);
         let Some(winner) = due.next() else { return self.arm_access(ctx.timing, ctx.agenda) };
         for loser in due {
-            self.serve(loser);
+            self.select_function(loser);
             self.collide_internally(ctx);
         }
         self.freeze_all(ctx.now, Span::ZERO, ctx.timing, ctx.agenda);
-        self.serve(winner);
-        self.begin_opportunity(ctx);
+        self.select_function(winner);
+        self.begin_txop(ctx);
         self.begin_exchange(ctx);
     }
 
@@ -191,12 +191,12 @@ impl Mac {
         // A broadcast is not acknowledged, and therefore never given up.
         out.short_retries += u32::from(out.peer.is_some());
         let exhausted = out.peer.is_some() && out.short_retries >= ctx.timing.short_retry_limit;
-        match out.cargo {
+        match out.payload {
             FramePayload::Packet(_) if exhausted => return self.finish(ctx, Fate::GivenUp),
-            FramePayload::Block { window, .. } if exhausted => return self.give_up_first(ctx, window),
-            FramePayload::Packet(_) | FramePayload::Block { .. } | FramePayload::Request { .. } => {}
+            FramePayload::Mpdus { window, .. } if exhausted => return self.give_up_first_mpdu(ctx, window),
+            FramePayload::Packet(_) | FramePayload::Mpdus { .. } | FramePayload::Request { .. } => {}
         }
         self.double_cw(ctx);
-        self.draw(ctx.timing);
+        self.draw_backoff(ctx.timing);
     }
 }

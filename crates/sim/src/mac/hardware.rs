@@ -24,20 +24,20 @@ use std::collections::VecDeque;
 
 /// The queues of a station's hardware, by access category.
 #[derive(Clone, Debug)]
-pub(super) struct Hardware {
+pub(super) struct HardwareQueue {
     config: HardwareQueueConfig,
-    buffers: [Buffer; AccessCategory::COUNT],
+    buffers: [CategoryQueue; AccessCategory::COUNT],
 }
 
 /// One of them.
 #[derive(Clone, Debug, Default)]
-struct Buffer {
+struct CategoryQueue {
     /// In the order of their first packets.
-    lines: Vec<Line>,
+    lines: Vec<PeerQueue>,
     /// What is sent, in this order: limited by packets, a turn of each line that has some.
-    frames: VecDeque<Frame>,
+    frames: VecDeque<PlannedFrame>,
     /// Limited by frames: what is left of the one that the station is about to send, or is sending.
-    begun: Option<Frame>,
+    begun: Option<PlannedFrame>,
     waiting: u32,
     /// Packets that wait, and those that the station is sending.
     held: u32,
@@ -45,7 +45,7 @@ struct Buffer {
 
 /// What waits for a neighbour with a traffic identifier.
 #[derive(Clone, Debug)]
-struct Line {
+struct PeerQueue {
     peer: Option<NodeId>,
     tid: u8,
     /// With the time at which each came.
@@ -54,22 +54,22 @@ struct Line {
 
 /// So many packets of the line of this index.
 #[derive(Clone, Copy, Debug)]
-struct Frame {
+struct PlannedFrame {
     line: usize,
     packets: u32,
 }
 
-impl Buffer {
+impl CategoryQueue {
     fn line(&mut self, peer: Option<NodeId>, tid: u8) -> usize {
         let known = self.lines.iter().position(|line| (line.peer, line.tid) == (peer, tid));
         known.unwrap_or_else(|| {
-            self.lines.push(Line { peer, tid, packets: VecDeque::new() });
+            self.lines.push(PeerQueue { peer, tid, packets: VecDeque::new() });
             self.lines.len() - 1
         })
     }
 
     /// A packet more for a line: in its turn, or in a frame that is put together.
-    fn push(&mut self, now: Time, packet: Queued<Waiting>, frame: Option<&mut Frame>) {
+    fn push(&mut self, now: Time, packet: Queued<Waiting>, frame: Option<&mut PlannedFrame>) {
         let line = self.line(packet.item.peer, packet.item.tid);
         self.lines[line].packets.push_back((now, packet));
         self.waiting += 1;
@@ -80,7 +80,7 @@ impl Buffer {
         }
         match self.frames.iter_mut().find(|frame| frame.line == line) {
             Some(frame) => frame.packets += 1,
-            None => self.frames.push_back(Frame { line, packets: 1 }),
+            None => self.frames.push_back(PlannedFrame { line, packets: 1 }),
         }
     }
 
@@ -131,8 +131,8 @@ impl Buffer {
     }
 }
 
-impl Hardware {
-    fn buffer(&mut self, category: AccessCategory) -> &mut Buffer {
+impl HardwareQueue {
+    fn buffer(&mut self, category: AccessCategory) -> &mut CategoryQueue {
         &mut self.buffers[category as usize]
     }
 
@@ -153,7 +153,7 @@ impl Hardware {
 impl Mac {
     /// The hardware has a queue of its own from now on.
     pub fn queue_in_hardware(&mut self, config: HardwareQueueConfig) {
-        self.station.hardware = Some(Box::new(Hardware { config, buffers: Default::default() }));
+        self.station.hardware = Some(Box::new(HardwareQueue { config, buffers: Default::default() }));
     }
 
     /// Does a packet of a category wait, here or above, that may be sent next?
@@ -216,11 +216,11 @@ impl Mac {
         ctx: &mut Context,
         category: AccessCategory,
         first: Queued<Waiting>,
-        hardware: &mut Hardware,
+        hardware: &mut HardwareQueue,
     ) {
         let Waiting { peer, tid, .. } = first.item;
         let line = hardware.buffer(category).line(peer, tid);
-        let mut frame = Frame { line, packets: 0 };
+        let mut frame = PlannedFrame { line, packets: 0 };
         hardware.buffer(category).push(ctx.now, first, Some(&mut frame));
         if let (Some(peer), Some(limits)) = (peer, &ctx.timing.aggregation) {
             let rates = self.last_rates(ctx.timing, peer);
@@ -255,7 +255,7 @@ impl Mac {
         if self.station.hardware.is_none() {
             return ctx.stack.next(ctx.now, category, ctx.packets, ctx.record);
         }
-        self.take_from_hardware(ctx, category, Buffer::first)
+        self.take_from_hardware(ctx, category, CategoryQueue::first)
     }
 
     /// Has the hardware a queue of its own?
@@ -300,7 +300,7 @@ impl Mac {
 
     /// What is put together next is sent again, and no frame of the hardware.
     #[inline]
-    pub(super) fn send_again(&mut self, category: AccessCategory) {
+    pub(super) fn put_back_frame(&mut self, category: AccessCategory) {
         if let Some(hardware) = &mut self.station.hardware {
             hardware.buffer(category).put_back();
         }
@@ -312,7 +312,7 @@ impl Mac {
         &mut self,
         ctx: &mut Context,
         category: AccessCategory,
-        take: impl Fn(&mut Buffer, bool) -> Option<(Time, Queued<Waiting>)>,
+        take: impl Fn(&mut CategoryQueue, bool) -> Option<(Time, Queued<Waiting>)>,
     ) -> Option<Queued<Waiting>> {
         loop {
             let hardware = self.station.hardware.as_mut()?;

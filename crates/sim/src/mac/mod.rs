@@ -15,9 +15,9 @@
 //! | `edca` | four access categories that contend within one station |
 //! | `txop` | several exchanges in one transmission opportunity |
 //! | `hardware` | queue of the hardware below the interface queue |
-//! | `timing`, `link_timing`, `access` | numbers that all stations share: of the run, of a link, of a category |
+//! | `timing`, `link_timing`, `access_parameters` | numbers that all stations share: of the run, of a link, of a category |
 
-mod access;
+mod access_parameters;
 mod aggregation;
 mod carrier_sense;
 mod contention;
@@ -47,11 +47,11 @@ use crate::slab::{Handle, Slab};
 use crate::stack::Stack;
 use multihop_core::{FrameKind, LinkEvent, NodeId, Rng, Span, Time};
 use multihop_dot11::AccessCategory;
-use outgoing::{FramePayload, Outgoing, Try};
+use outgoing::{FramePayload, OngoingAttempt, OutgoingFrame};
 use phase::{Event, Phase};
 
 /// The response that a station owes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default)]
 struct PendingResponse {
     /// Sender of the frame that is answered.
     to: NodeId,
@@ -95,8 +95,8 @@ struct Edcaf {
     category: AccessCategory,
     cw: u32,
     sequence: u32,
-    current: Option<Outgoing>,
-    attempt: Try,
+    current: Option<OutgoingFrame>,
+    attempt: OngoingAttempt,
 }
 
 impl Edcaf {
@@ -110,7 +110,7 @@ impl Edcaf {
             counting: None,
             sequence: 0,
             current: None,
-            attempt: Try::default(),
+            attempt: OngoingAttempt::default(),
         }
     }
 }
@@ -152,9 +152,9 @@ struct StationState {
     /// What contends, and exchanges its frames; of several the one whose exchange is the last that began.
     function: Edcaf,
     /// None where the MAC takes packets from the interface queue.
-    hardware: Option<Box<hardware::Hardware>>,
+    hardware: Option<Box<hardware::HardwareQueue>>,
     /// The response that is owed, or was owed last.
-    pending_response: Option<PendingResponse>,
+    pending_response: PendingResponse,
     air: Slot,
     frame: Option<Frame>,
     rng: Rng,
@@ -164,7 +164,7 @@ struct StationState {
     /// None without aggregation.
     agreements: Option<Box<aggregation::Agreements>>,
     /// None where rates are fixed.
-    rates: Option<Box<rate_control::Rates>>,
+    rates: Option<Box<rate_control::StationRates>>,
 }
 
 /// What a MAC may touch while it handles an event: its own node's things and the run's shared counters.
@@ -210,7 +210,7 @@ impl Mac {
             edca: None,
             receiving_at_timeout: false,
             watched: false,
-            pending_response: None,
+            pending_response: PendingResponse::default(),
             frame: None,
             heard_last: Vec::new(),
             agreements: None,
@@ -261,9 +261,9 @@ impl Mac {
             tries: if frame.to.is_some() { tries } else { 0 },
             slots: if first { self.station.function.attempt.slots } else { 0 },
             since: first.then_some(out.head_of_line),
-            packet: match out.cargo {
+            packet: match out.payload {
                 FramePayload::Packet(handle) => Some(handle),
-                FramePayload::Block { .. } | FramePayload::Request { .. } => None,
+                FramePayload::Mpdus { .. } | FramePayload::Request { .. } => None,
             },
         }
     }
@@ -288,9 +288,12 @@ impl Mac {
         let is_decided = self.station.edca.is_none() && self.station.rates.is_none();
         match self.station.phase {
             Phase::Contending | Phase::DataDue if is_decided => match self.station.function.current {
-                Some(Outgoing { cargo: FramePayload::Packet(packet), peer: to, data, .. }) => {
-                    NextSent::Packet { packet, to, data }
-                }
+                Some(OutgoingFrame {
+                    payload: FramePayload::Packet(packet),
+                    peer: to,
+                    airtime: data,
+                    ..
+                }) => NextSent::Packet { packet, to, data },
                 Some(_) => NextSent::Unknown(shortest),
                 // A back-off after a frame, with nothing to send.
                 None => NextSent::Nothing,

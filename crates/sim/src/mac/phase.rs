@@ -1,9 +1,9 @@
 //! The states of a station's MAC and every transition between them: the file to read first.
 //!
 //! A station does one thing at a time. [`Phase`] names that thing, [`Event`] names what ends it, and
-//! [`Phase::after`] is the transition table. Every change of phase goes through [`Phase::change`], which
-//! panics at an event that the table does not list. `docs/explanation/mac-states.md` shows the table with a
-//! timeline for each transition; `tests/phases.rs` writes that page and compares it.
+//! [`Event::transition`] is the transition table. Every change of phase goes through [`Phase::change`], which
+//! rejects an event that the table does not list for the phase. `docs/explanation/mac-states.md` shows the
+//! table with a timeline for each transition; `tests/phases.rs` writes that page and compares it.
 //!
 //! One timer serves all phases, because no back-off runs while a response is owed or awaited.
 
@@ -86,56 +86,51 @@ pub(super) enum Event {
     TransmissionEnded,
 }
 
-impl Phase {
-    /// The transition table: phase after an event, or none if the event cannot occur in this phase.
-    #[inline]
-    #[allow(clippy::enum_glob_use, clippy::match_same_arms, reason = "a table has one row for each rule")]
-    pub(super) const fn after(self, event: Event) -> Option<Phase> {
+impl Event {
+    /// The transition table: phases in which an event can occur, and the phase after it.
+    #[allow(clippy::enum_glob_use, reason = "a row of a table has no room for prefixes; no lint in tests")]
+    pub(super) const fn transition(self) -> (&'static [Phase], Phase) {
         use Event::*;
         use Phase::*;
-        Some(match (self, event) {
-            // Exchange of an own frame.
-            (Contending | NextFrameDue, RtsSent) => AwaitingCts,
-            (Contending | NextFrameDue, CtsToSelfSent) | (AwaitingCts, CtsReceived) => DataDue,
-            (Contending | NextFrameDue | DataDue, DataSent) => AwaitingAck,
-            (Contending | NextFrameDue | DataDue, BroadcastSent) => Broadcasting,
-            (AwaitingCts | AwaitingAck, AttemptFailed) => Contending,
-            // From `Contending` at an internal collision of access categories, after the last allowed attempt.
-            (Contending | AwaitingCts | AwaitingAck | Broadcasting, ExchangeEnded) => Contending,
-            // Transmission opportunity.
-            (AwaitingAck | Broadcasting, TxopContinued) => NextFrameDue,
-            (AwaitingAck | Broadcasting, TxopReturned) => CfEndDue,
-            (CfEndDue, CfEndSent) => SendingControl,
+        match self {
+            // Exchange of the station's own frame.
+            RtsSent => (&[Contending, NextFrameDue], AwaitingCts),
+            CtsToSelfSent => (&[Contending, NextFrameDue], DataDue),
+            DataSent => (&[Contending, NextFrameDue, DataDue], AwaitingAck),
+            BroadcastSent => (&[Contending, NextFrameDue, DataDue], Broadcasting),
+            CtsReceived => (&[AwaitingCts], DataDue),
+            AttemptFailed => (&[AwaitingCts, AwaitingAck], Contending),
+            // In `Contending` after the last internal collision of access categories that a frame may have.
+            ExchangeEnded => (&[AwaitingCts, AwaitingAck, Broadcasting, Contending], Contending),
+            TxopContinued => (&[AwaitingAck, Broadcasting], NextFrameDue),
+            TxopReturned => (&[AwaitingAck, Broadcasting], CfEndDue),
+            CfEndSent => (&[CfEndDue], SendingControl),
             // Response to a frame of another station.
-            (Contending, RtsReceived) => CtsDue,
-            (CtsDue, CtsSent) => AwaitingData,
-            (Contending | AwaitingData, DataReceived) => AckDue,
-            (Contending | AwaitingData, AggregateReceived | RequestReceived) => BlockAckDue,
-            (AwaitingData, DataOverdue) => Contending,
-            (AckDue, AckSent) | (BlockAckDue, BlockAckSent) => SendingControl,
-            // Either.
-            (DataDue | CtsDue, Withheld) | (AwaitingData | SendingControl, TransmissionEnded) => Contending,
-            _ => return None,
-        })
+            RtsReceived => (&[Contending], CtsDue),
+            CtsSent => (&[CtsDue], AwaitingData),
+            DataReceived => (&[Contending, AwaitingData], AckDue),
+            AggregateReceived | RequestReceived => (&[Contending, AwaitingData], BlockAckDue),
+            DataOverdue => (&[AwaitingData], Contending),
+            AckSent => (&[AckDue], SendingControl),
+            BlockAckSent => (&[BlockAckDue], SendingControl),
+            // Both.
+            Withheld => (&[DataDue, CtsDue], Contending),
+            TransmissionEnded => (&[SendingControl, AwaitingData], Contending),
+        }
     }
+}
 
+impl Phase {
     /// Moves to the phase after an event.
     ///
     /// # Panics
-    /// If the table lists no such transition.
+    /// With debug assertions, at an event that cannot occur in this phase.
     #[inline]
     pub(super) fn change(&mut self, event: Event) {
         #[cfg(test)]
         super::tests::phases::note(*self, event);
-        match self.after(event) {
-            Some(next) => *self = next,
-            None => self.reject(event),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn reject(self, event: Event) -> ! {
-        panic!("a station in phase {self:?} cannot handle {event:?}: see `Phase::after`")
+        let (from, to) = event.transition();
+        debug_assert!(from.contains(self), "{event:?} cannot occur in phase {self:?}");
+        *self = to;
     }
 }

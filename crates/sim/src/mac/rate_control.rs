@@ -27,14 +27,14 @@ pub struct RateChoices {
 
 /// What a station keeps about rates.
 #[derive(Clone, Debug)]
-pub(super) struct Rates {
+pub(super) struct StationRates {
     seed: u64,
-    neighbours: Vec<Neighbour>,
+    neighbours: Vec<NeighbourRates>,
 }
 
 /// What it keeps about those to one neighbour.
 #[derive(Clone, Debug)]
-struct Neighbour {
+struct NeighbourRates {
     peer: NodeId,
     control: RateControl,
     chain: Chain,
@@ -44,7 +44,7 @@ struct Neighbour {
 
 /// What the choice of a rate asks of the frame.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Demands {
+pub(super) struct RateDemands {
     /// RTS/CTS in front of it.
     pub(super) rts: bool,
     /// A single MPDU.
@@ -139,21 +139,21 @@ fn best_at(errors: &[RateErrors], table: &RateTable, aggregates: bool, [snr, noi
         as u8
 }
 
-impl Rates {
-    fn neighbour(&mut self, node: NodeId, peer: NodeId, choices: &RateChoices) -> &mut Neighbour {
+impl StationRates {
+    fn neighbour(&mut self, node: NodeId, peer: NodeId, choices: &RateChoices) -> &mut NeighbourRates {
         let known = self.neighbours.iter().position(|neighbour| neighbour.peer == peer);
         let place = known.unwrap_or_else(|| {
             let path = ["node", &node.0.to_string(), "rates", &peer.0.to_string()];
             let rng = Rng::at(self.seed, &path);
             let control = RateControl::new(choices.algorithm, &choices.table, rng);
-            self.neighbours.push(Neighbour { peer, control, chain: Chain::constant(0), failures: 0 });
+            self.neighbours.push(NeighbourRates { peer, control, chain: Chain::constant(0), failures: 0 });
             self.neighbours.len() - 1
         });
         &mut self.neighbours[place]
     }
 }
 
-impl Neighbour {
+impl NeighbourRates {
     /// What is tried now.
     fn stage(&mut self, choices: &RateChoices, now: Time) -> Stage {
         if self.failures == 0 {
@@ -171,42 +171,42 @@ impl Neighbour {
 impl Mac {
     /// The station chooses rates from now on. `seed` is that of the run.
     pub fn control_rates(&mut self, seed: u64) {
-        self.station.rates = Some(Box::new(Rates { seed, neighbours: Vec::new() }));
+        self.station.rates = Some(Box::new(StationRates { seed, neighbours: Vec::new() }));
     }
 
     /// The access was won: the rate of what the station has to send, if it is DATA to a neighbour.
     #[inline]
-    pub(super) fn choose_rate(&mut self, ctx: &Context) -> Demands {
-        if self.station.rates.is_none() { Demands::default() } else { self.choose_among(ctx) }
+    pub(super) fn choose_rate(&mut self, ctx: &Context) -> RateDemands {
+        if self.station.rates.is_none() { RateDemands::default() } else { self.choose_among(ctx) }
     }
 
-    fn choose_among(&mut self, ctx: &Context) -> Demands {
+    fn choose_among(&mut self, ctx: &Context) -> RateDemands {
         let rates = self.station.rates.as_mut().expect("the caller has seen them");
         let choices = ctx.timing.rate_control.as_ref().expect("stations choose rates");
         let out = self.station.function.current.as_mut().expect("access is used only with a frame to send");
-        let Some(peer) = out.peer.filter(|_| !out.is_request()) else { return Demands::default() };
+        let Some(peer) = out.peer.filter(|_| !out.is_request()) else { return RateDemands::default() };
         let neighbour = rates.neighbour(self.id, peer, choices);
         let stage = neighbour.stage(choices, ctx.now);
         out.rates = choices.sets[usize::from(stage.rate)];
-        if let FramePayload::Packet(_) = out.cargo {
-            out.data = ctx.timing.on(out.rates).airtime(RateClass::Data, out.bytes);
+        if let FramePayload::Packet(_) = out.payload {
+            out.airtime = ctx.timing.on(out.rates).airtime(RateClass::Data, out.bytes);
             out.with_rts = stage.protected || ctx.timing.needs_rts(out.bytes);
         }
-        Demands { rts: stage.protected, single: neighbour.chain.is_sample }
+        RateDemands { rts: stage.protected, single: neighbour.chain.is_sample }
     }
 
     /// What came of a try of the present packet: of its DATA, or of its RTS alone.
     #[inline]
-    pub(super) fn learn_rate(&mut self, ctx: &Context, sent: u32, acknowledged: u32) {
+    pub(super) fn report_attempt(&mut self, ctx: &Context, sent: u32, acknowledged: u32) {
         if self.station.rates.is_some()
             && let Some(peer) = self.station.function.current.as_ref().and_then(|out| out.peer)
         {
-            self.learn_rate_of(ctx, peer, sent, acknowledged);
+            self.report_attempt_to(ctx, peer, sent, acknowledged);
         }
     }
 
     /// The same of MPDUs to a neighbour.
-    pub(super) fn learn_rate_of(&mut self, ctx: &Context, peer: NodeId, sent: u32, acknowledged: u32) {
+    pub(super) fn report_attempt_to(&mut self, ctx: &Context, peer: NodeId, sent: u32, acknowledged: u32) {
         let rates = self.station.rates.as_mut().expect("the caller has seen them");
         let choices = ctx.timing.rate_control.as_ref().expect("stations choose rates");
         let neighbour = rates.neighbour(self.id, peer, choices);
@@ -246,7 +246,7 @@ impl Mac {
 
     /// A frame for this station came from a neighbour.
     #[inline]
-    pub(super) fn hear_rate(&mut self, ctx: &Context, from: NodeId) {
+    pub(super) fn sample_snr(&mut self, ctx: &Context, from: NodeId) {
         if let Some(rates) = &mut self.station.rates {
             let choices = ctx.timing.rate_control.as_ref().expect("stations choose rates");
             let snr = 10.0 * (ctx.radio.ended_power() / choices.noise).log10();

@@ -74,7 +74,7 @@ impl Mac {
             return;
         }
         self.after_correct();
-        self.hear_rate(ctx, frame.from);
+        self.sample_snr(ctx, frame.from);
         if let Some(report) = frame.report {
             let reported = Reported { from: frame.from, at: ctx.now, report };
             ctx.stack.on_link(&LinkEvent::Reported(reported));
@@ -89,7 +89,7 @@ impl Mac {
             FrameKind::Ack => self.on_ack(ctx, frame),
             FrameKind::Rts => self.on_rts(ctx, frame),
             FrameKind::Data => self.on_data(ctx, frame),
-            FrameKind::BlockAckRequest => self.on_request(ctx, frame),
+            FrameKind::BlockAckRequest => self.on_block_ack_request(ctx, frame),
             FrameKind::BlockAck => self.on_block_ack(ctx, frame),
             FrameKind::CfEnd => self.on_cf_end(ctx),
         }
@@ -167,7 +167,7 @@ impl Mac {
 
     /// SIFS after the RTS.
     pub(super) fn send_cts(&mut self, ctx: &mut Context) {
-        let PendingResponse { to, duration, .. } = self.pending_response();
+        let PendingResponse { to, duration, .. } = self.station.pending_response;
         self.expire_nav(ctx.now, ctx.stack);
         if ctx.timing.rules.cts_needs_idle_medium && (self.is_busy() || self.nav > ctx.now) {
             ctx.record.record_frame_loss(FrameKind::Rts, [to, self.id], LossCause::Unanswered, ctx.now);
@@ -189,29 +189,25 @@ impl Mac {
     /// Sends a response after SIFS.
     pub(super) fn owe_response(&mut self, ctx: &mut Context, event: Event, response: PendingResponse) {
         self.station.phase.change(event);
-        self.station.pending_response = Some(response);
+        self.station.pending_response = response;
         self.arm(ctx, ctx.now + ctx.timing.sifs);
-    }
-
-    pub(super) fn pending_response(&self) -> PendingResponse {
-        self.station.pending_response.expect("a response is owed")
     }
 
     /// The CTS, ACK or block acknowledgement that is owed.
     pub(super) fn response(&self, ctx: &Context, kind: FrameKind) -> Frame {
-        let PendingResponse { to, rates, sequence, duration, .. } = self.pending_response();
+        let PendingResponse { to, rates, sequence, duration, .. } = self.station.pending_response;
         ctx.timing.control_frame(kind, [self.id, to], rates, sequence, duration, ctx.now)
     }
 
     /// Would a frame be answered if it ended now?
-    pub(super) fn would_accept(&self, ctx: &Context, frame: &Frame) -> bool {
+    pub(super) fn would_respond(&self, ctx: &Context, frame: &Frame) -> bool {
         let needs_cts = ctx.timing.rules.data_needs_own_cts && ctx.timing.needs_rts(frame.bytes);
         self.station.phase == Phase::AwaitingData || (!needs_cts && self.may_respond(ctx))
     }
 
     /// Can a frame be answered?
-    pub(super) fn accepts(&mut self, ctx: &mut Context, frame: &Frame) -> bool {
-        let would = self.would_accept(ctx, frame);
+    pub(super) fn will_respond(&mut self, ctx: &mut Context, frame: &Frame) -> bool {
+        let would = self.would_respond(ctx, frame);
         let accepted = would && (self.station.phase == Phase::AwaitingData || self.free_to_respond(ctx));
         if !accepted {
             ctx.record.record_frame_loss(frame.kind, [frame.from, self.id], LossCause::Unanswered, ctx.now);
@@ -221,13 +217,13 @@ impl Mac {
 
     fn on_data(&mut self, ctx: &mut Context, frame: &Frame) {
         if frame.to.is_some() {
-            if !self.accepts(ctx, frame) {
+            if !self.will_respond(ctx, frame) {
                 return;
             }
             if frame.load.is_some() {
-                return self.on_block(ctx, frame);
+                return self.on_mpdus(ctx, frame);
             }
-            let duration = self.rest_after(ctx, frame, ctx.timing.on(frame.rates).ack);
+            let duration = self.duration_after(ctx, frame, ctx.timing.on(frame.rates).ack);
             self.owe_response(ctx, Event::DataReceived, PendingResponse::new(frame, duration));
             if self.is_duplicate(ctx, frame) {
                 return;
@@ -262,7 +258,7 @@ impl Mac {
 
     /// What is left of the duration field of a frame behind its answer: more than nothing only where another
     /// exchange follows in the same transmission opportunity.
-    pub(super) fn rest_after(&self, ctx: &Context, frame: &Frame, answer: Span) -> Span {
+    pub(super) fn duration_after(&self, ctx: &Context, frame: &Frame, answer: Span) -> Span {
         if self.station.edca.is_none() {
             return Span::ZERO;
         }

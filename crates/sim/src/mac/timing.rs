@@ -1,6 +1,6 @@
 //! The numbers that every station of a run shares.
 
-use super::access::Access;
+use super::access_parameters::AccessParameters;
 use super::aggregation::{BLOCK_ACK_REQUEST_BYTES, block_ack_bytes};
 use super::link_timing::{LinkTiming, equal_wait, largest};
 use super::rate_control::{RateChoices, candidates};
@@ -31,7 +31,7 @@ pub struct Timing {
     /// Propagation delay between any two nodes; zero where it goes by distance.
     pub propagation: Span,
     /// What each category contends with; all the same under the DCF.
-    access: [Access; AccessCategory::COUNT],
+    access: [AccessParameters; AccessCategory::COUNT],
     /// A slot at whose beginning the medium turns busy has counted.
     pub busy_period_counts_as_slot: bool,
     /// Traffic identifiers of frames are those of their packets.
@@ -75,7 +75,7 @@ impl Timing {
     /// The shared numbers of a configuration.
     pub fn new(config: &Config) -> Timing {
         let (phy, rules) = (&config.phy, config.mac.rules);
-        let OwnRates { rates: others, set_of, set_between, controlled } = OwnRates::new(config);
+        let LinkRates { rates: others, set_of, set_between, controlled } = LinkRates::new(config);
         let mut others: Vec<LinkTiming> =
             others.into_iter().map(|rate| LinkTiming::new(config, rate)).collect();
         let mut nominal = LinkTiming::new(config, config.data_rate);
@@ -103,7 +103,7 @@ impl Timing {
             difs: phy.difs(),
             eifs,
             propagation: config.medium.propagation_delay,
-            access: Access::of(config),
+            access: AccessParameters::of(config),
             busy_period_counts_as_slot: rules.busy_period_counts_as_slot || config.edca.is_some(),
             differentiates: config.edca.is_some(),
             protection: config.protection,
@@ -133,12 +133,12 @@ impl Timing {
 
     /// What a category contends with.
     #[inline]
-    pub fn access(&self, category: AccessCategory) -> &Access {
+    pub fn access(&self, category: AccessCategory) -> &AccessParameters {
         &self.access[category as usize]
     }
 
     /// What best effort contends with, and everything under the DCF.
-    pub fn best_effort(&self) -> &Access {
+    pub fn best_effort(&self) -> &AccessParameters {
         self.access(AccessCategory::BestEffort)
     }
 
@@ -399,7 +399,7 @@ impl Timing {
 }
 
 /// The DATA rates of links that have one of their own.
-struct OwnRates {
+struct LinkRates {
     /// Each once.
     rates: Vec<DataRate>,
     /// Which of them each node has; nothing at all if none has.
@@ -410,8 +410,8 @@ struct OwnRates {
     controlled: Vec<RateSet>,
 }
 
-impl OwnRates {
-    fn new(config: &Config) -> OwnRates {
+impl LinkRates {
+    fn new(config: &Config) -> LinkRates {
         let mut rates: Vec<DataRate> = Vec::new();
         let mut set = |rate: DataRate| {
             if rate == config.data_rate {
@@ -433,7 +433,7 @@ impl OwnRates {
             config.link_rates.iter().map(|link| (ordered(link.between), set(link.rate))).collect();
         set_between.sort_unstable_by_key(|(pair, _)| *pair);
         let controlled = candidates(config).into_iter().map(set).collect();
-        OwnRates { rates, set_of, set_between, controlled }
+        LinkRates { rates, set_of, set_between, controlled }
     }
 }
 

@@ -2,17 +2,17 @@
 
 use super::Originator;
 use super::psdu::{Psdu, a_msdu_with, limits_on};
-use super::window::{Held, State, Window};
+use super::transmit_window::{MpduState, PendingMpdu, TransmitWindow};
 use crate::config::AggregationConfig;
-use crate::mac::rate_control::Demands;
-use crate::mac::{Context, FramePayload, Mac, Outgoing};
+use crate::mac::rate_control::RateDemands;
+use crate::mac::{Context, FramePayload, Mac, OutgoingFrame};
 use crate::medium::Mpdu;
 use crate::stack::Waiting;
 use multihop_core::{FlowId, NodeId, Span, Time};
 use multihop_link::Queued;
 
 /// The next hop that is served.
-enum Choice {
+enum NextHop {
     /// The neighbour of this window.
     Window(usize),
     /// Everyone: a broadcast.
@@ -22,7 +22,7 @@ enum Choice {
 impl Originator {
     /// Which next hop is served next: that of what came first, where the queue serves packets as they come;
     /// else the one for which it has a packet and one that has waited here, in turns.
-    fn choose(&mut self, mac: &mut Mac, ctx: &mut Context, size: u32) -> Option<Choice> {
+    fn choose(&mut self, mac: &mut Mac, ctx: &mut Context, size: u32) -> Option<NextHop> {
         let by_arrival = self.by_arrival(mac, ctx);
         let (waiting, queue_first) = by_arrival.unwrap_or_else(|| {
             let waiting = self.waiting();
@@ -32,17 +32,17 @@ impl Originator {
         if queue_first {
             let next = self.set_aside.pop_front();
             if let Some(next) = next.or_else(|| mac.next_packet(ctx, self.category)) {
-                let Some(peer) = next.item.peer else { return Some(Choice::Broadcast(next)) };
+                let Some(peer) = next.item.peer else { return Some(NextHop::Broadcast(next)) };
                 let index = self.window(peer, next.item.tid, size);
                 if self.windows[index].has_room() {
                     self.windows[index].push(held(&next, ctx, ctx.now));
-                    return Some(Choice::Window(index));
+                    return Some(NextHop::Window(index));
                 }
                 self.set_aside.push_front(next);
                 if by_arrival.is_none()
                     && let Some(index) = self.another(mac, ctx)
                 {
-                    return Some(Choice::Window(index));
+                    return Some(NextHop::Window(index));
                 }
             }
         }
@@ -51,8 +51,8 @@ impl Originator {
         self.served = index;
         let window = &self.windows[index];
         self.fills = ctx.stack.can_aggregate((self.category, window.peer, window.tid));
-        mac.send_again(self.category);
-        Some(Choice::Window(index))
+        mac.put_back_frame(self.category);
+        Some(NextHop::Window(index))
     }
 
     /// The window whose first MPDU came before those of the others, and whether what is not in a window came
@@ -93,9 +93,9 @@ impl Originator {
     }
 
     fn window(&mut self, peer: NodeId, tid: u8, size: u32) -> usize {
-        let known = |window: &Window| (window.peer, window.tid) == (peer, tid);
+        let known = |window: &TransmitWindow| (window.peer, window.tid) == (peer, tid);
         self.windows.iter().position(known).unwrap_or_else(|| {
-            self.windows.push(Window::new(peer, tid, size));
+            self.windows.push(TransmitWindow::new(peer, tid, size));
             self.windows.len() - 1
         })
     }
@@ -138,7 +138,7 @@ impl Originator {
         ctx: &mut Context,
         to: (NodeId, u8),
         limits: &AggregationConfig,
-        held: &mut Held,
+        held: &mut PendingMpdu,
         most: u32,
     ) {
         let Some(a_msdu) = limits.a_msdu else { return };
@@ -170,9 +170,9 @@ fn in_turns(last: usize, count: usize) -> impl Iterator<Item = usize> {
 }
 
 /// A packet from the queue as an MPDU.
-fn held(next: &Queued<Waiting>, ctx: &Context, head_of_line: Time) -> Held {
+fn held(next: &Queued<Waiting>, ctx: &Context, head_of_line: Time) -> PendingMpdu {
     let packet = &ctx.packets.get(next.item.handle).packet;
-    Held {
+    PendingMpdu {
         packet: next.item.handle,
         flow: packet.flow,
         size: packet.size,
@@ -183,20 +183,20 @@ fn held(next: &Queued<Waiting>, ctx: &Context, head_of_line: Time) -> Held {
         tries: 0,
         tries_alone: 0,
         flying: false,
-        state: State::Waiting,
+        state: MpduState::Waiting,
     }
 }
 
 impl Mac {
     /// Takes what is to be sent next. Returns whether there is anything.
-    pub(in crate::mac) fn take_block(&mut self, ctx: &mut Context) -> bool {
+    pub(in crate::mac) fn choose_window(&mut self, ctx: &mut Context) -> bool {
         let limits = ctx.timing.aggregation.expect("the station aggregates");
         let mut agreements = self.agreements();
         let originator = &mut agreements.originators[self.station.function.category as usize];
         let choice = originator.choose(self, ctx, limits.window);
         match &choice {
-            Some(Choice::Window(index)) => self.take_window(ctx, *index, &originator.windows[*index]),
-            Some(Choice::Broadcast(next)) => self.take_packet(ctx, next),
+            Some(NextHop::Window(index)) => self.set_window(ctx, *index, &originator.windows[*index]),
+            Some(NextHop::Broadcast(next)) => self.set_packet(ctx, next),
             None => {}
         }
         self.station.agreements = Some(agreements);
@@ -204,25 +204,25 @@ impl Mac {
     }
 
     /// Wants to send what is in a window; what that is, is decided when the station may.
-    fn take_window(&mut self, ctx: &mut Context, index: usize, window: &Window) {
-        self.number(window.tid);
-        let first = window.iter().find(|held| held.state == State::Waiting);
+    fn set_window(&mut self, ctx: &mut Context, index: usize, window: &TransmitWindow) {
+        self.assign_sequence(window.tid);
+        let first = window.iter().find(|held| held.state == MpduState::Waiting);
         let fresh = first.filter(|held| held.tries == 0);
         let extra =
             fresh.map_or(Span::ZERO, |held| ctx.stack.extra_backoff(&ctx.packets.get(held.packet).packet));
         let window_index = index as u32;
-        self.station.function.current = Some(Outgoing {
-            cargo: if window.request {
+        self.station.function.current = Some(OutgoingFrame {
+            payload: if window.request {
                 FramePayload::Request { window: window_index }
             } else {
-                FramePayload::Block { window: window_index, several: false }
+                FramePayload::Mpdus { window: window_index, aggregate: false }
             },
             peer: Some(window.peer),
             flow: first.map_or(FlowId::ROUTING, |held| held.flow),
             size: 0,
             bytes: 0,
             rates: ctx.timing.between(self.id, window.peer),
-            data: Span::ZERO,
+            airtime: Span::ZERO,
             with_rts: false,
             enqueued: ctx.now,
             head_of_line: ctx.now,
@@ -237,14 +237,14 @@ impl Mac {
     }
 
     /// Puts the frame together, of what was sent before and then of what waits in the queue.
-    pub(super) fn assemble(&mut self, ctx: &mut Context, index: u32, demands: Demands) {
+    pub(super) fn assemble(&mut self, ctx: &mut Context, index: u32, demands: RateDemands) {
         let rates = self.station.function.current.as_ref().expect("a window is served").rates;
         let limits = ctx.timing.aggregation.as_ref().expect("the station aggregates");
         let mut limits = limits_on(ctx.timing.on(rates).single_mpdu, limits);
         if demands.single {
             limits.mpdus = 1;
         }
-        let opportunity = self.longest_in_opportunity(ctx, &limits);
+        let in_txop = self.longest_in_txop(ctx, &limits);
         let mut agreements = self.agreements();
         let (load, originator) =
             (agreements.load, &mut agreements.originators[self.station.function.category as usize]);
@@ -252,9 +252,9 @@ impl Mac {
         let (rates, since, mut size) = (out.rates, out.head_of_line, 0);
         let window = &mut originator.windows[index as usize];
         let (peer, tid) = (window.peer, window.tid);
-        let mut window = std::mem::replace(window, Window::new(peer, tid, 0));
+        let mut window = std::mem::replace(window, TransmitWindow::new(peer, tid, 0));
         let link = ctx.timing.on(rates);
-        let longest = link.longest_psdu.min(opportunity.unwrap_or(u32::MAX));
+        let longest = link.longest_psdu.min(in_txop.unwrap_or(u32::MAX));
         let mut psdu = Psdu::new(&limits, longest, link.mpdu_spacing);
         let about = ctx.loads.get_mut(load);
         about.mpdus.clear();
@@ -275,7 +275,7 @@ impl Mac {
             let is_last = place + 1 == window.len();
             let held = window.get_mut(place);
             place += 1;
-            if held.state != State::Waiting {
+            if held.state != MpduState::Waiting {
                 continue;
             }
             if is_last && held.tries == 0 && ctx.packets.next_msdu(held.packet).is_none() {
@@ -295,13 +295,13 @@ impl Mac {
             };
             ctx.loads.get_mut(load).mpdus.push(mpdu);
         }
-        let several = ctx.loads.get(load).mpdus.len() > 1;
+        let aggregate = ctx.loads.get(load).mpdus.len() > 1;
         let out = self.station.function.current.as_mut().expect("it was there");
         out.size = size;
-        out.cargo = FramePayload::Block { window: index, several };
+        out.payload = FramePayload::Mpdus { window: index, aggregate };
         out.bytes = psdu.bytes();
-        out.data = link.psdu_airtime(out.bytes);
-        out.with_rts = (several && limits.rts) || demands.rts || ctx.timing.needs_rts(out.bytes);
+        out.airtime = link.psdu_airtime(out.bytes);
+        out.with_rts = (aggregate && limits.rts) || demands.rts || ctx.timing.needs_rts(out.bytes);
         originator.windows[index as usize] = window;
         self.station.agreements = Some(agreements);
     }

@@ -20,9 +20,9 @@ mod assembly;
 mod exchange;
 mod psdu;
 mod reception;
-mod reordering;
+mod reorder_buffer;
 mod sequence;
-mod window;
+mod transmit_window;
 
 pub use psdu::Fullest;
 pub(super) use psdu::{BLOCK_ACK_REQUEST_BYTES, block_ack_bytes, limits_on};
@@ -35,9 +35,9 @@ use crate::stack::Waiting;
 use multihop_core::Time;
 use multihop_dot11::AccessCategory;
 use multihop_link::Queued;
-use reordering::Reordering;
+use reorder_buffer::ReorderBuffer;
 use std::collections::VecDeque;
-use window::Window;
+use transmit_window::TransmitWindow;
 
 /// What a station keeps about its agreements.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ pub(super) struct Agreements {
     /// As originator, by access category.
     originators: [Originator; AccessCategory::COUNT],
     /// As recipient, in the order of their first frames.
-    reorderings: Vec<Reordering>,
+    reorderings: Vec<ReorderBuffer>,
     /// What can be passed on, while it is.
     ready: VecDeque<Handle>,
     /// So many MPDUs were taken of the frame that began then.
@@ -61,7 +61,7 @@ pub(super) struct Agreements {
 struct Originator {
     category: AccessCategory,
     /// In the order of their first packets.
-    windows: Vec<Window>,
+    windows: Vec<TransmitWindow>,
     /// Packets from the queue for which there was no room in their window.
     set_aside: VecDeque<Queued<Waiting>>,
     /// The queue decides which next hop is served next, not which has waited here.

@@ -1,7 +1,7 @@
 //! What arrives under an agreement, the answer to it, and passing it on in order.
 
 use super::Agreements;
-use super::reordering::{Arrival, Reordering};
+use super::reorder_buffer::{MpduArrival, ReorderBuffer};
 use crate::agenda::Lane;
 use crate::mac::phase::Event;
 use crate::mac::{Context, Mac, PendingResponse};
@@ -11,9 +11,9 @@ use multihop_core::{DropCause, FrameKind, NodeId};
 
 impl Agreements {
     fn reordering(&mut self, from: NodeId, tid: u8, size: u32) -> usize {
-        let known = |known: &Reordering| (known.from, known.tid) == (from, tid);
+        let known = |known: &ReorderBuffer| (known.from, known.tid) == (from, tid);
         self.reorderings.iter().position(known).unwrap_or_else(|| {
-            self.reorderings.push(Reordering::new(from, tid, size));
+            self.reorderings.push(ReorderBuffer::new(from, tid, size));
             self.reorderings.len() - 1
         })
     }
@@ -22,7 +22,7 @@ impl Agreements {
 impl Mac {
     /// An MPDU at this place of an A-MPDU was decoded, and others follow.
     pub fn on_mpdu(&mut self, ctx: &mut Context, frame: &Frame, place: usize) {
-        if !self.would_accept(ctx, frame) {
+        if !self.would_respond(ctx, frame) {
             return; // its end may find the station otherwise
         }
         let mut agreements = self.agreements();
@@ -32,12 +32,12 @@ impl Mac {
     }
 
     /// DATA of an agreement with this station.
-    pub(in crate::mac) fn on_block(&mut self, ctx: &mut Context, frame: &Frame) {
+    pub(in crate::mac) fn on_mpdus(&mut self, ctx: &mut Context, frame: &Frame) {
         let load = frame.load.expect("the caller has seen it");
         let several = ctx.loads.get(load).mpdus.len() > 1;
         let tid = ctx.loads.get(load).tid;
         let link = ctx.timing.on(frame.rates);
-        let duration = self.rest_after(ctx, frame, if several { link.block_ack } else { link.ack });
+        let duration = self.duration_after(ctx, frame, if several { link.block_ack } else { link.ack });
         let event = if several { Event::AggregateReceived } else { Event::DataReceived };
         self.owe_response(ctx, event, PendingResponse { tid, ..PendingResponse::new(frame, duration) });
         let mut agreements = self.agreements();
@@ -72,13 +72,13 @@ impl Mac {
 
     fn take_mpdu(ctx: &mut Context, agreements: &mut Agreements, index: usize, frame: &Frame, mpdu: &Mpdu) {
         let arrival = agreements.reorderings[index].arrives(mpdu.sequence);
-        if arrival == Arrival::Repeated
-            || (arrival == Arrival::Late && ctx.packets.get(mpdu.packet).passed_on)
+        if arrival == MpduArrival::Repeated
+            || (arrival == MpduArrival::Late && ctx.packets.get(mpdu.packet).passed_on)
         {
             return;
         }
         let copy = copy(ctx, frame, mpdu.packet);
-        if arrival == Arrival::Fresh {
+        if arrival == MpduArrival::Fresh {
             agreements.reorderings[index].keep(mpdu.sequence, copy, ctx.now, &mut agreements.ready);
             return;
         }
@@ -115,7 +115,7 @@ impl Mac {
         let mut agreements = self.agreements();
         for index in 0..agreements.reorderings.len() {
             if agreements.reorderings[index].due(timeout).is_some_and(|due| due <= ctx.now) {
-                agreements.reorderings[index].give_up_first(ctx.now, &mut agreements.ready);
+                agreements.reorderings[index].give_up_first_mpdu(ctx.now, &mut agreements.ready);
             }
             Mac::pass_on(ctx, &mut agreements, index);
         }
@@ -123,10 +123,10 @@ impl Mac {
     }
 
     /// Someone asks which MPDUs have arrived.
-    pub(in crate::mac) fn on_request(&mut self, ctx: &mut Context, frame: &Frame) {
-        let Some(load) = frame.load.filter(|_| self.accepts(ctx, frame)) else { return };
+    pub(in crate::mac) fn on_block_ack_request(&mut self, ctx: &mut Context, frame: &Frame) {
+        let Some(load) = frame.load.filter(|_| self.will_respond(ctx, frame)) else { return };
         let Load { start, tid, agreement, .. } = *ctx.loads.get(load);
-        let duration = self.rest_after(ctx, frame, ctx.timing.on(frame.rates).block_ack);
+        let duration = self.duration_after(ctx, frame, ctx.timing.on(frame.rates).block_ack);
         let response = PendingResponse { tid, ..PendingResponse::new(frame, duration) };
         self.owe_response(ctx, Event::RequestReceived, response);
         let mut agreements = self.agreements();
@@ -141,7 +141,7 @@ impl Mac {
 
     /// SIFS after the frame that is answered, whatever the medium does.
     pub(in crate::mac) fn send_block_ack(&mut self, ctx: &mut Context) {
-        let PendingResponse { to, tid, .. } = self.pending_response();
+        let PendingResponse { to, tid, .. } = self.station.pending_response;
         let frame = self.response(ctx, FrameKind::BlockAck);
         let mut agreements = self.agreements();
         let index = agreements.reordering(to, tid, ctx.timing.aggregation.map_or(0, |limits| limits.window));

@@ -40,7 +40,7 @@ pub enum Signal {
 }
 
 /// Something that the station did: when, which frame, its receiver, and its duration field in microseconds.
-pub type Sent = (u64, FrameKind, Option<NodeId>, u64);
+pub type Transmission = (u64, FrameKind, Option<NodeId>, u64);
 
 pub struct Script {
     pub mac: Mac,
@@ -54,7 +54,7 @@ pub struct Script {
     pub stack: Stack,
     pub record: Recorder,
     now: Time,
-    sent: Vec<Sent>,
+    sent: Vec<Transmission>,
     heard: Vec<Arriving>,
     serial: u64,
     seen: Arc<Mutex<Vec<LinkEvent>>>,
@@ -298,7 +298,7 @@ impl Script {
     }
 
     /// Runs everything that is due up to `until`, and returns what was sent since the last call.
-    pub fn runs_until(&mut self, until: u64) -> Vec<Sent> {
+    pub fn runs_until(&mut self, until: u64) -> Vec<Transmission> {
         let end = us(until);
         loop {
             let edge = self.heard.iter().map(Arriving::edge).min();

@@ -3,7 +3,7 @@
 use super::script::{A, B, C, Script, config, us};
 use crate::config::{Config, LinkRate, NodeConfig};
 use crate::mac::originator::airtime_used;
-use crate::mac::{Outgoing, Timing};
+use crate::mac::{OutgoingFrame, Timing};
 use crate::medium::{RateClass, RateSet};
 use multihop_core::FrameKind::{Ack, Cts, Rts};
 use multihop_core::{Fate, NodeId, Rate, Span};
@@ -192,7 +192,7 @@ fn control_frames_begin_one_propagation_later_and_last_their_airtime() {
 fn airtime_is_that_of_all_tries_and_answers() {
     let mut s = Script::new(DcfRules::IEEE, Some(0));
     s.queues(1_000, Some(B));
-    let out = Outgoing {
+    let out = OutgoingFrame {
         rts_tries: 3,
         rts_failures: 1,
         data_tries: 2,

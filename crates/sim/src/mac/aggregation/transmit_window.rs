@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 /// What is known of an MPDU.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum State {
+pub(super) enum MpduState {
     /// To be sent, or sent and not acknowledged.
     Waiting,
     /// Acknowledged.
@@ -24,7 +24,7 @@ pub(super) enum State {
 
 /// An MPDU.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
+pub(super) struct PendingMpdu {
     /// Its packet, or the first of an A-MSDU.
     pub(super) packet: Handle,
     /// The flow of the first packet with payload, or of the first: that may be a message of a routing
@@ -42,12 +42,12 @@ pub(super) struct Held {
     pub(super) tries_alone: u32,
     /// It is in the frame that is being sent.
     pub(super) flying: bool,
-    pub(super) state: State,
+    pub(super) state: MpduState,
 }
 
 /// Frames that were sent in vain since the last exchange that was reported.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Spent {
+pub(super) struct UnreportedTries {
     pub(super) rts_tries: u32,
     pub(super) rts_failures: u32,
     pub(super) data_tries: u32,
@@ -56,7 +56,7 @@ pub(super) struct Spent {
 
 /// The transmit window of an agreement (10.24.7.7: `WinStartO` and `WinSizeO`).
 #[derive(Clone, Debug)]
-pub(super) struct Window {
+pub(super) struct TransmitWindow {
     pub(super) peer: NodeId,
     /// The traffic identifier of its packets.
     pub(super) tid: u8,
@@ -67,7 +67,7 @@ pub(super) struct Window {
     pub(super) request_tries: u32,
     /// The neighbour did not answer while the window moved on: it is asked once it is heard again.
     pub(super) owes_request: bool,
-    pub(super) spent: Spent,
+    pub(super) spent: UnreportedTries,
     /// Of the last DATA frame: airtime of a successful exchange of it, and its MPDUs.
     pub(super) airtime: Span,
     pub(super) mpdus: u32,
@@ -77,23 +77,23 @@ pub(super) struct Window {
     unanswered: u16,
     start: u16,
     size: usize,
-    held: VecDeque<Held>,
+    held: VecDeque<PendingMpdu>,
 }
 
 /// So many numbers without an answer end an agreement: after [`HALF`] the recipient takes what is new for
 /// old. Stations end agreements by inactivity, or with an association (802.11-2016, 10.24.5).
 const MOST_UNANSWERED: u16 = HALF / 2;
 
-impl Window {
+impl TransmitWindow {
     /// That of an agreement about `size` MPDUs.
-    pub(super) fn new(peer: NodeId, tid: u8, size: u32) -> Window {
-        Window {
+    pub(super) fn new(peer: NodeId, tid: u8, size: u32) -> TransmitWindow {
+        TransmitWindow {
             peer,
             tid,
             request: false,
             request_tries: 0,
             owes_request: false,
-            spent: Spent::default(),
+            spent: UnreportedTries::default(),
             airtime: Span::ZERO,
             mpdus: 1,
             agreement: 0,
@@ -137,28 +137,28 @@ impl Window {
     }
 
     /// The MPDU at a place.
-    pub(super) fn get(&self, place: usize) -> &Held {
+    pub(super) fn get(&self, place: usize) -> &PendingMpdu {
         &self.held[place]
     }
 
     /// The same, to change it.
-    pub(super) fn get_mut(&mut self, place: usize) -> &mut Held {
+    pub(super) fn get_mut(&mut self, place: usize) -> &mut PendingMpdu {
         &mut self.held[place]
     }
 
     /// The MPDUs from the first that waits.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Held> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &PendingMpdu> {
         self.held.iter()
     }
 
     /// The same, to change them.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Held> {
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut PendingMpdu> {
         self.held.iter_mut()
     }
 
     /// Is an MPDU to be sent again?
     pub(super) fn is_behind(&self) -> bool {
-        self.held.iter().any(|held| held.state == State::Waiting && held.tries > 0)
+        self.held.iter().any(|held| held.state == MpduState::Waiting && held.tries > 0)
     }
 
     /// One more request was not answered. Returns whether the station stops to ask; then the next request
@@ -182,12 +182,12 @@ impl Window {
     /// MPDUs of the last frame, and those of them that were acknowledged.
     pub(super) fn in_flight(&self) -> [u32; 2] {
         let flying = self.held.iter().filter(|held| held.flying);
-        let acknowledged = flying.clone().filter(|held| held.state == State::Acknowledged);
+        let acknowledged = flying.clone().filter(|held| held.state == MpduState::Acknowledged);
         [flying.count() as u32, acknowledged.count() as u32]
     }
 
     /// An MPDU takes the next sequence number. There must be room.
-    pub(super) fn push(&mut self, held: Held) {
+    pub(super) fn push(&mut self, held: PendingMpdu) {
         debug_assert!(self.has_room(), "at most as many as the agreement covers");
         self.held.push_back(held);
     }
@@ -195,7 +195,7 @@ impl Window {
     /// Moves on over what is done with. Where nobody has answered for long, another agreement is set up, once
     /// nothing is left that the recipient might have.
     pub(super) fn advance(&mut self, answered: bool) {
-        while self.held.front().is_some_and(|first| first.state == State::Gone) {
+        while self.held.front().is_some_and(|first| first.state == MpduState::Gone) {
             self.held.pop_front();
             self.start = after(self.start, 1);
             self.unanswered += 1;

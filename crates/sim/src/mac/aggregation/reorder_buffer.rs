@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 /// What an MPDU is that arrives.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Arrival {
+pub(super) enum MpduArrival {
     /// It did not come before.
     Fresh,
     /// It waits here already.
@@ -20,7 +20,7 @@ pub(super) enum Arrival {
 /// Scoreboard (10.24.7.3) and receive reordering buffer (10.24.7.6) for MPDUs of one originator and traffic
 /// identifier.
 #[derive(Clone, Debug)]
-pub(super) struct Reordering {
+pub(super) struct ReorderBuffer {
     pub(super) from: NodeId,
     /// The traffic identifier.
     pub(super) tid: u8,
@@ -39,11 +39,11 @@ pub(super) struct Reordering {
     arrived: Bitmap,
 }
 
-impl Reordering {
+impl ReorderBuffer {
     /// That of an agreement about `size` MPDUs.
-    pub(super) fn new(from: NodeId, tid: u8, size: u32) -> Reordering {
+    pub(super) fn new(from: NodeId, tid: u8, size: u32) -> ReorderBuffer {
         let size = size as usize;
-        Reordering {
+        ReorderBuffer {
             from,
             tid,
             agreement: 0,
@@ -73,7 +73,7 @@ impl Reordering {
     }
 
     /// An MPDU arrived: what it is, and that it did.
-    pub(super) fn arrives(&mut self, sequence: u16) -> Arrival {
+    pub(super) fn arrives(&mut self, sequence: u16) -> MpduArrival {
         let place = ahead(self.board, sequence);
         if usize::from(place) < self.size {
             self.arrived.set(usize::from(place));
@@ -84,10 +84,10 @@ impl Reordering {
         }
         let place = ahead(self.start, sequence);
         match self.held.get(usize::from(place)) {
-            Some(Some(_)) => Arrival::Repeated,
-            Some(None) => Arrival::Fresh,
-            None if place < HALF => Arrival::Fresh,
-            None => Arrival::Late,
+            Some(Some(_)) => MpduArrival::Repeated,
+            Some(None) => MpduArrival::Fresh,
+            None if place < HALF => MpduArrival::Fresh,
+            None => MpduArrival::Late,
         }
     }
 
@@ -131,7 +131,7 @@ impl Reordering {
     }
 
     /// It has missed the first MPDU for too long.
-    pub(super) fn give_up_first(&mut self, now: Time, ready: &mut VecDeque<Handle>) {
+    pub(super) fn give_up_first_mpdu(&mut self, now: Time, ready: &mut VecDeque<Handle>) {
         let missing = self.held.iter().take_while(|held| held.is_none()).count();
         self.skip(missing, now, ready);
         self.release(now, ready);

@@ -6,7 +6,7 @@ use multihop_dot11::{AccessCategory, EdcaParameters};
 
 /// What a station contends with on behalf of a queue.
 #[derive(Clone, Copy, Debug)]
-pub struct Access {
+pub struct AccessParameters {
     /// DIFS, or the arbitration inter-frame space of a category.
     pub aifs: Span,
     /// First contention window.
@@ -17,23 +17,23 @@ pub struct Access {
     pub txop_limit: Span,
 }
 
-impl Access {
+impl AccessParameters {
     /// The contention window after a failure.
     pub fn next_cw(&self, cw: u32) -> u32 {
         (cw * 2 + 1).min(self.cw_max)
     }
 
     /// What each category contends with.
-    pub(super) fn of(config: &Config) -> [Access; AccessCategory::COUNT] {
+    pub(super) fn of(config: &Config) -> [AccessParameters; AccessCategory::COUNT] {
         let phy = &config.phy;
-        let dcf = Access {
+        let dcf = AccessParameters {
             aifs: phy.difs(),
             cw_min: config.mac.cw_min,
             cw_max: config.mac.cw_max,
             txop_limit: Span::ZERO,
         };
         let Some(parameters) = &config.edca else { return [dcf; AccessCategory::COUNT] };
-        parameters.map(|EdcaParameters { aifsn, cw_min, cw_max, txop_limit }| Access {
+        parameters.map(|EdcaParameters { aifsn, cw_min, cw_max, txop_limit }| AccessParameters {
             aifs: phy.sifs + phy.slot * u64::from(aifsn),
             cw_min,
             cw_max,
