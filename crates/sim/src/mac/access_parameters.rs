@@ -1,30 +1,30 @@
-//! What the functions of a station contend with: that of the DCF, or those of access categories.
+//! Parameters of channel access: of the DCF, or of each access category.
 
 use crate::config::Config;
 use multihop_core::Span;
 use multihop_dot11::{AccessCategory, EdcaParameters};
 
-/// What a station contends with on behalf of a queue.
+/// Parameters with which a function contends for the medium.
 #[derive(Clone, Copy, Debug)]
 pub struct AccessParameters {
-    /// DIFS, or the arbitration inter-frame space of a category.
+    /// DIFS, or the arbitration inter-frame space (AIFS) of a category.
     pub aifs: Span,
-    /// First contention window.
+    /// First contention window, in slots.
     pub cw_min: u32,
-    /// Largest contention window.
+    /// Largest contention window, in slots.
     pub cw_max: u32,
-    /// How long a transmission opportunity may last; zero for one exchange.
+    /// Longest duration of a transmission opportunity (TXOP); zero for one exchange.
     pub txop_limit: Span,
 }
 
 impl AccessParameters {
-    /// The contention window after a failure.
+    /// Contention window after a failure with window `cw`.
     pub fn next_cw(&self, cw: u32) -> u32 {
         (cw * 2 + 1).min(self.cw_max)
     }
 
-    /// What each category contends with.
-    pub(super) fn of(config: &Config) -> [AccessParameters; AccessCategory::COUNT] {
+    /// Parameters of each access category.
+    pub(super) fn by_category(config: &Config) -> [AccessParameters; AccessCategory::COUNT] {
         let phy = &config.phy;
         let dcf = AccessParameters {
             aifs: phy.difs(),

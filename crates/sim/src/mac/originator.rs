@@ -1,6 +1,6 @@
 //! Exchange of the station's own frame: RTS, CTS, DATA, ACK and retries (9.3.2.8, 9.3.4.4).
 
-use super::phase::{Event, Phase};
+use super::phase::{MacEvent, Phase};
 use super::{Context, FramePayload, Mac, OngoingAttempt, OutgoingFrame};
 use crate::medium::{Frame, RateClass, RateSet};
 use crate::outcome::LossCause;
@@ -19,7 +19,7 @@ impl Mac {
         self.station.function.current.as_ref().expect("the station has an outgoing frame")
     }
 
-    /// The same, mutable.
+    /// The outgoing frame, mutable.
     pub(super) fn outgoing_mut(&mut self) -> &mut OutgoingFrame {
         self.station.function.current.as_mut().expect("the station has an outgoing frame")
     }
@@ -46,23 +46,13 @@ impl Mac {
         let rates = peer.map_or(RateSet::NOMINAL, |peer| ctx.timing.between(self.id, peer));
         self.assign_sequence(tid);
         self.station.function.current = Some(OutgoingFrame {
-            payload: FramePayload::Packet(handle),
-            peer,
-            flow: packet.flow,
             size: packet.size,
             bytes,
-            rates,
             airtime: ctx.timing.on(rates).airtime(class, bytes),
             with_rts: peer.is_some() && ctx.timing.needs_rts(bytes),
             enqueued: next.came,
-            head_of_line: ctx.now,
-            rts_tries: 0,
-            rts_failures: 0,
-            data_tries: 0,
-            short_retries: 0,
-            long_retries: 0,
-            slots: 0,
             extra_slots: ctx.timing.slots_of(peer.map_or(Span::ZERO, |_| ctx.stack.extra_backoff(packet))),
+            ..OutgoingFrame::new(FramePayload::Packet(handle), peer, packet.flow, rates, ctx.now)
         });
     }
 
@@ -98,7 +88,7 @@ impl Mac {
             ctx.now,
         );
         self.station.function.attempt.rts = Some(air_at_sender(&frame, ctx));
-        self.station.phase.change(Event::RtsSent);
+        self.station.phase.change(MacEvent::RtsSent);
         self.arm(ctx, ctx.now + link.rts + link.cts_timeout);
         self.transmit(ctx, frame);
     }
@@ -117,7 +107,7 @@ impl Mac {
         let (between, sequence) = ([self.id, self.id], self.station.function.sequence);
         let frame = ctx.timing.control_frame(FrameKind::Cts, between, out.rates, sequence, duration, ctx.now);
         self.station.function.attempt.cts = Some(air_at_sender(&frame, ctx));
-        self.station.phase.change(Event::CtsToSelfSent);
+        self.station.phase.change(MacEvent::CtsToSelfSent);
         self.arm(ctx, ctx.now + cts + ctx.timing.sifs);
         self.transmit(ctx, frame);
     }
@@ -135,7 +125,7 @@ impl Mac {
             self.double_cw(ctx);
             self.draw_backoff(ctx.timing);
             self.end_attempt(ctx, None);
-            self.resume_contention(ctx, Event::Withheld);
+            self.resume_contention(ctx, MacEvent::Withheld);
             return;
         }
         self.send_data(ctx);
@@ -144,44 +134,57 @@ impl Mac {
     /// Sends DATA, or the block acknowledgement request in its place.
     fn send_data(&mut self, ctx: &mut Context) {
         let out = self.outgoing();
+        let (response, timeout) = out.response(ctx.timing.on(out.rates));
+        let after = out.peer.map_or(Span::ZERO, |_| ctx.timing.sifs + response);
+        let duration = ctx.timing.rules.duration_field.apply(after)
+            + self.txop_reservation(ctx, out, out.airtime + after);
         let frame = match out.payload {
-            FramePayload::Packet(handle) => self.packet_frame(ctx, out, handle),
-            FramePayload::Mpdus { window, aggregate } => self.mpdus_frame(ctx, window, aggregate),
-            FramePayload::Request { window } => self.request_frame(ctx, out, window),
+            FramePayload::Packet(handle) => self.packet_frame(ctx, out, duration, handle),
+            FramePayload::Mpdus { window, aggregate } => self.mpdus_frame(ctx, duration, window, aggregate),
+            FramePayload::Request { window } => self.request_frame(ctx, out, duration, window),
         };
         let on_air = air_at_sender(&frame, ctx);
         let out = self.outgoing_mut();
         out.data_tries += 1;
-        let (_, timeout) = out.response(ctx.timing.on(out.rates));
         if !out.is_request() {
             self.station.function.attempt.data = Some(on_air);
         }
         if frame.to.is_some() {
-            self.station.phase.change(Event::DataSent);
+            self.station.phase.change(MacEvent::DataSent);
             self.arm(ctx, on_air.end + timeout);
         } else {
-            self.station.phase.change(Event::BroadcastSent);
+            self.station.phase.change(MacEvent::BroadcastSent);
         }
         self.transmit(ctx, frame);
     }
 
     /// DATA with one packet. Router policies see the packet before it leaves.
-    fn packet_frame(&self, ctx: &mut Context, out: &OutgoingFrame, handle: Handle) -> Frame {
+    #[inline]
+    fn packet_frame(&self, ctx: &mut Context, out: &OutgoingFrame, duration: Span, handle: Handle) -> Frame {
         let (timing, now, category) = (ctx.timing, ctx.now, self.station.function.category);
         let departure = || out.departure(timing, category, now, out.head_of_line, out.data_tries);
         ctx.stack.on_departure(now, departure, &mut ctx.packets.get_mut(handle).packet);
-        Frame { retry: out.data_tries > 0, ..self.data_frame(ctx, out, handle) }
+        let mut frame = self.data_frame(ctx, out, duration, handle);
+        frame.retry = out.data_tries > 0;
+        frame
     }
 
     /// A DATA frame that starts now, without aggregation; `packet` is the first packet in it.
-    pub(super) fn data_frame(&self, ctx: &Context, out: &OutgoingFrame, packet: Handle) -> Frame {
+    #[inline]
+    pub(super) fn data_frame(
+        &self,
+        ctx: &Context,
+        out: &OutgoingFrame,
+        duration: Span,
+        packet: Handle,
+    ) -> Frame {
         let class = if out.peer.is_some() { RateClass::Data } else { RateClass::Control };
         let start = ctx.now + ctx.timing.propagation;
         Frame {
             kind: FrameKind::Data,
             from: self.id,
             to: out.peer,
-            duration: self.duration_field(ctx, out),
+            duration,
             bytes: out.bytes,
             rate: class,
             rates: out.rates,
@@ -193,14 +196,6 @@ impl Mac {
             overhead: ctx.timing.on(out.rates).overhead(class),
             air: Interval { start, end: start + out.airtime },
         }
-    }
-
-    /// Duration field of DATA or of a block acknowledgement request: SIFS, acknowledgement, and what else the
-    /// TXOP reserves.
-    pub(super) fn duration_field(&self, ctx: &Context, out: &OutgoingFrame) -> Span {
-        let response = |_| ctx.timing.sifs + out.response(ctx.timing.on(out.rates)).0;
-        let after = out.peer.map_or(Span::ZERO, response);
-        ctx.timing.rules.duration_field.apply(after) + self.txop_reservation(ctx, out, out.airtime + after)
     }
 
     /// The response timeout ended without a CTS or an acknowledgement.
@@ -222,7 +217,7 @@ impl Mac {
         self.station.receiving_at_timeout = false;
         self.station.function.attempt.cts = Some(frame.air);
         self.outgoing_mut().short_retries = 0;
-        self.station.phase.change(Event::CtsReceived);
+        self.station.phase.change(MacEvent::CtsReceived);
         self.arm(ctx, ctx.now + ctx.timing.sifs);
     }
 
@@ -261,7 +256,7 @@ impl Mac {
         ctx.agenda.disarm(self.station.timer);
         if self.station.edca.is_some() {
             // AIFS follows the response timeout (802.11-2016, 10.22.2.4 c).
-            self.wait_longer(self.station.eifs_until.max(ctx.now));
+            self.delay_ifs(self.station.eifs_until.max(ctx.now));
         }
         self.end_attempt(ctx, None);
         let out = self.outgoing_mut();
@@ -288,7 +283,7 @@ impl Mac {
         } else {
             self.double_cw(ctx);
             self.draw_backoff(ctx.timing);
-            self.station.phase.change(Event::AttemptFailed);
+            self.station.phase.change(MacEvent::AttemptFailed);
         }
     }
 
@@ -353,10 +348,10 @@ impl Mac {
             self.extend_backoff(ctx);
         }
         if succeeded && self.returns_txop(ctx) {
-            self.station.phase.change(Event::TxopReturned);
+            self.station.phase.change(MacEvent::TxopReturned);
             self.arm(ctx, ctx.now + ctx.timing.sifs);
         } else {
-            self.station.phase.change(Event::ExchangeEnded);
+            self.station.phase.change(MacEvent::ExchangeEnded);
         }
     }
 

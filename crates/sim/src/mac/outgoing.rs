@@ -63,6 +63,36 @@ pub(super) struct OutgoingFrame {
 }
 
 impl OutgoingFrame {
+    /// A frame that was not sent yet, of unknown length.
+    #[inline]
+    pub fn new(
+        payload: FramePayload,
+        peer: Option<NodeId>,
+        flow: FlowId,
+        rates: RateSet,
+        now: Time,
+    ) -> OutgoingFrame {
+        OutgoingFrame {
+            payload,
+            peer,
+            flow,
+            size: 0,
+            bytes: 0,
+            rates,
+            airtime: Span::ZERO,
+            with_rts: false,
+            enqueued: now,
+            head_of_line: now,
+            rts_tries: 0,
+            rts_failures: 0,
+            data_tries: 0,
+            short_retries: 0,
+            long_retries: 0,
+            slots: 0,
+            extra_slots: 0,
+        }
+    }
+
     /// Whether a block acknowledgement answers the frame.
     pub fn wants_block_ack(&self) -> bool {
         matches!(self.payload, FramePayload::Mpdus { aggregate: true, .. } | FramePayload::Request { .. })

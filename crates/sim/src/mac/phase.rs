@@ -1,9 +1,9 @@
 //! The states of a station's MAC and every transition between them: the file to read first.
 //!
-//! A station does one thing at a time. [`Phase`] names that thing, [`Event`] names what ends it, and
-//! [`Event::transition`] is the transition table. Every change of phase goes through [`Phase::change`], which
-//! rejects an event that the table does not list for the phase. `docs/explanation/mac-states.md` shows the
-//! table with a timeline for each transition; `tests/phases.rs` writes that page and compares it.
+//! A station does one thing at a time. [`Phase`] names that thing, [`MacEvent`] names what ends it, and
+//! [`MacEvent::transition`] is the transition table. Every change of phase goes through [`Phase::change`],
+//! which rejects an event that the table does not list for the phase. `docs/explanation/mac-states.md` shows
+//! the table with a timeline for each transition; `tests/phases.rs` writes that page and compares it.
 //!
 //! One timer serves all phases, because no back-off runs while a response is owed or awaited.
 
@@ -43,7 +43,7 @@ pub(super) enum Phase {
 
 /// Events that change the phase.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Event {
+pub(super) enum MacEvent {
     /// The station begins to send an RTS.
     RtsSent,
     /// The station begins to send a CTS-to-self.
@@ -86,11 +86,11 @@ pub(super) enum Event {
     TransmissionEnded,
 }
 
-impl Event {
+impl MacEvent {
     /// The transition table: phases in which an event can occur, and the phase after it.
     #[allow(clippy::enum_glob_use, reason = "a row of a table has no room for prefixes; no lint in tests")]
     pub(super) const fn transition(self) -> (&'static [Phase], Phase) {
-        use Event::*;
+        use MacEvent::*;
         use Phase::*;
         match self {
             // Exchange of the station's own frame.
@@ -126,7 +126,7 @@ impl Phase {
     /// # Panics
     /// With debug assertions, at an event that cannot occur in this phase.
     #[inline]
-    pub(super) fn change(&mut self, event: Event) {
+    pub(super) fn change(&mut self, event: MacEvent) {
         #[cfg(test)]
         super::tests::phases::note(*self, event);
         let (from, to) = event.transition();

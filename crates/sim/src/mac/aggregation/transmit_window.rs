@@ -1,5 +1,4 @@
-//! The originator's side of an agreement: the MPDUs that it has sent, or is about to, and that were not
-//! acknowledged.
+//! The originator's side of an agreement: MPDUs to be sent, and MPDUs that were sent and not acknowledged.
 
 use super::sequence::{HALF, after};
 use crate::mac::Timing;
@@ -7,45 +6,47 @@ use crate::slab::Handle;
 use multihop_core::{FlowId, NodeId, Span, Time};
 use std::collections::VecDeque;
 
-/// What is known of an MPDU.
+/// State of an MPDU.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum MpduState {
     /// To be sent, or sent and not acknowledged.
     Waiting,
     /// Acknowledged.
     Acknowledged,
-    /// Sent as often as it may be.
+    /// Sent up to the retry limit.
     GivenUp,
-    /// Older than packets may get.
+    /// Older than the lifetime of packets.
     Expired,
-    /// Its packets are not here any more.
+    /// Acknowledged or given up, and its packets released.
     Gone,
 }
 
-/// An MPDU.
+/// An MPDU of a transmit window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PendingMpdu {
-    /// Its packet, or the first of an A-MSDU.
+    /// Packet of the MPDU, or first packet of an A-MSDU.
     pub(super) packet: Handle,
-    /// The flow of the first packet with payload, or of the first: that may be a message of a routing
-    /// protocol.
+    /// Flow of the first packet with payload. If none has payload, as in a routing message: flow of the
+    /// first.
     pub(super) flow: FlowId,
-    /// Network-layer bytes of all of its packets, and payload bytes of the transport.
+    /// Network-layer bytes of all packets.
     pub(super) size: u32,
+    /// Payload bytes of all packets.
     pub(super) payload: u32,
-    /// From its header to its FCS.
+    /// MAC bytes from header to FCS.
     pub(super) bytes: u32,
     pub(super) enqueued: Time,
     pub(super) head_of_line: Time,
-    /// Transmissions, and those of them in which it was alone in its frame.
+    /// Transmissions.
     pub(super) tries: u32,
+    /// Transmissions in a frame without other MPDUs.
     pub(super) tries_alone: u32,
-    /// It is in the frame that is being sent.
-    pub(super) flying: bool,
+    /// Whether the MPDU is in the frame that is being sent.
+    pub(super) in_frame: bool,
     pub(super) state: MpduState,
 }
 
-/// Frames that were sent in vain since the last exchange that was reported.
+/// Attempts since the last reported exchange.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct UnreportedTries {
     pub(super) rts_tries: u32,
@@ -58,49 +59,51 @@ pub(super) struct UnreportedTries {
 #[derive(Clone, Debug)]
 pub(super) struct TransmitWindow {
     pub(super) peer: NodeId,
-    /// The traffic identifier of its packets.
+    /// Traffic identifier.
     pub(super) tid: u8,
-    /// A block acknowledgement is to be asked for before anything else is sent: one was lost, or the window
-    /// moved on over an MPDU that was given up.
+    /// Whether a block acknowledgement must be requested before anything else is sent, because one was lost
+    /// or an MPDU was given up.
     pub(super) request: bool,
-    /// Requests in a row without a response.
+    /// Consecutive requests without a response.
     pub(super) request_tries: u32,
-    /// The neighbour did not answer while the window moved on: it is asked once it is heard again.
-    pub(super) owes_request: bool,
-    pub(super) spent: UnreportedTries,
-    /// Of the last DATA frame: airtime of a successful exchange of it, and its MPDUs.
+    /// Whether a request is postponed until the neighbour is heard again.
+    pub(super) postponed_request: bool,
+    pub(super) unreported: UnreportedTries,
+    /// Airtime of a successful exchange of the last DATA frame.
     pub(super) airtime: Span,
+    /// MPDUs in the last DATA frame.
     pub(super) mpdus: u32,
-    /// Agreements before this one.
+    /// Number of earlier agreements.
     pub(super) agreement: u32,
-    /// Sequence numbers that were used up since the last answer.
+    /// Sequence numbers that the window passed since the last response.
     unanswered: u16,
     start: u16,
     size: usize,
-    held: VecDeque<PendingMpdu>,
+    /// MPDUs from the first unfinished one on.
+    pending: VecDeque<PendingMpdu>,
 }
 
-/// So many numbers without an answer end an agreement: after [`HALF`] the recipient takes what is new for
-/// old. Stations end agreements by inactivity, or with an association (802.11-2016, 10.24.5).
+/// Sequence numbers without a response that end an agreement. After [`HALF`] the recipient would take new
+/// MPDUs for old ones. Stations end agreements by inactivity, or with an association (802.11-2016, 10.24.5).
 const MOST_UNANSWERED: u16 = HALF / 2;
 
 impl TransmitWindow {
-    /// That of an agreement about `size` MPDUs.
+    /// Window of an agreement with `size` MPDUs.
     pub(super) fn new(peer: NodeId, tid: u8, size: u32) -> TransmitWindow {
         TransmitWindow {
             peer,
             tid,
             request: false,
             request_tries: 0,
-            owes_request: false,
-            spent: UnreportedTries::default(),
+            postponed_request: false,
+            unreported: UnreportedTries::default(),
             airtime: Span::ZERO,
             mpdus: 1,
             agreement: 0,
             unanswered: 0,
             start: 0,
             size: size as usize,
-            held: VecDeque::with_capacity(size as usize),
+            pending: VecDeque::with_capacity(size as usize),
         }
     }
 
@@ -109,104 +112,106 @@ impl TransmitWindow {
         self.start
     }
 
-    /// May an MPDU more be sent? Not while an agreement is about to end.
+    /// Whether another MPDU fits into the window. False while an agreement is about to end.
     pub(super) fn has_room(&self) -> bool {
-        self.held.len() < self.size && self.unanswered < MOST_UNANSWERED
+        self.pending.len() < self.size && self.unanswered < MOST_UNANSWERED
     }
 
-    /// MPDUs from the first that waits.
+    /// Number of MPDUs in the window.
     pub(super) fn len(&self) -> usize {
-        self.held.len()
+        self.pending.len()
     }
 
-    /// Is there something to send?
+    /// Whether the window has MPDUs or a request to send.
     pub(super) fn is_pending(&self) -> bool {
-        self.request || !self.held.is_empty()
+        self.request || !self.pending.is_empty()
     }
 
-    /// When its first MPDU entered the queue. A request for a block acknowledgement goes before all MPDUs, as
-    /// if it had been there from the beginning.
+    /// Time at which the first MPDU entered the queue. A request precedes all MPDUs, as if it had entered at
+    /// the start of the run.
     pub(super) fn entered(&self) -> Time {
-        let first = self.held.front().filter(|_| !self.request);
-        first.map_or(Time::ZERO, |held| held.enqueued)
+        let first = self.pending.front().filter(|_| !self.request);
+        first.map_or(Time::ZERO, |pending| pending.enqueued)
     }
 
-    /// The sequence number of a place.
+    /// Sequence number of the MPDU at a place.
     pub(super) fn sequence(&self, place: usize) -> u16 {
         after(self.start, place)
     }
 
     /// The MPDU at a place.
     pub(super) fn get(&self, place: usize) -> &PendingMpdu {
-        &self.held[place]
+        &self.pending[place]
     }
 
-    /// The same, to change it.
+    /// The MPDU at a place, mutable.
     pub(super) fn get_mut(&mut self, place: usize) -> &mut PendingMpdu {
-        &mut self.held[place]
+        &mut self.pending[place]
     }
 
-    /// The MPDUs from the first that waits.
+    /// MPDUs in the window.
     pub(super) fn iter(&self) -> impl Iterator<Item = &PendingMpdu> {
-        self.held.iter()
+        self.pending.iter()
     }
 
-    /// The same, to change them.
+    /// MPDUs in the window, mutable.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut PendingMpdu> {
-        self.held.iter_mut()
+        self.pending.iter_mut()
     }
 
-    /// Is an MPDU to be sent again?
-    pub(super) fn is_behind(&self) -> bool {
-        self.held.iter().any(|held| held.state == MpduState::Waiting && held.tries > 0)
+    /// Whether an MPDU will be retransmitted.
+    pub(super) fn has_retransmission(&self) -> bool {
+        self.pending.iter().any(|pending| pending.state == MpduState::Waiting && pending.tries > 0)
     }
 
-    /// One more request was not answered. Returns whether the station stops to ask; then the next request
-    /// waits until the neighbour is heard again. Until then no further request has more than the tries of a
-    /// frame, and neither has one that asks about no MPDU, but moves the recipient's window.
-    pub(super) fn request_failed(&mut self, timing: &Timing) -> bool {
+    /// Counts a request without a response. Returns whether the station stops requesting; the next request is
+    /// then postponed until the neighbour is heard again.
+    ///
+    /// The request limit is that of a frame if the neighbour was not heard since, or if no MPDU is waiting
+    /// for the response and the request only moves the recipient's window.
+    pub(super) fn count_failed_request(&mut self, timing: &Timing) -> bool {
         self.request_tries += 1;
-        let is_away = self.owes_request && !timing.tries_without_end();
-        let limit = if self.is_behind() && !is_away {
+        let is_away = self.postponed_request && !timing.tries_without_end();
+        let limit = if self.has_retransmission() && !is_away {
             timing.request_limit
         } else {
             timing.request_limit.min(timing.short_retry_limit)
         };
-        let request_failed = self.request_tries >= limit;
-        if request_failed {
-            (self.request_tries, self.owes_request) = (0, true);
+        let stops = self.request_tries >= limit;
+        if stops {
+            (self.request_tries, self.postponed_request) = (0, true);
         }
-        request_failed
+        stops
     }
 
-    /// MPDUs of the last frame, and those of them that were acknowledged.
-    pub(super) fn in_flight(&self) -> [u32; 2] {
-        let flying = self.held.iter().filter(|held| held.flying);
-        let acknowledged = flying.clone().filter(|held| held.state == MpduState::Acknowledged);
-        [flying.count() as u32, acknowledged.count() as u32]
+    /// Number of MPDUs in the last frame, and number of acknowledged ones among them.
+    pub(super) fn sent_and_acknowledged(&self) -> [u32; 2] {
+        let sent = self.pending.iter().filter(|pending| pending.in_frame);
+        let acknowledged = sent.clone().filter(|pending| pending.state == MpduState::Acknowledged);
+        [sent.count() as u32, acknowledged.count() as u32]
     }
 
-    /// An MPDU takes the next sequence number. There must be room.
-    pub(super) fn push(&mut self, held: PendingMpdu) {
-        debug_assert!(self.has_room(), "at most as many as the agreement covers");
-        self.held.push_back(held);
+    /// Adds an MPDU with the next sequence number. The window must have room.
+    pub(super) fn push(&mut self, mpdu: PendingMpdu) {
+        debug_assert!(self.has_room(), "the window has room");
+        self.pending.push_back(mpdu);
     }
 
-    /// Moves on over what is done with. Where nobody has answered for long, another agreement is set up, once
-    /// nothing is left that the recipient might have.
+    /// Moves the window past finished MPDUs. After many sequence numbers without a response, begins a new
+    /// agreement once the window holds no MPDU that the recipient might have received.
     pub(super) fn advance(&mut self, answered: bool) {
-        while self.held.front().is_some_and(|first| first.state == MpduState::Gone) {
-            self.held.pop_front();
+        while self.pending.front().is_some_and(|first| first.state == MpduState::Gone) {
+            self.pending.pop_front();
             self.start = after(self.start, 1);
             self.unanswered += 1;
         }
         if answered {
             self.unanswered = 0;
         }
-        if self.unanswered >= MOST_UNANSWERED && self.held.iter().all(|held| held.tries == 0) {
+        if self.unanswered >= MOST_UNANSWERED && self.pending.iter().all(|pending| pending.tries == 0) {
             self.agreement += 1;
             self.unanswered = 0;
-            (self.request, self.request_tries, self.owes_request) = (false, 0, false);
+            (self.request, self.request_tries, self.postponed_request) = (false, 0, false);
         }
     }
 }

@@ -3,7 +3,7 @@
 //! A change of phase that the table does not list is a panic in every test that runs a scenario.
 
 use super::{aggregates, edca, ns2, protection, reactions, standard, txop};
-use crate::mac::phase::{Event, Phase};
+use crate::mac::phase::{MacEvent, Phase};
 use std::cell::RefCell;
 use std::fmt::Write;
 
@@ -28,8 +28,8 @@ const PHASES: [Phase; 12] = {
     ]
 };
 
-const EVENTS: [Event; 20] = {
-    use Event::{
+const EVENTS: [MacEvent; 20] = {
+    use MacEvent::{
         AckSent, AggregateReceived, AttemptFailed, BlockAckSent, BroadcastSent, CfEndSent, CtsReceived,
         CtsSent, CtsToSelfSent, DataOverdue, DataReceived, DataSent, ExchangeEnded, RequestReceived,
         RtsReceived, RtsSent, TransmissionEnded, TxopContinued, TxopReturned, Withheld,
@@ -58,7 +58,7 @@ const EVENTS: [Event; 20] = {
     ]
 };
 
-type Transition = (Phase, Event);
+type Transition = (Phase, MacEvent);
 
 /// Names of tests of this folder, and the tests.
 macro_rules! timelines {
@@ -70,27 +70,27 @@ macro_rules! timelines {
 /// Timelines that together take each transition.
 const TIMELINES: &[(&str, fn())] = timelines![
     standard::rts_cts_data_ack_9_3_2_6,
-    standard::a_frame_for_an_idle_medium_leaves_at_once_9_3_4_2,
+    standard::an_idle_medium_is_accessed_at_once_9_3_4_2,
     standard::a_broadcast_is_sent_once_without_rts_or_ack_9_3_6,
     standard::an_unanswered_rts_is_sent_seven_times_9_3_4_4,
     standard::without_rts_data_is_sent_seven_times_9_3_4_4,
     standard::an_rts_is_answered_after_sifs_9_3_2_6,
-    standard::an_ack_follows_whatever_the_nav_says_9_3_2_8,
+    standard::an_ack_ignores_the_nav_9_3_2_8,
     protection::a_cts_to_self_reserves_data_and_ack_9_3_2_11,
-    protection::a_broadcast_of_ofdm_is_protected_without_an_answer_9_3_2_11,
+    protection::an_ofdm_broadcast_has_a_cts_to_self_9_3_2_11,
     ns2::data_is_withheld_when_the_medium_is_busy_after_the_cts,
     ns2::a_cts_is_withheld_when_the_medium_is_busy_after_the_rts,
     ns2::data_after_own_cts_is_acknowledged,
     ns2::an_aggregate_or_a_request_after_own_cts_is_acknowledged,
-    reactions::after_its_cts_a_station_of_ns2_waits_for_data_and_no_longer,
-    aggregates::a_recipient_passes_on_in_order,
-    aggregates::a_request_lets_a_recipient_pass_on_what_waits_behind_a_gap,
-    edca::a_frame_is_given_up_after_as_many_internal_collisions_as_it_has_tries,
-    txop::exchanges_follow_each_other_after_sifs_as_long_as_they_fit,
-    txop::multiple_protection_reserves_the_limit_and_returns_the_rest,
-    txop::each_exchange_of_an_opportunity_has_its_rts,
-    txop::each_exchange_of_an_opportunity_has_its_cts_to_self,
-    txop::broadcasts_share_an_opportunity,
+    reactions::under_ns2_a_station_waits_for_data_after_its_cts,
+    aggregates::a_recipient_passes_mpdus_on_in_order,
+    aggregates::a_request_moves_the_recipient_past_a_gap,
+    edca::internal_collisions_count_for_the_retry_limit,
+    txop::exchanges_of_a_txop_follow_after_sifs_while_they_fit,
+    txop::multiple_protection_reserves_the_txop_and_a_cf_end_returns_the_rest,
+    txop::each_exchange_of_a_txop_has_an_rts,
+    txop::each_exchange_of_a_txop_has_a_cts_to_self,
+    txop::broadcasts_share_a_txop,
 ];
 
 thread_local! {
@@ -98,7 +98,7 @@ thread_local! {
 }
 
 /// Notes a transition that the table lists, or not.
-pub fn note(phase: Phase, event: Event) {
+pub fn note(phase: Phase, event: MacEvent) {
     TAKEN.with_borrow_mut(|taken| taken.push((phase, event)));
 }
 
@@ -135,7 +135,7 @@ fn variants(of: &str) -> Vec<(&'static str, String)> {
 fn the_lists_of_phases_and_events_are_complete() {
     let names = |of| variants(of).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
     assert_eq!(PHASES.map(|phase| format!("{phase:?}"))[..], names("Phase"));
-    assert_eq!(EVENTS.map(|event| format!("{event:?}"))[..], names("Event"));
+    assert_eq!(EVENTS.map(|event| format!("{event:?}"))[..], names("MacEvent"));
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn each_transition_is_taken_by_a_timeline_and_no_other_is() {
 #[should_panic(expected = "CtsReceived cannot occur in phase Broadcasting")]
 fn an_event_that_cannot_occur_in_a_phase_is_a_panic() {
     let mut phase = Phase::Broadcasting;
-    phase.change(Event::CtsReceived);
+    phase.change(MacEvent::CtsReceived);
 }
 
 /// From each phase events lead back to contention, so that no station is caught in a phase.
@@ -178,9 +178,9 @@ The MAC of a station is a state machine of 12 phases. Each station contends for 
 frame, or responds to a frame of another station. It does one of these at a time, so that one timer serves
 all phases.
 
-Read this page before the code. The tables below are those of `crates/sim/src/mac/phase.rs`; every change
-of phase goes through `Event::transition`. In a test, an event that the table does not list for the phase is
-a panic. A test writes this page from the code and fails where they differ.
+Read this page before the code. Its tables are those of `crates/sim/src/mac/phase.rs`. Every change of phase
+goes through `MacEvent::transition`. In a test, an event that the table does not list for a phase is a panic.
+A test writes this page from the code, and fails if the page differs.
 
 | file in `crates/sim/src/mac` | events that it raises |
 |---|---|
@@ -194,8 +194,8 @@ a panic. A test writes this page from the code and fails where they differ.
 const EXAMPLES: [(&str, fn()); 4] = [
     ("Exchange with RTS and CTS", standard::rts_cts_data_ack_9_3_2_6),
     ("Response to RTS and DATA, under the rules of ns-2", ns2::data_after_own_cts_is_acknowledged),
-    ("Response to an A-MPDU, then to a single MPDU", aggregates::a_recipient_passes_on_in_order),
-    ("Two RTS exchanges in one TXOP", txop::each_exchange_of_an_opportunity_has_its_rts),
+    ("Response to an A-MPDU, then to a single MPDU", aggregates::a_recipient_passes_mpdus_on_in_order),
+    ("Two RTS exchanges in one TXOP", txop::each_exchange_of_a_txop_has_an_rts),
 ];
 
 /// The page that shows the transition table.
@@ -209,7 +209,7 @@ fn page() -> String {
         writeln!(page, "| `{name}` | {meaning} | {} |", timer.trim_end_matches('.')).unwrap();
     }
     page += "\n## Events\n\n| event | meaning |\n|---|---|\n";
-    for (name, meaning) in variants("Event") {
+    for (name, meaning) in variants("MacEvent") {
         writeln!(page, "| `{name}` | {meaning} |").unwrap();
     }
     page += "\n## Transitions\n\nEach row names a test of `crates/sim/src/mac/tests` that takes the transition.\n";
@@ -233,7 +233,7 @@ fn page() -> String {
     page
 }
 
-/// `WRITE_PAGES=1 payload test -p multihop-sim phases` writes the page anew.
+/// `WRITE_PAGES=1 cargo test -p multihop-sim phases` writes the page anew.
 #[test]
 fn the_page_shows_the_transition_table() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/explanation/mac-states.md");

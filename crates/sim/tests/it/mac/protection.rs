@@ -1,4 +1,4 @@
-//! CTS to self over a medium: its time, its place in logs, and that nothing is lost by it.
+//! CTS-to-self in a network: airtime, logs and conservation of packets.
 
 use super::aggregation::high_throughput;
 use crate::common::capture::{Kind, Shared, read as read_capture};
@@ -16,7 +16,7 @@ use multihop_sim::framelog::{FrameLog, Selection};
 use multihop_sim::outcome::Outcome;
 use multihop_sim::{Ties, World, run, run_logged};
 
-/// 802.11g at 54 Mb/s with 802.11b stations in the network.
+/// 802.11g at 54 Mb/s in a network with 802.11b stations.
 fn mixed(mut config: Config) -> Config {
     config.phy = Phy::mixed(Preamble::Long);
     config.data_rate = Rate::from_kbps(54_000).into();
@@ -36,7 +36,7 @@ fn pair() -> Config {
 /// DIFS, 7.5 slots, CTS at 11 Mb/s, SIFS, DATA of 1472 + 28 + 36 bytes in 57 symbols, SIFS, ACK at 24 Mb/s,
 /// and the propagation of DATA and ACK.
 #[test]
-fn a_saturated_link_has_the_closed_form_with_its_cts() {
+fn a_saturated_link_with_cts_to_self_reaches_the_closed_form() {
     let us = 50.0 + 7.5 * 20.0 + 203.0 + 10.0 + (20.0 + 57.0 * 4.0 + 6.0) + 10.0 + 34.0 + 2.0;
     let expected = 1_472.0 * 8.0 / us * 1e6;
     let goodput = total_goodput(&run(&pair()));
@@ -51,8 +51,7 @@ fn logged(config: &Config) -> (Outcome, multihop_frames::FrameLog) {
     (outcome, read(&bytes, None, u64::MAX).unwrap())
 }
 
-/// Of each kind of frame: how many the log has, how many of these are for their own sender, and the flows of
-/// those.
+/// The frame log has each CTS-to-self, SIFS before its DATA, and without a receiver.
 #[test]
 fn the_frame_log_has_each_cts_to_self_before_its_data() {
     let (outcome, log) = logged(&pair());
@@ -68,15 +67,15 @@ fn the_frame_log_has_each_cts_to_self_before_its_data() {
     assert!(own.len() > 5_000);
     for at in own {
         assert_eq!((from[at], to[at], flow[at]), (0, 0, 0));
-        assert_eq!(what[at], 1, "no single node is to decode it");
+        assert_eq!(what[at], 1, "a CTS-to-self has no receiver");
         let Some(next) = kind.get(at + 1) else { continue };
         assert_eq!((*next, starts[at + 1] - starts[at]), (FrameKind::Data as i64, 213_000));
     }
 }
 
-/// Radiotap's flag 0x0002 of own frames: the DATA was protected by a CTS.
+/// The radiotap flag 0x0002 of sent DATA marks protection by a CTS-to-self.
 #[test]
-fn a_capture_has_each_cts_to_self_and_marks_its_data() {
+fn a_capture_has_each_cts_to_self_and_marks_protected_data() {
     let mut config = pair();
     config.duration = Span::from_ms(1_100);
     let file = Shared::default();
@@ -89,17 +88,17 @@ fn a_capture_has_each_cts_to_self_and_marks_its_data() {
     assert!(cts.len() > 1_000);
     for packet in cts {
         assert_eq!((packet.receiver, packet.kbps, packet.duration_us), (Some(0), 11_000, 308));
-        assert_eq!(packet.tx_flags, Some(0x0008), "nothing answers it");
+        assert_eq!(packet.tx_flags, Some(0x0008), "no response is expected");
     }
     for packet in own().filter(|packet| packet.kind == Kind::Data) {
         assert_eq!((packet.tx_flags, packet.kbps), (Some(0x0002), 54_000));
     }
 }
 
-/// With errors, hidden stations, opportunities of several exchanges and aggregates: everything is accounted
-/// for, in whatever order equal instants are taken.
+/// Packets are conserved with errors, hidden stations, TXOPs and aggregates, in either order of events at one
+/// instant.
 #[test]
-fn nothing_is_lost_by_a_cts_to_self() {
+fn packets_are_conserved_with_cts_to_self() {
     let hidden = || network(DcfRules::IEEE, &[[0.0, 0.0], [200.0, 0.0], [400.0, 0.0], [600.0, 0.0]]);
     let flows = |mut config: Config| {
         saturate(&mut config, 0, 3);
@@ -144,9 +143,9 @@ fn nothing_is_lost_by_a_cts_to_self() {
     }
 }
 
-/// An exchange takes a CTS at 11 Mb/s and a SIFS more.
+/// An exchange with CTS-to-self takes a CTS at 11 Mb/s and a SIFS more.
 #[test]
-fn the_bound_counts_the_cts() {
+fn the_bound_counts_the_cts_to_self() {
     let of = |protected: bool| {
         let mut config = pair();
         config.cts_to_self = protected;
@@ -158,10 +157,9 @@ fn the_bound_counts_the_cts() {
     assert!((difference - 213.0).abs() < 1e-6, "{difference}");
 }
 
-/// Stations of 802.11b in a cell are those with rates of 802.11b: their frames have no CTS, and the others'
-/// do.
+/// In a mixed cell, frames at 802.11b rates have no CTS-to-self, and frames at OFDM rates have one.
 #[test]
-fn a_mixed_cell_holds_both_kinds() {
+fn a_mixed_cell_protects_ofdm_frames_alone() {
     let mut config = mixed(saturated_cell(DcfRules::IEEE, 2));
     config.duration = Span::from_ms(4_000);
     for station in 1..=2 {
