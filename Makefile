@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build build-pgo demo test check-all lint format test-rust test-python test-docs test-wheel wheel pages hunt fuzz fuzz-importers fuzz-store mutants faults audit bench bench-peers budget bench-capture bench-study bench-viewer validation results claims league when docs figures playground clean
+.PHONY: build build-pgo demo test check-all lint format test-rust test-python checked test-docs wheel pages hunt fuzz fuzz-importers fuzz-store mutants faults audit bench bench-peers budget bench-capture bench-study bench-viewer validation results claims league when docs figures playground clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -41,10 +41,13 @@ demo: build
 	$(BIN)/multihop compare scenarios/mesh-demo.toml --schemes tcp-newreno,tcp-sack,recn --seeds 10 --out results/demo
 	@echo "Open results/demo/report.html"
 
-# What leads to the tests of Python beside everything else, from the first moment on: each of the two compiles for minutes, and neither
-# keeps two cores busy alone.
+# What protects behaviour; the rest is in `check-all`. The engine that Python's tests run is compiled together with the Rust tests, with debug
+# assertions; `make build` then compiles the fast one. Compiling keeps two cores busy, and so do the tests of Python: two jobs side by side.
 test: $(READY)
-	$(MAKE) --no-print-directory -j2 test-python test-rust lint test-docs test-wheel
+	$(MAKE) --no-print-directory -j2 test-python test-rust lint test-docs
+
+checked: $(READY)
+	$(BIN)/maturin develop --quiet --uv
 
 lint: $(READY)
 	cargo fmt --check
@@ -61,14 +64,13 @@ format: $(READY)
 test-rust:
 	cargo test --workspace --quiet
 
-test-docs: docs
+test-docs: checked
+	$(BIN)/python -m docs.generate
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs site
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
-# What is in wheel and sdist, and the README's commands from the wheel: in front of what is installed here, or, with `make wheel`, in a
-# clean environment of its own, where the plain install has to stay small; WHEEL=--pgo for one as `make build-pgo` makes it.
-test-wheel: build
-	$(BIN)/python -m tools.wheel --quick
-
+# What is in wheel and sdist, and the README's commands from the wheel in a clean environment of its own, where the plain install has to
+# stay small; WHEEL=--pgo for one as `make build-pgo` makes it, WHEEL=--quick for one in front of what is installed here.
 wheel: build
 	$(BIN)/python -m tools.wheel $(WHEEL)
 
@@ -89,12 +91,13 @@ hunt: build
 	$(BIN)/python tools/hunt.py $(DRAWN)
 
 # A file's tests stay together, so that what they share is made once. Tests marked `long` are left to `check-all`.
-test-python: build playground
+test-python: checked
 	$(BIN)/pytest -n auto --dist loadfile -m "not long"
 
-# All checks: also the long tests, every command of the pages, the wheel in a clean environment, drawn scenarios, damaged files,
-# commands ended at 20 instants, mutants. Takes hours.
+# All checks: also the long tests with the fast engine, the playground, every command of the pages, the wheel in a clean environment, drawn
+# scenarios, damaged files, commands ended at 20 instants, mutants. Takes hours.
 check-all: test
+	$(MAKE) --no-print-directory build playground
 	$(BIN)/pytest -n auto --dist loadfile -m long
 	$(MAKE) --no-print-directory wheel pages hunt fuzz-importers fuzz-store faults mutants
 

@@ -1,4 +1,4 @@
-"""What a simulated second may cost, in instructions: a table that a later change cannot exceed unseen.
+"""Instruction budget per simulated second: a table that a later change cannot exceed unnoticed.
 
     python benches/budget.py             counts, and compares with the table
     python benches/budget.py --write     writes the table anew; the commit says why
@@ -26,7 +26,7 @@ from cases import Case
 from multihop import _core
 
 TABLE = Path(__file__).parent / "budget.toml"
-#: A scenario may cost this much more or less than the table says.
+#: Relative deviation from the table that is accepted.
 TOLERANCE = 0.02
 #: Simulated seconds of each scenario: 20,000 to 150,000 events, so that all take less than a minute. Half of
 #: a short run is warm-up, which is counted like the rest. Of grid-50 it is the burst with which its flows begin.
@@ -43,7 +43,7 @@ SCENARIOS = {
     "chain-11n": 20.0,
 }
 
-#: What is counted: everything below this function of the engine.
+#: Pattern of the engine function whose instructions are counted, callees included.
 _EVENT_LOOP = "*World*process*"
 #: The engine without its package and without NumPy, which take ten times as long to import under valgrind as the run.
 #: It misses NumPy when the run is over, and its results are to be handed on.
@@ -63,11 +63,11 @@ except BaseException as error:
 
 
 class BudgetError(Exception):
-    """What stands in the way of counting."""
+    """Obstacle to counting instructions."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Counts, and compares or writes; the exit code."""
+    """Counts instructions, and compares them with the table or writes it; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write the table anew")
     options = parser.parse_args(arguments)
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def missing() -> str | None:
-    """What is not there to count with, in a sentence; none if all is there."""
+    """Message about a missing tool; none if all are installed."""
     if shutil.which("valgrind") is None:
         return "valgrind is not installed, so that no instructions can be counted"
     return None
@@ -117,7 +117,7 @@ def instructions(name: str, seconds: float) -> int:
 
 
 def differences(table: Mapping[str, object], found: Mapping[str, float]) -> list[str]:
-    """What costs more or less than the table says, a sentence each."""
+    """Messages about scenarios whose cost differs from the table."""
     sentences = []
     for name, count in found.items():
         share = count / 1e6 / allowed(table, name) - 1.0
@@ -132,14 +132,14 @@ def differences(table: Mapping[str, object], found: Mapping[str, float]) -> list
 
 
 def allowed(table: Mapping[str, object], name: str) -> float:
-    """What the table has for a scenario, in million instructions per simulated second."""
+    """Budget of a scenario in the table, in million instructions per simulated second."""
     counts = table["million_instructions_per_simulated_second"]
     assert isinstance(counts, dict)
     return float(counts[name])
 
 
 def write(found: Mapping[str, float]) -> None:
-    """Writes the table anew."""
+    """Overwrites the table."""
     lines = [
         "# Written by `benches/budget.py --write`, which says what this is.",
         f'compiler = "{compiler()}"',
@@ -151,7 +151,7 @@ def write(found: Mapping[str, float]) -> None:
 
 
 def compiler() -> str:
-    """The compiler's name and version."""
+    """Name and version of the compiler."""
     done = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=False)
     return " ".join(done.stdout.split()[:2])
 

@@ -1,4 +1,4 @@
-"""Speed and memory of `multihop measure` on large captures, beside tshark where it is installed.
+"""Speed and memory of `multihop measure` on large captures, compared with tshark where it is installed.
 
     python benches/capture.py                       captures of 250 MB, 500 MB and 1 GB
     python benches/capture.py --quick               of a fiftieth of that: a check, not a measurement
@@ -53,7 +53,7 @@ NOTE = (
 
 @dataclass(frozen=True)
 class Sample:
-    """One run of a command."""
+    """Measurement of one run of a command."""
 
     command: str
     bytes: int
@@ -68,7 +68,7 @@ class BenchError(Exception):
 
 
 class Repeated:
-    """A capture by `multihop run --pcap` that can be written any number of times in a row, each time later."""
+    """Capture by `multihop run --pcap`, repeated any number of times with increasing times."""
 
     def __init__(self, folder: Path, seconds: int) -> None:
         path = folder / "once.pcapng"
@@ -90,7 +90,7 @@ class Repeated:
         )
 
     def write(self, path: Path, size: int) -> int:
-        """Makes the file at least this long, by whole repetitions, and returns how many frames are in it.
+        """Writes whole repetitions until the file has this size; returns the number of frames in it.
 
         A file that is there already is a shorter one of the same kind, and goes on.
         """
@@ -124,7 +124,7 @@ class Repeated:
 
 
 def _blocks(content: bytes) -> Iterator[tuple[int, int]]:
-    """Type and place of each block of a little-endian pcapng file."""
+    """Type and offset of each block of a little-endian pcapng file."""
     at = 0
     while at < len(content):
         yield int.from_bytes(content[at : at + 4], "little"), at
@@ -132,7 +132,7 @@ def _blocks(content: bytes) -> Iterator[tuple[int, int]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures what the command line asks for; the exit code."""
+    """Measures as the command line requests; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small captures: a check, not a measurement")
     parser.add_argument("--json", type=Path, metavar="FILE", help="all samples, for programs")
@@ -155,10 +155,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     if options.json:
         options.json.write_text(json.dumps(results, indent=2) + "\n")
-    beside = "" if tshark is None else f", tshark {tshark}"
-    page = (
-        f"{results['machine']}; multihop {results['multihop']}{beside}; one run each.\n\n{table(samples)}\n\n{NOTE}\n"
-    )
+    peer = "" if tshark is None else f", tshark {tshark}"
+    page = f"{results['machine']}; multihop {results['multihop']}{peer}; one run each.\n\n{table(samples)}\n\n{NOTE}\n"
     if options.markdown:
         options.markdown.write_text(page)
     console.print(page, markup=False, highlight=False)
@@ -166,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def measure_all(quick: bool, with_tshark: bool, notes: Console) -> list[Sample]:
-    """Each command on each size of the capture."""
+    """Measures each command on each size of the capture."""
     samples = []
     with tempfile.TemporaryDirectory(prefix="multihop-capture-") as place:
         repeated = Repeated(Path(place), QUICK_REPEATED_S if quick else REPEATED_S)
@@ -181,7 +179,7 @@ def measure_all(quick: bool, with_tshark: bool, notes: Console) -> list[Sample]:
 
 
 def commands(capture: Path, with_tshark: bool) -> dict[str, list[str]]:
-    """What is measured."""
+    """Commands to measure, by name."""
     ours = {"measure": [sys.executable, "-m", "multihop", "measure", str(capture)]}
     theirs = {
         "fields": ["tshark", "-r", str(capture), "-T", "fields", "-e", "frame.len"],
@@ -191,7 +189,7 @@ def commands(capture: Path, with_tshark: bool) -> dict[str, list[str]]:
 
 
 def metered(command: list[str]) -> dict[str, Any]:
-    """What a command takes.
+    """Measures the time and memory of a command.
 
     Raises:
         BenchError: if it fails.
@@ -206,7 +204,7 @@ def metered(command: list[str]) -> dict[str, Any]:
 
 
 def tshark_version() -> str | None:
-    """That of tshark, if it is installed."""
+    """Version of tshark, if it is installed."""
     if shutil.which("tshark") is None:
         return None
     said = subprocess.run(["tshark", "--version"], capture_output=True, text=True, check=False).stdout
@@ -214,7 +212,7 @@ def tshark_version() -> str | None:
 
 
 def table(samples: list[Sample]) -> str:
-    """A row for each run. The multiple is that of frames per second of CPU, ours over theirs."""
+    """Table with a row for each run. The factor is the ratio of frames per second of CPU, ours to theirs."""
     header = ["capture MB", "command", "frames", "CPU s", "wall s", "MB/s", "frames/s", "of our CPU", "memory MB"]
     rows = []
     for sample in samples:

@@ -1,4 +1,4 @@
-"""How much one core carries in real time: CPU per packet, and lag, by nodes and packets.
+"""Real-time capacity of one core: CPU per packet, and lag, by nodes and packets.
 
     python benches/carried.py                      pairs of nodes that do not hear each other; 10 s each
     python benches/carried.py --cases 10:15000     10 nodes, 15,000 packets per second
@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def carried(nodes: int, rate: int, seconds: int) -> tuple[float, float, float, float, float, bool]:
-    """Packets per second, microseconds of CPU for each, share of a core, quantiles of the lag in ms, priority."""
+    """Measures packets per second, CPU per packet in us, share of a core, lag quantiles in ms, and priority."""
     pairs = nodes // 2
     bps = 8 * PAYLOAD_BYTES * rate / pairs
     with multihop.emulate(network(pairs, seconds + 30), max_lag="1 s") as emulation:
@@ -61,7 +61,7 @@ def carried(nodes: int, rate: int, seconds: int) -> tuple[float, float, float, f
 
 
 def network(pairs: int, seconds: int) -> dict[str, Any]:
-    """Pairs a kilometre from each other, both of a pair 10 m apart."""
+    """Scenario of pairs a kilometre from each other, the nodes of a pair 10 m apart."""
     nodes = [
         {"name": f"{side}{pair}", "position": [f"{1000 * pair} m", f"{10 * (side == 'b')} m"]}
         for pair in range(pairs)

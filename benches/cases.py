@@ -1,4 +1,4 @@
-"""What is measured: scenarios, how long each simulator runs them, and the file in which the peers read them."""
+"""Benchmark cases: scenarios, their duration in each simulator, and the file format that peers read."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from motion import setdest
 from multihop import _core
 
 SCENARIOS = Path(__file__).parent / "scenarios"
-#: What is made before runs: scripts of motion, and compiled programs of peers; `make clean` removes it.
+#: Folder of generated files: scripts of motion, and compiled programs of peers; `make clean` removes it.
 BUILT = Path(__file__).parent.parent / "target" / "bench"
 
-#: Stations that are never idle together offer this share of the data rate, which is more than fits through RTS/CTS.
+#: Total load of saturated stations as a share of the data rate: more than RTS/CTS can deliver.
 SATURATING_SHARE = 0.6
 
 _UNITS = {"": 1.0, "B": 1.0, "s": 1.0, "b/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6}
@@ -27,7 +27,7 @@ _UNITS = {"": 1.0, "B": 1.0, "s": 1.0, "b/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6}
 
 @dataclass(frozen=True)
 class Window:
-    """The simulated seconds of a run from the beginning of its traffic on, and those at first that are not counted."""
+    """Simulated seconds of a run from the start of its traffic, and initial seconds that are not counted."""
 
     seconds: float
     warmup: float
@@ -35,7 +35,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario, and the seconds of traffic that each peer simulates: as many as take a second or a few of CPU.
+    """Scenario, and seconds of traffic that each peer simulates: enough for one to a few seconds of CPU.
 
     0 s leaves a peer out. What a peer needs is held against what we need for as many seconds: routes that are found
     on the way, and queues that fill, make the first seconds of a run others than the rest.
@@ -51,7 +51,7 @@ class Case:
 
     @cached_property
     def file(self) -> Path:
-        """The scenario; of nodes that move a copy beside the script of their motion."""
+        """Path of the scenario; with moving nodes, of a copy next to their script of motion."""
         scenario = SCENARIOS / f"{self.name}.toml"
         mobility = tomllib.loads(scenario.read_text()).get("mobility")
         if mobility is None:
@@ -64,27 +64,27 @@ class Case:
 
     @property
     def motion(self) -> Path | None:
-        """The script of motion, if nodes move."""
+        """Path of the script of motion, if nodes move."""
         mobility = self.document.get("mobility")
         return None if mobility is None else self.file.parent / mobility["file"]
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """The scenario as data."""
+        """Scenario as data."""
         return tomllib.loads((SCENARIOS / f"{self.name}.toml").read_text())
 
     @property
     def duration(self) -> float:
-        """Simulated seconds of our own run."""
+        """Simulated seconds of a run with multihop."""
         return number(self.document["duration"])
 
     def window(self, seconds: float) -> Window:
-        """That of a run of this many seconds. The warm-up is the scenario's, or of a short run a fifth of it."""
+        """Window of a run of this many seconds. The warm-up is the scenario's, or a fifth of a short run."""
         return Window(seconds, min(number(self.document["warmup"]), seconds / 5))
 
 
-#: ns-3 has no TFRC. It passes each frame to all nodes, and DSDV would advertise 10,000 of them: the grid of as many is
-#: for us alone.
+#: ns-3 has no TFRC. ns-3 passes each frame to all nodes, and ns-2's DSDV would advertise 10,000 nodes: the grid of
+#: 10,000 nodes is run with multihop alone.
 CASES = [
     Case("chain", 1000, 300),
     Case("chain-11", 2500, 100),
@@ -102,7 +102,7 @@ CASES = [
 
 
 def number(quantity: str) -> float:
-    """A quantity in its base unit.
+    """Converts a quantity to its base unit.
 
     >>> number("64 kb/s")
     64000.0
@@ -112,7 +112,7 @@ def number(quantity: str) -> float:
 
 
 def for_peers(case: Case) -> str:
-    """The scenario as lines that Tcl and C++ read without a parser.
+    """Converts the scenario to lines that Tcl and C++ read without a parser.
 
     `node X Y` in metres; `flow FROM TO tcp|tfrc|udp PAYLOAD RATE START` with nodes as indices, bytes, b/s (0 for as
     much as goes) and seconds after the beginning of traffic; `route NODE DESTINATION NEXT` for every hop that a flow
@@ -139,7 +139,7 @@ def for_peers(case: Case) -> str:
     ]
     if case.motion is not None:
         lines.append(f"motion {case.motion.resolve()}")
-    # ns-2 wants all of them on its map, which begins at 0.
+    # ns-2 requires all nodes on its map, which begins at 0.
     left, bottom = (min(node[axis] or 0.0 for node in there["nodes"]) for axis in ("x", "y"))
     places = [((node["x"] or 0.0) - left + 10, (node["y"] or 0.0) - bottom + 10) for node in there["nodes"]]
     lines += [f"node {x:.3f} {y:.3f}" for x, y in places]
@@ -161,7 +161,7 @@ def for_peers(case: Case) -> str:
 
 
 def _reversed(document: dict[str, Any], flows: list[_core.FlowView]) -> dict[str, Any]:
-    """The same scenario with its flows the other way round: their paths are those of acknowledgements."""
+    """Reverses the flows of a scenario: their paths are those of acknowledgements."""
     backwards = [{"from": flow["destination"], "to": flow["source"], "scheme": flow["scheme"]} for flow in flows]
     rest = {key: value for key, value in document.items() if key not in ("traffic", "flows")}
     return {**rest, "flows": backwards}

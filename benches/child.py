@@ -1,4 +1,4 @@
-"""One measurement in a process of its own.
+"""Single measurement in a separate process.
 
     child.py SCENARIO DURATION_S WARMUP_S SEED
 
@@ -15,9 +15,9 @@ import sys
 import tomllib
 from pathlib import Path
 
-# A pool of threads, of which each waits busily for the first 50 ms: they would be billed to the run.
+# Worker threads busy-wait for their first 50 ms, which would count as CPU time of the run.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
-# The first run would import it otherwise, and be billed for it.
+# Imported here, so that the import does not count as CPU time of the first run.
 import numpy as np  # noqa: F401
 import tomli_w
 
@@ -29,7 +29,7 @@ def main() -> None:
     file, duration, warmup, seed = Path(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
     text = file.read_text()
     lasting = {"duration": f"{duration} s", "warmup": f"{warmup} s", "seed": seed}
-    # A row needs that long.
+    # A table row needs that long.
     if duration < float(tomllib.loads(text).get("record_interval", "1 s").removesuffix(" s")):
         lasting["record_interval"] = f"{duration} s"
     empty_kb = peak_kb()
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def at_once(text: str) -> str:
-    """The scenario with flows that start at once: no flow may start after the end of a run."""
+    """Starts all flows of a scenario at once, because no flow may start after the end of a run."""
     document = tomllib.loads(text)
     for flow in [*document.get("flows", []), document.get("traffic", {})]:
         flow.pop("start_jitter", None)
@@ -67,12 +67,12 @@ def at_once(text: str) -> str:
 
 
 def user_s() -> float:
-    """User CPU of this process so far."""
+    """User CPU time of this process in seconds."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_utime
 
 
 def peak_kb() -> int:
-    """The largest resident set of this process so far.
+    """Peak resident set size of this process in kB.
 
     Linux hands the parent's figure of `getrusage` down to its children, but not the one in /proc.
     """

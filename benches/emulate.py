@@ -1,4 +1,4 @@
-"""Transports of the Linux kernel over the emulated air, beside the simulated ones: goodput, round-trip time, delay.
+"""Linux kernel transports over the emulated network compared with simulated ones: goodput, round-trip time, delay.
 
     python benches/emulate.py --store kernel.jsonl                           5 runs of 20 s of 72 networks: 150 minutes
     python benches/emulate.py --store kernel.jsonl --jobs 3                  three at a time
@@ -25,10 +25,10 @@ from typing import Any
 
 import multihop
 
-#: What does not count of each run: slow start, and at the kernel's side the time until the server listens.
+#: Seconds of each run that are not measured: slow start, and for the kernel the start of the server.
 WARMUP_S = 3
 SERVER_S = 0.5
-#: Of a chain: PHY, medium, and the metres between neighbours.
+#: PHY, medium, and distance of neighbours in metres, of a chain.
 PHYS: dict[str, tuple[dict[str, str], str, int]] = {
     "11 Mb/s": ({"standard": "802.11b", "data_rate": "11 Mb/s", "control_rate": "1 Mb/s"}, "ranges", 200),
     "54 Mb/s": ({"standard": "802.11g", "data_rate": "54 Mb/s", "control_rate": "6 Mb/s"}, "ranges", 200),
@@ -38,14 +38,14 @@ QUEUES: dict[str, dict[str, Any]] = {
     "drop-tail": {"queue": 100},
     "fq-codel, ECN": {"queue": 10240, "discipline": "fq-codel"},
 }
-#: Each has the kernel's parameters: `flavour = "linux"`.
+#: Schemes by congestion control of the kernel, each with `flavour = "linux"`.
 SCHEMES = {"cubic": "tcp-cubic", "reno": "tcp-sack", "bbr": "tcp-bbr"}
 SYSCTLS = {"net.ipv4.tcp_slow_start_after_idle": "0"}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A row of the table."""
+    """Configuration of one row of the table."""
 
     phy: str
     queue: str
@@ -54,11 +54,11 @@ class Cell:
 
     @property
     def ecn(self) -> bool:
-        """Do queues mark?"""
+        """Whether queues mark packets."""
         return "ECN" in self.queue
 
     def scenario(self, seconds: float) -> dict[str, Any]:
-        """A chain with one connection from end to end, for so many seconds that count."""
+        """Scenario of a chain with one connection from end to end, with this many measured seconds."""
         (phy, medium, spacing), scheme = PHYS[self.phy], SCHEMES[self.transport]
         return {
             "name": "beside-the-kernel",
@@ -75,20 +75,20 @@ class Cell:
 
 @dataclass(frozen=True)
 class Found:
-    """What a run gave: Mb/s and milliseconds."""
+    """Results of a run in Mb/s and milliseconds."""
 
     rate: float
-    #: The mean over time of the round-trip time, ten times a second: the kernel's smoothed one, and of a simulation the
-    #: mean of the samples of each interval. A mean of all samples would count busy times more.
+    #: Round-trip time, mean over time, sampled ten times a second: the kernel's smoothed value, or the mean of a
+    #: simulation's samples in each interval. A mean of all samples would weight busy periods more.
     rtt: float
-    #: From one end to the other, of data, as the engine measures it for both.
+    #: One-way delay of data, as the engine measures it for both.
     delay: float
-    #: The p99 of the lag.
+    #: 99th percentile of the lag.
     lag: float = 0.0
 
 
 def main() -> int:
-    """Measures what is not there yet, and prints the table."""
+    """Measures missing rows, and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--seconds", type=int, default=20)
@@ -107,7 +107,7 @@ def main() -> int:
 
 
 def product(phys: list[str], queues: list[str], transports: list[str], hops: list[str]) -> Iterator[Cell]:
-    """Every row."""
+    """All rows of the table."""
     for phy in phys:
         for queue in queues:
             for transport in transports:
@@ -116,7 +116,7 @@ def product(phys: list[str], queues: list[str], transports: list[str], hops: lis
 
 
 def stored(store: Path, seconds: int) -> dict[Cell, dict[int, Found]]:
-    """The kernel's runs of this length, by row and seed."""
+    """Stored kernel runs of this length, by row and seed."""
     found: dict[Cell, dict[int, Found]] = {}
     for line in store.read_text(encoding="utf-8").splitlines() if store.exists() else []:
         row = json.loads(line)
@@ -126,7 +126,7 @@ def stored(store: Path, seconds: int) -> dict[Cell, dict[int, Found]]:
 
 
 def measure(store: Path, cells: list[Cell], seconds: int, times: int, jobs: int) -> None:
-    """Runs the kernel where the store has no line of it; first each row once, then each a second time."""
+    """Runs the kernel for rows missing in the store: each row once, then each a second time, and so on."""
     there = stored(store, seconds)
     due = [(cell, seed) for seed in range(times) for cell in cells if seed not in there.get(cell, {})]
     with ThreadPoolExecutor(jobs) as pool, store.open("a", encoding="utf-8") as file:
@@ -139,8 +139,8 @@ def measure(store: Path, cells: list[Cell], seconds: int, times: int, jobs: int)
 
 
 def emulated(cell: Cell, seconds: int, seed: int) -> Found:
-    """What iperf3 reports over the emulated air."""
-    # Longer than it takes; it ends with the client.
+    """Runs iperf3 over the emulated network, and returns its results."""
+    # Longer than needed; the emulation ends with the client.
     scenario = {**cell.scenario(seconds + 20), "warmup": f"{SERVER_S + WARMUP_S} s"}
     sysctls = {**SYSCTLS, "net.ipv4.tcp_ecn": str(int(cell.ecn))}
     client = ["iperf3", "-c", f"n{cell.hops}", "-J", "-C", cell.transport, "-i", "0.1"]
@@ -160,7 +160,7 @@ def emulated(cell: Cell, seconds: int, seed: int) -> Found:
 
 
 def simulated(cell: Cell, seconds: int, seed: int) -> Found:
-    """What the simulated transport does."""
+    """Runs the simulated transport, and returns its results."""
     result = multihop.run(cell.scenario(seconds), seed=seed, record_interval="100 ms")
     flow, series = result.flows.iloc[0], result.series
     rtt_s = series.loc[series["time_s"] > WARMUP_S, "srtt_s"].mean()
@@ -168,7 +168,7 @@ def simulated(cell: Cell, seconds: int, seed: int) -> Found:
 
 
 def table(cells: list[Cell], kernel: dict[Cell, dict[int, Found]], seconds: int) -> None:
-    """Means over the kernel's runs, and over as many simulated ones with the same seeds, with what both differ by.
+    """Prints means over kernel runs and over simulated runs with the same seeds, and their differences.
 
     A difference is followed by twice its standard error, if there is more than one run.
     """
@@ -189,12 +189,12 @@ def table(cells: list[Cell], kernel: dict[Cell, dict[int, Found]], seconds: int)
 
 
 def mean(runs: list[Found], at: int) -> float:
-    """Of one quantity."""
+    """Mean of one quantity over runs."""
     return statistics.mean(float(astuple(run)[at]) for run in runs)
 
 
 def difference(theirs: list[Found], ours: list[Found], at: int) -> str:
-    """In per cent of ours."""
+    """Difference of the means in per cent of ours."""
     own = mean(ours, at)
     text = f"{mean(theirs, at) / own - 1:+.1%}"
     if len(theirs) < 2:

@@ -1,4 +1,4 @@
-"""UDP that floods, emulated and simulated: one sender, three, hidden terminals, an exposed pair, two hops.
+"""UDP floods, emulated and simulated: one sender, three senders, hidden terminals, an exposed pair, two hops.
 
     python benches/floods.py                          means of 3 runs of 20 s each, as Markdown
     python benches/floods.py --networks hidden --times 1
@@ -19,9 +19,9 @@ from typing import Any
 import multihop
 
 WARMUP_S = 4
-#: Payload of `udp`, which fills 1500 bytes.
+#: Payload of a UDP datagram of 1500 bytes.
 PAYLOAD_BYTES = 1472
-#: Nodes in metres, who sends to whom, and by how much it floods: above what the air takes of one alone.
+#: Node positions in metres and flows (sender, receiver) of each network.
 NETWORKS: dict[str, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {
     "one sender": ([(0, 0), (200, 0)], [(0, 1)]),
     "three senders": ([(0, 0), (100, 0), (0, 100), (100, 100)], [(0, 3), (1, 3), (2, 3)]),
@@ -30,8 +30,8 @@ NETWORKS: dict[str, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {
     "two hops": ([(0, 0), (200, 0), (400, 0)], [(0, 2)]),
 }
 FLOOD_BPS = 40e6
-#: A burst each millisecond.
-SEND = f"""
+#: Sender script: a burst every millisecond.
+SENDER_SCRIPT = f"""
 import socket, sys, time
 talk = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 talk.connect((sys.argv[1], 7000))
@@ -46,7 +46,8 @@ while True:
             pass
     time.sleep(.001)
 """
-TAKE = """
+#: Receiver script: discards datagrams.
+RECEIVER_SCRIPT = """
 import socket
 take = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 take.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
@@ -77,19 +78,19 @@ def main() -> int:
 
 
 def columns(runs: list[list[float]]) -> list[float]:
-    """The mean of each flow."""
+    """Mean of each flow over runs."""
     return [statistics.mean(column) for column in zip(*runs, strict=True)]
 
 
 def network(name: str, seconds: int) -> dict[str, Any]:
-    """A scenario of that name."""
+    """Scenario of the network with this name."""
     places, flows = NETWORKS[name]
     return {
         "name": name.replace(" ", "-"),
         "duration": f"{WARMUP_S + seconds} s",
         "warmup": f"{WARMUP_S} s",
         "phy": {"standard": "802.11g", "data_rate": "54 Mb/s", "control_rate": "6 Mb/s"},
-        # Long enough to bridge the time for which a sender may have to wait for a processor.
+        # Long enough for the time that a sender may wait for a processor.
         "mac": {"rts_threshold": "off", "queue": 1000},
         "medium": {
             "model": "ranges",
@@ -105,12 +106,12 @@ def network(name: str, seconds: int) -> dict[str, Any]:
 
 
 def emulated(scenario: dict[str, Any], seed: int) -> tuple[list[float], float]:
-    """Mb/s of each flow, and the p99 of the lag in ms."""
+    """Goodput of each emulated flow in Mb/s, and 99th percentile of the lag in ms."""
     with multihop.emulate(scenario, seed=seed, warmup=f"{WARMUP_S} s", max_lag="1 s") as emulation:
         for to in sorted({flow["to"] for flow in scenario["flows"]}):
-            emulation.node(to).start([sys.executable, "-c", TAKE])
+            emulation.node(to).start([sys.executable, "-c", RECEIVER_SCRIPT])
         for flow in scenario["flows"]:
-            emulation.node(flow["from"]).start([sys.executable, "-c", SEND, flow["to"]])
+            emulation.node(flow["from"]).start([sys.executable, "-c", SENDER_SCRIPT, flow["to"]])
         while not emulation.is_over:
             time.sleep(0.1)
     rates = emulation.outcome.result.flows.set_index("name")["goodput_bps"] / 1e6
@@ -119,7 +120,7 @@ def emulated(scenario: dict[str, Any], seed: int) -> tuple[list[float], float]:
 
 
 def simulated(scenario: dict[str, Any], seed: int) -> list[float]:
-    """Mb/s of each flow of the simulated sources."""
+    """Goodput of each simulated flow in Mb/s."""
     return [rate / 1e6 for rate in multihop.run(scenario, seed=seed).flows["goodput_bps"]]
 
 

@@ -1,4 +1,4 @@
-"""What an event costs as networks grow, and how large ones are done.
+"""Cost of an event as networks grow, and time of large networks.
 
     python benches/growth.py                             every network, five runs each
     python benches/growth.py --quick --only grid-100     one short run: a check, not a measurement
@@ -32,15 +32,15 @@ from simulators import HERE, MeasurementError, run
 from multihop import _core
 
 REPETITIONS = 5
-#: --quick: one run, of this share of the simulated time behind the beginning, and so many seconds at least.
+#: --quick: one run, of this share of the simulated time after the beginning, with a minimum in seconds.
 QUICK_SHARE, QUICK_LEAST_S = 0.05, 2.0
-#: Simulated seconds that are taken off.
+#: Simulated seconds at the beginning that are subtracted.
 BEGINNING = 1.0
 
-#: Metres: how far signals are decoded, and sensed, and the distance of neighbours in grids.
+#: Metres: range of decoding, range of sensing, and distance of neighbours in grids.
 RANGE, SENSED, SPACING = 250.0, 550.0, 200.0
 DEGREE = 8.0
-#: A flow for so many nodes, over paths of so many hops at most.
+#: Number of nodes per flow, and largest number of hops of a path.
 NODES_PER_FLOW, HOPS = 10, 3
 #: Each run simulates so many node seconds behind them, and so many seconds at least: a million events or more. Set-up
 #: of 30,000 nodes takes a second, and the difference of two runs has the noise of two.
@@ -53,19 +53,19 @@ Squares = dict[tuple[int, int], list[int]]
 
 @dataclass(frozen=True)
 class Network:
-    """A network and what it carries."""
+    """Network with its traffic."""
 
     name: str
-    #: Simulated, behind the beginning.
+    #: Simulated seconds after the beginning.
     seconds: float
-    #: Makes the scenario, without how long it lasts.
+    #: Function that makes the scenario without its duration.
     document: Callable[[], Document]
-    #: The network of its kind that others are compared with.
+    #: Network of the same kind to compare with.
     least: str = ""
 
 
 def grid(nodes: int) -> Document:
-    """A grid as square as may be, with short flows."""
+    """Nearly square grid with short flows."""
     columns = math.isqrt(nodes)
     while nodes % columns:
         columns -= 1
@@ -76,7 +76,7 @@ def grid(nodes: int) -> Document:
 
 
 def mesh(nodes: int) -> Document:
-    """Nodes at random, `DEGREE` neighbours each on average, with short flows."""
+    """Random nodes with `DEGREE` neighbours each on average, and short flows."""
     side = RANGE * math.sqrt(nodes * math.pi / DEGREE)
     draw = random.Random(1)
     places = [(round(draw.uniform(0, side), 3), round(draw.uniform(0, side), 3)) for _ in range(nodes)]
@@ -85,19 +85,19 @@ def mesh(nodes: int) -> Document:
 
 
 def city() -> Document:
-    """A grid of 10,000 nodes with 100 flows across it."""
+    """Grid of 10,000 nodes with 100 flows across it."""
     topology = {"generator": "grid", "columns": 100, "rows": 100, "spacing": f"{SPACING:g} m"}
     return scenario(topology) | {"traffic": pairs(100)}
 
 
 def cell() -> Document:
-    """500 stations that never idle around a sink."""
+    """500 saturated stations around a sink."""
     traffic = {"pattern": "canonical", "scheme": "udp", "app": {"kind": "saturated"}}
     return scenario({"generator": "circle", "stations": 500, "radius": "10 m"}) | {"traffic": traffic}
 
 
 def mobile() -> Document:
-    """1,000 nodes that move, with as many neighbours as a mesh; AODV finds routes."""
+    """1,000 moving nodes with as many neighbours as a mesh; AODV finds routes."""
     nodes = 1000
     side = f"{RANGE * math.sqrt(nodes * math.pi / DEGREE):.0f} m"
     speeds = {"min_speed": "1 m/s", "max_speed": "20 m/s"}
@@ -107,7 +107,7 @@ def mobile() -> Document:
 
 
 def scenario(topology: Document) -> Document:
-    """What all have in common."""
+    """Scenario of a topology, with the settings common to all networks."""
     return {
         "name": "growth",
         "phy": {"standard": "802.11b", "data_rate": "11 Mb/s", "control_rate": "1 Mb/s"},
@@ -119,12 +119,12 @@ def scenario(topology: Document) -> Document:
 
 
 def pairs(flows: int) -> Document:
-    """So many flows between random nodes."""
+    """Flows between random nodes."""
     return {"pattern": "random-pairs", "flows": flows, "scheme": "udp", "app": cbr()}
 
 
 def short_flows(places: list[Place]) -> list[Document]:
-    """Flows from random nodes to what a walk of `HOPS` steps leads to, unless it leads back."""
+    """Flows from random nodes to the end of a random walk of `HOPS` steps, unless it ends where it began."""
     draw = random.Random(2)
     squares = sorted_out(places, RANGE)
     flows: list[Document] = []
@@ -138,7 +138,7 @@ def short_flows(places: list[Place]) -> list[Document]:
 
 
 def sorted_out(places: list[Place], width: float) -> Squares:
-    """The nodes in each square of this width."""
+    """Nodes in each square of this width."""
     squares: Squares = {}
     for node, (x, y) in enumerate(places):
         squares.setdefault((int(x // width), int(y // width)), []).append(node)
@@ -146,7 +146,7 @@ def sorted_out(places: list[Place], width: float) -> Squares:
 
 
 def near(node: int, places: list[Place], squares: Squares, limit: float) -> list[int]:
-    """The nodes less than the limit away, of squares as wide, and the node itself."""
+    """Nodes closer than the limit, the node itself included; squares are as wide as the limit."""
     column, line = (int(metres // limit) for metres in places[node])
     around = ((column + dx, line + dy) for dx, dy in product((-1, 0, 1), repeat=2))
     found = (other for square in around for other in squares.get(square, []))
@@ -154,13 +154,13 @@ def near(node: int, places: list[Place], squares: Squares, limit: float) -> list
 
 
 def sensed(places: list[Place]) -> float:
-    """How many others a node senses, on average."""
+    """Mean number of other nodes that a node senses."""
     squares = sorted_out(places, SENSED)
     return sum(len(near(node, places, squares, SENSED)) - 1 for node in range(len(places))) / len(places)
 
 
 def cbr() -> Document:
-    """What each flow sends."""
+    """Traffic of each flow."""
     return {"kind": "cbr", "rate": "64 kb/s", "packet": "512 B", "jitter": 0.5}
 
 
@@ -180,12 +180,12 @@ NETWORKS = [
     Network("mobile", 59.0, mobile),
     Network("city", 59.0, city),
 ]
-#: The one that is run as a command.
+#: Network that is run as a command.
 COMMAND = "city"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures what the command line asks for; the exit code."""
+    """Measures as the command line requests; returns the exit code."""
     options = parse(arguments)
     rows: list[Document] = []
     try:
@@ -204,7 +204,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     names = {network.name: network for network in NETWORKS}
     parser.add_argument("--quick", action="store_true", help="one short run of each: a check, not a measurement")
@@ -221,7 +221,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def measured(network: Network, options: argparse.Namespace) -> Document:
-    """Runs a network several times, each with a seed of its own."""
+    """Runs a network several times, each time with another seed."""
     behind = max(QUICK_SHARE * network.seconds, QUICK_LEAST_S) if options.quick else network.seconds
     seconds = BEGINNING + behind
     document = network.document() | {"record_interval": f"{seconds} s"}
@@ -253,14 +253,14 @@ def measured(network: Network, options: argparse.Namespace) -> Document:
 
 
 def sample(file: Path, seconds: float, seed: int) -> Document:
-    """One run, in a process of its own."""
+    """Measures one run in a separate process."""
     out, _ = run([sys.executable, str(HERE / "child.py"), str(file), str(seconds), "0", str(seed)])
     found: Document = json.loads(out)
     return found
 
 
 def difference(of: str, pair: list[Document]) -> float:
-    """What comes behind the beginning.
+    """Cost of a run without its beginning.
 
     Raises MeasurementError if that is nothing.
     """
@@ -281,7 +281,7 @@ def as_command(file: Path) -> Document:
 
 
 def line(row: Document) -> str:
-    """A row as it is printed."""
+    """Formats a row."""
     growth = f" {row['growth']:.2f} times {row['network'].split('-')[0]}-100," if row["growth"] else ""
     text = (
         f"{row['network']:<11} {row['nodes']:>6,} nodes {row['flows']:>5,} flows {row['simulated_s']:>6.1f} s: "

@@ -1,4 +1,4 @@
-"""What the league's networks of modern radios cost beside the legacy networks that they resemble.
+"""Cost of the league's networks of modern radios compared with similar legacy networks.
 
     python benches/league.py                 every scheme of the league once on each network
     python benches/league.py --schemes tcp-newreno --seeds 20
@@ -16,7 +16,7 @@ from multihop.results.words import markdown_table
 
 
 def cost(network: leagues.Network, compared: list[str], seeds: int) -> tuple[float, float]:
-    """User CPU of so many runs of each scheme, and the time that a run simulates, in seconds."""
+    """User CPU time of the runs of all schemes, and simulated time of a run, in seconds."""
     study = leagues.study(network, compared)
     settings = [study.overrides(point) for point in range(len(study.plan.points))]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_utime

@@ -1,4 +1,4 @@
-"""Runs a command and prints what it took, as JSON: wall time and user CPU in seconds, the largest resident set in kB.
+"""Runs a command and prints its cost as JSON: wall time and user CPU in seconds, the largest resident set in kB.
 
     python -S metered.py COMMAND...
 

@@ -1,17 +1,17 @@
-"""Scripts of motion in the format of ns-2's setdest, which both we and ns-2 read."""
+"""Scripts of motion in the format of ns-2's setdest, which multihop and ns-2 read."""
 
 from __future__ import annotations
 
 import math
 import random
 
-#: Side of the square, in metres; speeds in m/s: those of Barreto 2015.
+#: Side of the square in metres, and speeds in m/s, as in Barreto 2015.
 SIDE = 1000.0
 SPEEDS = (10.0, 30.0)
 
 
 def setdest(nodes: int, duration: float, seed: int = 1) -> str:
-    """Random waypoints without pauses for nodes 0 to `nodes` - 1, up to `duration` seconds."""
+    """Script of random waypoints without pauses for nodes 0 to `nodes` - 1, up to `duration` seconds."""
     draw = random.Random(seed)
     places, legs = [], []
     for node in range(nodes):

@@ -1,4 +1,4 @@
-"""Two engines beside each other: which one is faster, by how much, and whether the same events happen in both.
+"""Comparison of two engines: speed ratio, and whether the same events happen in both.
 
     python benches/pair.py before.so after.so                        the chain of 7 hops
     python benches/pair.py before.so after.so chain:300 grid-10:60   so many simulated seconds of each
@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import median
 from types import ModuleType
 
-# A pool of threads, of which each waits busily for the first 50 ms.
+# Worker threads busy-wait for their first 50 ms.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 SCENARIOS = Path(__file__).parent / "scenarios"
@@ -29,7 +29,7 @@ REPETITIONS = 31
 
 
 def load(path: Path) -> ModuleType:
-    """The extension module in this file."""
+    """Loads the extension module in this file."""
     spec = importlib.util.spec_from_file_location("_core", path)
     if spec is None or spec.loader is None:
         raise SystemExit(f"{path}: no extension module; give a built _core.abi3.so")
@@ -42,7 +42,7 @@ def load(path: Path) -> ModuleType:
 
 
 def case(text: str) -> tuple[str, float]:
-    """A scenario and the simulated seconds of its runs, from the command line."""
+    """Parses a scenario and the simulated seconds of its runs from the command line."""
     name, _, seconds = text.partition(":")
     if not (SCENARIOS / f"{name}.toml").exists():
         raise argparse.ArgumentTypeError(f"{name!r} is not a scenario; give a file of {SCENARIOS} by name")
@@ -53,14 +53,14 @@ def case(text: str) -> tuple[str, float]:
 
 
 def pairs(text: str) -> int:
-    """A number of pairs, from the command line."""
+    """Parses a number of pairs from the command line."""
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of pairs; give 1 or more")
     return int(text)
 
 
 def run(engine: ModuleType, file: Path, seconds: float, seed: int) -> tuple[float, str]:
-    """Milliseconds of CPU of a run, and the fingerprint of its events."""
+    """CPU time of a run in milliseconds, and the fingerprint of its events."""
     lasting = {"duration": f"{seconds} s", "warmup": "0 s", "record_interval": f"{seconds} s", "seed": seed}
     text = file.read_text()
     before = time.thread_time_ns()
@@ -72,7 +72,7 @@ def run(engine: ModuleType, file: Path, seconds: float, seed: int) -> tuple[floa
 
 
 def compare(engines: list[ModuleType], name: str, seconds: float, repetitions: int) -> bool:
-    """Prints what both need for a scenario; whether the same events happen in both."""
+    """Prints the CPU time of both for a scenario; returns whether the same events happen in both."""
     file = SCENARIOS / f"{name}.toml"
     taken: list[list[float]] = [[], []]
     same = True
@@ -89,7 +89,7 @@ def compare(engines: list[ModuleType], name: str, seconds: float, repetitions: i
 
 
 def main() -> int:
-    """Compares; 1 if events differ."""
+    """Compares the engines; returns 1 if events differ."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("before", type=Path, help="an engine")
     parser.add_argument("after", type=Path, help="another one")

@@ -1,4 +1,4 @@
-"""Tables of what was measured: on a terminal, or as Markdown."""
+"""Tables of measurements on a terminal or as Markdown."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from rich.table import Table
 
 OURS = "multihop"
 
-#: Under the first table.
+#: Note under the first table.
 MEMORY_NOTE = (
     "Memory is the growth of the process during the run. With few nodes it is mostly what a run needs anyway: "
     "look at the largest networks for the cost of a node."
 )
-#: Under the second.
+#: Note under the second table.
 PEERS_NOTE = (
     "User CPU without set-up (of ns-2, also without the convergence of routes), of runs that were made one after the "
     "other, of as many simulated seconds and the same seed; times is the median over such pairs, with the least and "
@@ -43,7 +43,7 @@ def print_tables(results: dict[str, Any], console: Console) -> None:
 
 
 def markdown(results: dict[str, Any]) -> str:
-    """The same as a page, without anything that changes from day to day but the measurements."""
+    """Page with the tables, without anything but measurements that changes from day to day."""
     parts = ["# Speed and memory", f"{results['machine']}; {versions(results)}; {runs(results)}."]
     parts += [as_markdown(*own_table(results)), MEMORY_NOTE]
     if len(results["versions"]) > 1:
@@ -82,7 +82,7 @@ def own_table(results: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def peer_table(results: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Header and rows: what each peer needed and delivered, beside what we did in as many simulated seconds."""
+    """Header and rows: cost and deliveries of each peer and of multihop in the same simulated seconds."""
     header = ["scenario", "peer", "simulated s", "peer ms/s", "ours ms/s", "times", "min to max"]
     header += ["peer kb/s", "ours kb/s", "peer ns/bit", "ours ns/bit", "times per bit"]
     rows = []
@@ -107,24 +107,24 @@ def peer_table(results: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def versions(results: dict[str, Any]) -> str:
-    """What was measured."""
+    """Versions of the simulators, as text."""
     return ", ".join(f"{name} {version}" for name, version in results["versions"].items())
 
 
 def runs(results: dict[str, Any]) -> str:
-    """How often."""
+    """Number of runs, as text."""
     count = results["repetitions"]
     return "one run each" if count == 1 else f"median of {count} runs"
 
 
 def digits(value: float) -> str:
-    """Three significant digits, without an exponent."""
+    """Formats a number with three significant digits, without an exponent."""
     if value >= 100:
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 1 else f"{value:.3f}"
 
 
 def as_markdown(header: list[str], rows: list[list[str]]) -> str:
-    """A table of GitHub's Markdown."""
+    """Formats a table in GitHub's Markdown."""
     rule = ["---", *("---:" for _ in header[1:])]
     return "\n".join("| " + " | ".join(row) + " |" for row in [header, rule, *rows])

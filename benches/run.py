@@ -1,14 +1,14 @@
-"""Speed and memory of multihop, by itself or beside ns-2 and ns-3.
+"""Speed and memory of multihop, alone or compared with ns-2 and ns-3.
 
     python benches/run.py                     events per second, CPU per simulated second, memory
     python benches/run.py --peers             and the same scenarios on ns-2 and ns-3, in the same minutes
     python benches/run.py --quick --only chain --json speed.json
 
-What counts is user CPU of the run, without set-up; every run is a process of its own. Simulators take turns, so that
-whatever else the machine does meets all of them, and each run of a peer is followed by one of ours of as many
-simulated seconds, which is what it is held against. The median of several runs is shown, with the least and the most;
-each repetition has a seed of its own, the same for all simulators. Files are written anew after each scenario. A
-simulator that fails is left out of the scenario, and the exit code is 1.
+The cost is user CPU time of the run without set-up; every run is a separate process. Simulators take turns, so that
+other load of the machine affects all of them. Each run of a peer is followed by a run of multihop with the same
+simulated seconds, to which it is compared. The tables have the median, minimum and maximum of several runs; each
+repetition has another seed, the same for all simulators. Files are rewritten after each scenario. A simulator that
+fails is omitted from the scenario, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from simulators import MeasurementError, Multihop, Ns2, Ns3, Sample, Simulator
 from multihop.base.files import write_text
 
 REPETITIONS = 5
-#: --quick: one run, of a quarter of the simulated time.
+#: --quick: one run of a quarter of the simulated time.
 QUICK_SHRINK = 4.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures what the command line asks for; the exit code."""
+    """Measures as the command line requests; returns the exit code."""
     options = parse(arguments)
-    # Tables are wider than what counts as a terminal's width where there is none.
+    # Tables are wider than the default width without a terminal.
     console = Console(width=None if sys.stdout.isatty() else 150, soft_wrap=not sys.stdout.isatty())
     notes = Console(stderr=True)
     try:
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         }
         for case in options.only or CASES:
             results["cases"].append(measure(case, ours, peers, options, notes))
-            # Each row when there is one: hours of others would be lost with the last.
+            # Written after each row, so that a failure does not lose hours of measurements.
             write(results, options)
     except (MeasurementError, OSError) as error:
         fault(notes, str(error))
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def write(results: dict[str, Any], options: argparse.Namespace) -> None:
-    """Writes what there is so far to the files that were asked for, each whole."""
+    """Writes the results so far to the requested files, each completely."""
     if options.json:
         write_text(options.json, json.dumps(results, indent=2) + "\n")
     if options.markdown:
@@ -71,7 +71,7 @@ def write(results: dict[str, Any], options: argparse.Namespace) -> None:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peers", action="store_true", help="also run ns-2 and ns-3, where they are installed")
     parser.add_argument("--quick", action="store_true", help="one short run of each: a check, not a measurement")
@@ -93,7 +93,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def installed(wanted: bool, notes: Console) -> tuple[dict[str, str], list[Simulator]]:
-    """Versions of the peers to measure, and the peers, ready to run; says which are left out."""
+    """Versions of the peers to measure, and the peers, ready to run; reports omitted ones."""
     versions: dict[str, str] = {}
     peers: list[Simulator] = []
     for peer in (Ns2(), Ns3()) if wanted else ():
@@ -114,7 +114,7 @@ def installed(wanted: bool, notes: Console) -> tuple[dict[str, str], list[Simula
 def measure(
     case: Case, ours: Simulator, peers: Sequence[Simulator], options: argparse.Namespace, notes: Console
 ) -> dict[str, Any]:
-    """Runs a case on all simulators in turn, several times; one that fails is left out from then on, and named.
+    """Runs a case on all simulators in turn, several times; a simulator that fails is reported and then omitted.
 
     Each run of a peer is followed by one of ours of as many simulated seconds and the same seed.
     """
@@ -127,7 +127,7 @@ def measure(
         if peers:
             described.write_text(for_peers(case))
         for repetition in range(options.repetitions):
-            # ns-2's routes depend on the seed, and its goodput on the routes: one seed would not do.
+            # ns-2's routes depend on the seed, and its goodput on the routes: one seed would not suffice.
             seed = repetition + 1
             for simulator in (ours, *peers):
                 seconds = simulator.seconds(case) / shrink
@@ -149,13 +149,13 @@ def measure(
         "name": case.name,
         "description": case.document["description"],
         "simulators": {name: summary(samples) for name, samples in runs.items()},
-        "peers": {name: beside(both) for name, both in pairs.items()},
+        "peers": {name: cost_ratio(both) for name, both in pairs.items()},
         "failed": failed,
     }
 
 
-def beside(pairs: list[tuple[Sample, Sample]]) -> dict[str, Any]:
-    """What a peer needed over what we needed, each pair of runs one after the other, of the same seconds and seed."""
+def cost_ratio(pairs: list[tuple[Sample, Sample]]) -> dict[str, Any]:
+    """Ratio of a peer's cost to ours, over pairs of consecutive runs with the same seconds and seed."""
     per_second = [peer.cpu_s / max(own.cpu_s, 1e-6) for own, peer in pairs]
     return {
         "simulated_s": pairs[0][0].simulated_s,
@@ -167,7 +167,7 @@ def beside(pairs: list[tuple[Sample, Sample]]) -> dict[str, Any]:
 
 
 def summary(runs: list[Sample]) -> dict[str, Any]:
-    """What a simulator needed for a case."""
+    """Cost of a case in a simulator."""
     cost = [run.ms_per_second for run in runs]
     first = runs[0]
     found: dict[str, Any] = {
@@ -189,12 +189,12 @@ def summary(runs: list[Sample]) -> dict[str, Any]:
 
 
 def fault(notes: Console, what: str) -> None:
-    """Says what failed."""
+    """Reports a failure."""
     notes.print(f"bench: {what}", style="red", markup=False, highlight=False)
 
 
 def machine() -> str:
-    """The model of the processor."""
+    """Model of the processor."""
     described = Path("/proc/cpuinfo")
     if described.exists():
         for line in described.read_text().splitlines():

@@ -1,4 +1,4 @@
-"""The kernel's TCP with and without EWCCP below it, beside the simulated transports, on EWCCP's four topologies.
+"""Kernel TCP with and without EWCCP below it, compared with simulated transports, on EWCCP's four topologies.
 
     python benches/shim.py                 a table as Markdown
     python benches/shim.py --seconds 60 --times 5
@@ -20,11 +20,11 @@ from typing import Any
 import multihop
 from multihop import _core
 
-#: What does not count of each run.
+#: Seconds of each run that are not measured.
 WARMUP_S = 5
 TOPOLOGIES = ("chain", "exposed", "bar", "parking-lot")
 SYSCTLS = {"net.ipv4.tcp_timestamps": "0", "net.ipv4.tcp_slow_start_after_idle": "0"}
-#: What the kernel, or the simulation, runs: the scheme, and whether that stands below the kernel's TCP.
+#: Scheme of each row, and whether it runs below the kernel's TCP.
 KERNEL = {"kernel cubic": ("udp", False), "kernel cubic over EWCCP": ("tested", True)}
 SIMULATED = {"simulated SACK": "tcp-sack", "simulated EWCCP": "ewccp"}
 
@@ -49,13 +49,13 @@ def main() -> int:
 
 
 def scenario_of(topology: str, seconds: int) -> dict[str, Any]:
-    """The paper's topology, for so many seconds that count."""
+    """Scenario of the paper's topology, with this many measured seconds."""
     text = (files("multihop.papers") / "ewccp" / f"{topology}.toml").read_text(encoding="utf-8")
     return {**tomllib.loads(text), "duration": f"{WARMUP_S + seconds} s", "warmup": f"{WARMUP_S} s"}
 
 
 def emulated(scenario: dict[str, Any], scheme: str, seed: int, *, shim: bool) -> tuple[list[float], float]:
-    """Mb/s of each flow, as the run has delivered them, and the p99 of the lag in milliseconds."""
+    """Goodput of each emulated flow in Mb/s, and 99th percentile of the lag in ms."""
     nodes = [node["name"] for node in scenario["topology"]["nodes"]]
     with multihop.emulate(scenario, seed=seed, scheme=scheme, shim=shim, sysctls=SYSCTLS, max_lag="1 s") as emulation:
         for number, flow in enumerate(scenario["flows"]):
@@ -63,7 +63,7 @@ def emulated(scenario: dict[str, Any], scheme: str, seed: int, *, shim: bool) ->
         emulation.node(nodes[0]).run(["sleep", "0.5"])
         for number, flow in enumerate(scenario["flows"]):
             server = _core.node_address(nodes.index(flow["to"]))
-            # Until the emulation is over: those that starve would not come to an end by themselves.
+            # Until the emulation is over: starved connections would not end by themselves.
             words = ["iperf3", "-c", server, "-p", str(5201 + number), "-C", "cubic", "-M", "1000", "-t", "3600"]
             emulation.node(flow["from"]).start(words)
         while not emulation.is_over:
@@ -75,13 +75,13 @@ def emulated(scenario: dict[str, Any], scheme: str, seed: int, *, shim: bool) ->
 
 
 def simulated(scenario: dict[str, Any], base: str, seed: int) -> list[float]:
-    """Mb/s of each flow of the simulated transport."""
+    """Goodput of each simulated flow in Mb/s."""
     run = multihop.run(scenario, seed=seed, set={"schemes.tested.base": base})
     return [rate / 1e6 for rate in run.flows["goodput_bps"]]
 
 
 def show(topology: str, transport: str, runs: list[list[float]], lag_ms: float | None) -> None:
-    """A row: means over runs."""
+    """Prints a row: means over runs."""
     means = [statistics.mean(run[flow] for run in runs) for flow in range(len(runs[0]))]
     jain = statistics.mean(sum(run) ** 2 / (len(run) * sum(x * x for x in run)) if any(run) else 0.0 for run in runs)
     rates = ", ".join(f"{rate:.2f}" for rate in means)

@@ -1,4 +1,4 @@
-"""The simulators: each measures a case once."""
+"""Simulators, each of which measures a case once."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from cases import BUILT, Case, Window
 
 HERE = Path(__file__).parent
 
-#: A run that takes longer than this many seconds is given up.
+#: Timeout of a run, in seconds.
 PATIENCE = 900.0
 
 
 class MeasurementError(Exception):
-    """A simulator that could not be measured."""
+    """Failure of a measurement."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One run."""
+    """Measurement of one run."""
 
-    #: User CPU, without set-up.
+    #: User CPU time without set-up.
     cpu_s: float
-    #: User CPU of reading the scenario, building the network and, with ns-2, of the convergence of its routes.
+    #: User CPU time of reading the scenario, building the network and, with ns-2, of route convergence.
     setup_s: float
     #: Simulated time with traffic.
     simulated_s: float
     goodput_kbps: float
     peak_kb: int
-    #: Resident set of a process that has done nothing yet; none with peers.
+    #: Resident set size of an idle process; none for peers.
     empty_kb: int | None = None
-    #: None with ns-2, which does not count.
+    #: Number of events; none for ns-2, which does not count them.
     events: int | None = None
     nodes: int | None = None
     flows: int | None = None
@@ -50,32 +50,32 @@ class Sample:
 
     @property
     def ns_per_bit(self) -> float:
-        """Nanoseconds of user CPU per bit delivered: simulators do not deliver the same in the same time."""
+        """Nanoseconds of user CPU per bit delivered, because simulators deliver different amounts."""
         return 1e6 * self.ms_per_second / (self.goodput_kbps * 1e3) if self.goodput_kbps > 0 else float("nan")
 
 
 class Simulator(ABC):
-    """Something that runs cases."""
+    """Simulator that runs cases."""
 
-    #: For tables.
+    #: Name in tables.
     name: str
-    #: How to get it.
+    #: Installation instructions.
     remedy = ""
 
     @abstractmethod
     def available(self) -> bool:
-        """Is it installed?"""
+        """Whether the simulator is installed."""
 
     @abstractmethod
     def version(self) -> str:
-        """What is measured."""
+        """Version of the simulator."""
 
     def prepare(self) -> None:
-        """Does once what needs to be done before the first run."""
+        """Prepares the simulator before the first run."""
         return
 
     def seconds(self, case: Case) -> float:
-        """How long it simulates a case; 0 if not at all."""
+        """Simulated seconds of a case; 0 if the simulator omits the case."""
         return case.duration
 
     @abstractmethod
@@ -88,20 +88,20 @@ class Simulator(ABC):
 
 
 class Multihop(Simulator):
-    """Ourselves."""
+    """Simulator multihop."""
 
     name = "multihop"
 
     def available(self) -> bool:
-        """Always: it is what runs this."""
+        """Always true."""
         return True
 
     def version(self) -> str:
-        """Of the package."""
+        """Version of the package."""
         return run([sys.executable, "-c", "import multihop; print(multihop.version())"])[0].strip()
 
     def measure(self, case: Case, described: Path, window: Window, seed: int) -> Sample:  # noqa: ARG002 - for peers
-        """Runs it in a process of its own, which measures itself."""
+        """Runs the case in a separate process, which measures itself."""
         lasting = [str(window.seconds), str(window.warmup)]
         out, _ = run([sys.executable, str(HERE / "child.py"), str(case.file), *lasting, str(seed)])
         found = json.loads(out)
@@ -110,18 +110,18 @@ class Multihop(Simulator):
 
 
 class Peer(Simulator):
-    """A program that takes CASE SEED BEGIN WARM END and prints what was delivered."""
+    """Program that takes CASE SEED BEGIN WARM END and prints the delivered bits."""
 
     @abstractmethod
     def command(self) -> list[str]:
-        """The program."""
+        """Command that starts the program."""
 
     @abstractmethod
     def begins(self, case: Case) -> float:
-        """When traffic begins, in simulated seconds."""
+        """Start of the traffic, in simulated seconds."""
 
     def measure(self, case: Case, described: Path, window: Window, seed: int) -> Sample:
-        """Runs it twice: to the end, and only until traffic begins, which is its set-up."""
+        """Runs the case twice: to the end, and until traffic begins, which is the set-up."""
         begin = self.begins(case)
         warm, end = begin + window.warmup, begin + window.seconds
         command = [*self.command(), str(described), str(seed), str(begin)]
@@ -147,26 +147,26 @@ class Ns2(Peer):
     remedy = "apt-get install ns2"
 
     def available(self) -> bool:
-        """Is `ns` on the path?"""
+        """Whether `ns` is on the path."""
         return shutil.which("ns") is not None
 
     def version(self) -> str:
-        """What it calls itself."""
+        """Version that ns-2 prints."""
         BUILT.mkdir(parents=True, exist_ok=True)
         asks = BUILT / "version.tcl"
         asks.write_text("puts [ns-version]\nexit 0\n")
         return run(["ns", str(asks)])[0].strip()
 
     def seconds(self, case: Case) -> float:
-        """Fewer than ours: it is slower."""
+        """Simulated seconds of the case: fewer than with multihop, because the simulator is slower."""
         return case.ns2_seconds
 
     def command(self) -> list[str]:
-        """The interpreter and our script."""
+        """Interpreter and script."""
         return ["ns", str(HERE / "peers" / "ns2" / "run.tcl")]
 
     def begins(self, case: Case) -> float:
-        """Once routes have converged."""
+        """Time at which routes have converged."""
         return case.converged
 
 
@@ -179,17 +179,17 @@ class Ns3(Peer):
     modules = ("applications", "internet", "mobility", "network", "propagation", "traffic-control", "wifi")
 
     def available(self) -> bool:
-        """Are its libraries and a compiler installed?"""
+        """Whether the libraries of ns-3 and a compiler are installed."""
         if not (shutil.which("pkg-config") and shutil.which("g++")):
             return False
         return subprocess.run(["pkg-config", "--exists", "ns3-wifi"], check=False, capture_output=True).returncode == 0
 
     def version(self) -> str:
-        """That of the Wi-Fi module."""
+        """Version of the Wi-Fi module."""
         return run(["pkg-config", "--modversion", "ns3-wifi"])[0].strip()
 
     def prepare(self) -> None:
-        """Compiles our program, if it has changed."""
+        """Compiles the program, if it has changed."""
         source, binary = HERE / "peers" / "ns3" / "run.cc", BUILT / "ns3"
         if binary.exists() and binary.stat().st_mtime > source.stat().st_mtime:
             return
@@ -204,20 +204,20 @@ class Ns3(Peer):
         run(["g++", "-O2", "-std=c++17", *flags, str(source), "-o", str(binary), "-Wl,--start-group", *linked])
 
     def seconds(self, case: Case) -> float:
-        """Fewer than ours: it is slower."""
+        """Simulated seconds of the case: fewer than with multihop, because the simulator is slower."""
         return case.ns3_seconds
 
     def command(self) -> list[str]:
-        """Our program."""
+        """Compiled program."""
         return [str(BUILT / "ns3")]
 
     def begins(self, case: Case) -> float:  # noqa: ARG002 - the same for all cases
-        """After a second, in which nothing happens."""
+        """One second, in which nothing happens."""
         return 1.0
 
 
 def run(command: list[str]) -> tuple[str, float]:
-    """What a command prints, and its user CPU in seconds.
+    """Runs a command; returns its output, and its user CPU time in seconds.
 
     Raises:
         MeasurementError: if it fails or takes too long.

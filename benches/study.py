@@ -1,4 +1,4 @@
-"""What a study costs, and whether it survives being killed.
+"""Cost of a study, and recovery after a kill.
 
     python benches/study.py                  1000 runs of 300 s: unbroken, killed three times, and on a cluster
     python benches/study.py --quick          20 runs
@@ -37,7 +37,7 @@ CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os
 
 @dataclass
 class Measured:
-    """One way to run the study. Times in seconds; CPU is of all its processes, user and system."""
+    """Measurement of one way to run the study. Times in seconds; CPU time of all processes, user and system."""
 
     way: str
     runs: int
@@ -49,12 +49,12 @@ class Measured:
 
     @property
     def busy(self) -> float:
-        """CPU time over what the cores had to give."""
+        """CPU time as a share of the time of all cores."""
         return self.cpu_s / (self.wall_s * CORES)
 
 
 def main() -> int:
-    """Runs the study in each way and compares; the exit code."""
+    """Runs the study in each way and compares; returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="the study's quick form")
     parser.add_argument("--seed", type=int, default=1, help="of the instants to kill at")
@@ -79,7 +79,7 @@ def main() -> int:
 
 
 def show(measured: Measured) -> None:
-    """One line for people."""
+    """Prints one line."""
     kills = f", killed at {', '.join(f'{at:.1f}' for at in measured.kills)} s" if measured.kills else ""
     print(
         f"{measured.way}: {measured.runs} runs, {measured.wall_s:.1f} s, {measured.cpu_s:.1f} s of CPU, "
@@ -89,7 +89,7 @@ def show(measured: Measured) -> None:
 
 
 def measure(way: str, folder: Path, *, quick: bool, kill_after: list[float] | None = None) -> Measured:
-    """The command line, started again after each kill, until it ends by itself."""
+    """Runs the command line, again after each kill, until it ends by itself."""
     before, began = cpu(), time.monotonic()
     for seconds in kill_after or []:
         child = start(folder, quick=quick)
@@ -103,7 +103,7 @@ def measure(way: str, folder: Path, *, quick: bool, kill_after: list[float] | No
 
 
 def cluster(folder: Path, *, quick: bool, kill_after: float) -> Measured:
-    """On a scheduler and two workers; one worker is killed."""
+    """Runs on a scheduler and two workers, one of which is killed."""
     before, began = cpu(), time.monotonic()
     with ExitStack() as stack:
         address_file = folder.with_suffix(".scheduler.json")
@@ -124,20 +124,20 @@ def cluster(folder: Path, *, quick: bool, kill_after: float) -> Measured:
 
 
 def start(folder: Path, *more: str, quick: bool) -> subprocess.Popen[str]:
-    """`multihop study run` into a folder."""
+    """Starts `multihop study run` into a folder."""
     command = [sys.executable, "-m", "multihop", "study", "run", str(STUDY), "--out", str(folder), "--quiet", *more]
     return subprocess.Popen([*command, *(["--quick"] if quick else [])], stdout=subprocess.DEVNULL, text=True)
 
 
 def finish(child: subprocess.Popen[str]) -> None:
-    """Waits for the end, which must be a good one."""
+    """Waits for the process, which must succeed."""
     if child.wait() != 0:
         raise SystemExit(f"the study ended with {child.returncode}")
 
 
 @contextmanager
 def daemon(kind: str, *arguments: object) -> Iterator[subprocess.Popen[bytes]]:
-    """A process of the cluster, ended at the end."""
+    """Runs a process of the cluster until the context ends."""
     command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", *map(str, arguments)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -148,13 +148,13 @@ def daemon(kind: str, *arguments: object) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def cpu() -> float:
-    """CPU time of the children that have ended."""
+    """CPU time of ended child processes, in seconds."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def taken(way: str, folder: Path, wall_s: float, cpu_s: float, kills: list[float]) -> Measured:
-    """What is in the folder, and what it took."""
+    """Measurement of a finished study folder."""
     shards = Shards(folder / "runs")
     shards.scan()
     digest = hashlib.sha256()

@@ -1,4 +1,4 @@
-"""How fast the viewer is with a million transmissions: until it is there, and when it is panned and zoomed.
+"""Speed of the viewer with a million transmissions: loading, panning and zooming.
 
     python benches/viewer.py                        a million transmissions of each network
     python benches/viewer.py --quick                a twentieth of that: a check, not a measurement
@@ -34,7 +34,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT / "tests"))
 from browser import chromium  # noqa: E402
 
-#: Networks, and for how many simulated seconds there are a million transmissions.
+#: Networks, and simulated seconds in which they have a million transmissions.
 NETWORKS = {
     "chain": ("scenarios/chain.toml", 900),
     "mesh-demo": ("scenarios/mesh-demo.toml", 680),
@@ -42,14 +42,14 @@ NETWORKS = {
     "wlan-11ax": ("scenarios/wlan-11ax.toml", 400),
 }
 QUICK_SHRINK = 20
-#: How many transmissions are in sight; none for all of them.
+#: Share of the log in view; none for the whole log.
 SIGHTS = {"all": None, "a tenth": 0.1, "a hundredth": 0.01, "a thousandth": 0.001, "ten": 1e-5}
 FRAMES = 90
 OPENINGS = 3
 
-#: What the page has to draw with: from its first line to the end of the first frame of the display with the viewer.
+#: Script for the loading time: from the first line of the page to the end of the first frame with the viewer.
 DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now()))))"
-#: A wheel event per frame of the display: milliseconds between frames.
+#: Script that sends a wheel event per display frame; returns the milliseconds between frames.
 MOVED = """async ([share, pans, frames]) => {
   const { viewer } = document.querySelector(".viewer-host");
   const length = share === null ? viewer.model.duration : share * viewer.model.duration;
@@ -80,7 +80,7 @@ NOTE = (
 
 @dataclass(frozen=True)
 class Moved:
-    """Panning or zooming with a share of the log in sight."""
+    """Measurement of panning or zooming with a share of the log in view."""
 
     sight: str
     pans: bool
@@ -91,7 +91,7 @@ class Moved:
 
 @dataclass(frozen=True)
 class Sample:
-    """What one log takes. Times in seconds."""
+    """Measurement of one log. Times in seconds."""
 
     network: str
     transmissions: int
@@ -103,11 +103,11 @@ class Sample:
 
 
 class BenchError(Exception):
-    """What cannot be measured."""
+    """Failure of a measurement."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures what the command line asks for; the exit code."""
+    """Measures as the command line requests; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="short logs: a check, not a measurement")
     parser.add_argument("--only", choices=NETWORKS, action="append", help="this network; may be repeated")
@@ -135,7 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def measure_all(names: Sequence[str], quick: bool, notes: Console) -> tuple[list[Sample], str]:
-    """The samples of networks, and the version of the browser.
+    """Measures the networks; returns samples, and the version of the browser.
 
     Raises:
         BenchError: if there is no browser.
@@ -156,7 +156,7 @@ def measure_all(names: Sequence[str], quick: bool, notes: Console) -> tuple[list
 
 
 def measure(name: str, log: Path, browser: Any) -> Sample:  # noqa: ANN401
-    """Opens the page of a log in a browser, and moves in it."""
+    """Opens the page of a log in a browser, and pans and zooms."""
     page = log.with_suffix(".html")
     openings = [opened(page, browser) for _ in range(OPENINGS)]
     tab, devtools = openings[-1][:2]
@@ -176,7 +176,7 @@ def measure(name: str, log: Path, browser: Any) -> Sample:  # noqa: ANN401
 
 
 def opened(page: Path, browser: Any) -> tuple[Any, Any, float, float]:  # noqa: ANN401
-    """A tab with the page, its devtools, and how long that took: by the clock, and in CPU time of its thread."""
+    """Opens a tab with the page; returns tab, devtools, wall time, and CPU time of the page's thread."""
     tab = browser.new_page(viewport={"width": 1280, "height": 900})
     devtools = tab.context.new_cdp_session(tab)
     devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
@@ -187,13 +187,13 @@ def opened(page: Path, browser: Any) -> tuple[Any, Any, float, float]:  # noqa: 
 
 
 def cpu_s(devtools: Any) -> float:  # noqa: ANN401
-    """CPU time of the page's thread until now."""
+    """CPU time of the page's thread, in seconds."""
     found = devtools.send("Performance.getMetrics")["metrics"]
     return next(float(metric["value"]) for metric in found if metric["name"] == "ThreadTime")
 
 
 def move(tab: Any, devtools: Any, sight: str, share: float | None, pans: bool) -> Moved:  # noqa: ANN401
-    """Pans or zooms with this share of the log in sight."""
+    """Pans or zooms with this share of the log in view."""
     before = cpu_s(devtools)
     times = tab.evaluate(MOVED, [share, pans, FRAMES])
     cpu_ms = (cpu_s(devtools) - before) * 1e3 / FRAMES
@@ -201,7 +201,7 @@ def move(tab: Any, devtools: Any, sight: str, share: float | None, pans: bool) -
 
 
 def opening(samples: list[Sample]) -> str:
-    """A row for each log."""
+    """Table with a row for each log."""
     header = ["log", "transmissions", "MB", "page MB", "opens in s", "CPU s"]
     rows = [
         [
@@ -218,7 +218,7 @@ def opening(samples: list[Sample]) -> str:
 
 
 def moving(samples: list[Sample]) -> str:
-    """A row for each log and sight: the slower one of panning and zooming."""
+    """Table with a row for each log and view: the slower of panning and zooming."""
     header = ["log", "in sight", "frames/s", "slow frame ms", "CPU ms per frame"]
     rows = []
     for sample in samples:

@@ -18,20 +18,25 @@ TARGET = Path(__file__).parent / "reference" / "generated"
 
 _FRAME_LOG = """# Frame logs: the format
 
-Generated from the layout that the engine writes by. [Every transmission](../../how-to/frames.md) says how to write
-and show one.
+This page is generated from the layout in the engine. [Every transmission](../../how-to/frames.md) explains how to
+write and view a log.
 
-A frame log is a folder with a Parquet file for each table (zstd), which DuckDB, pandas, polars and hyparquet open.
-`names.parquet` has the names of nodes, flows and words by `unit` and `number`. The metadata of
-`transmissions.parquet` has the description under the key `multihop`, as JSON: names of nodes and flows, durations,
-which part of the run the log is of, and the tables below. In a log of a capture `inferred` names the columns that
-were concluded.
+A frame log is a folder with one Parquet file per table (zstd), which DuckDB, pandas, polars and hyparquet read.
 
-Rows are written in batches, each a row group. Behind a row group are its CRC-32 (IEEE 802.3, four bytes, the lowest
-first) and a footer of this row group alone, with its number under the key `multihop.batch`; before each footer is the
-CRC-32 of its metadata. The last footer has all row groups, and their number under the key `multihop.batches`. A file
-without it was cut short: readers of Parquet refuse it, `multihop` reads all whole batches. `crates/frames/src/files`
-is the reader and writer.
+- `names.parquet` maps `unit` and `number` to the names of nodes, flows and enumerations.
+- The metadata of `transmissions.parquet` contains the description of the log as JSON, under the key `multihop`: names
+  of nodes and flows, durations, selection, and the tables below. In a log of a capture, `inferred` lists the inferred
+  columns.
+
+Rows are written in batches. Each batch of a file is a row group, followed by
+
+1. the CRC-32 of the row group (IEEE 802.3, four bytes, little-endian),
+2. the CRC-32 of the metadata of the next footer,
+3. a footer of this row group, with its number under the key `multihop.batch`.
+
+The last footer contains all row groups, and their number under the key `multihop.batches`. A file without it is cut
+short: Parquet readers refuse it, `multihop` reads its complete batches. The reader and the writer are in
+`crates/frames/src/files`.
 """
 
 
@@ -220,7 +225,7 @@ def results_page() -> str:
 
 
 def frame_log_page() -> str:
-    """Every table and column of a frame log, from the core."""
+    """Returns the page of all tables and columns of a frame log, from the core."""
     layout, enumerations = _core.frame_layout()
     lines = [*_FRAME_LOG.splitlines(), ""]
     for name, row, columns in layout:
@@ -234,7 +239,7 @@ def frame_log_page() -> str:
         ]
         lines += [f"| `{column}` | {unit} | {_cell(meaning)} |" for column, unit, meaning in columns]
         lines.append("")
-    lines += ["## What numbers stand for", "", "| unit | 0, 1, 2, ... |", "|---|---|"]
+    lines += ["## Enumerations", "", "| unit | 0, 1, 2, ... |", "|---|---|"]
     lines += [f"| `{name}` | {', '.join(values)} |" for name, values in enumerations.items()]
     return "\n".join([*lines, ""])
 

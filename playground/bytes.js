@@ -1,29 +1,30 @@
-// Bytes to text and back, and compressed.
+// Base64 and compression of bytes.
 
-/** Bytes of base64, of either alphabet. */
+/** Decodes base64, in the standard or the URL alphabet. */
 export function fromBase64(text) {
   const binary = atob(text.replace(/-/g, "+").replace(/_/g, "/"));
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }
 
-/** Base64 for URLs, without padding. */
+/** Encodes bytes as base64 for URLs, without padding. */
 export function toBase64Url(bytes) {
   let binary = "";
   for (const byte of bytes) binary += String.fromCharCode(byte);
   return btoa(binary).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
 }
 
-/** Compressed bytes; `format` is "gzip" or "deflate-raw". */
+/** Compresses bytes; `format` is "gzip" or "deflate-raw". */
 export function deflate(bytes, format) {
   return through(bytes, new CompressionStream(format), Infinity);
 }
 
-/** What compressed bytes hold; throws if that is more than `most` bytes. */
-export function inflate(bytes, format, most = Infinity) {
-  return through(bytes, new DecompressionStream(format), most);
+/** Decompresses bytes; throws if the result is longer than `limit` bytes. */
+export function inflate(bytes, format, limit = Infinity) {
+  return through(bytes, new DecompressionStream(format), limit);
 }
 
-async function through(bytes, stream, most) {
+/** Passes bytes through a stream. */
+async function through(bytes, stream, limit) {
   const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader();
   const parts = [];
   let length = 0;
@@ -31,9 +32,9 @@ async function through(bytes, stream, most) {
     const { done, value } = await reader.read();
     if (done) break;
     length += value.length;
-    if (length > most) {
+    if (length > limit) {
       await reader.cancel();
-      throw new Error(`more than ${most} bytes`);
+      throw new Error(`more than ${limit} bytes`);
     }
     parts.push(value);
   }

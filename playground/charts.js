@@ -1,4 +1,4 @@
-// Charts: lines over time that share a cursor, and bars.
+// Charts: lines over time with a common cursor, and bars.
 import { colour, h, s } from "./dom.js";
 import { digits } from "./units.js";
 
@@ -7,9 +7,10 @@ const HEIGHT = 170;
 const LEFT = 46;
 const BOTTOM = 24;
 const TOP = 8;
-const POINTS_MOST = 600;
+/** Maximum number of points of a line. */
+const MAX_POINTS = 600;
 
-/** Charts of lines over one time axis. */
+/** Line charts with a common cursor. */
 export class TimeCharts {
   constructor() {
     this.element = h("div", { class: "figures" });
@@ -23,12 +24,13 @@ export class TimeCharts {
   }
 }
 
+/** Chart of lines over time. */
 class TimeChart {
   constructor({ title, unit, lines }, end, point) {
     this.lines = lines.filter(Boolean);
     this.end = end;
-    const most = Math.max(...this.lines.flatMap(({ points }) => points.map(([, value]) => value)), 0) || 1;
-    this.top = niceAbove(most);
+    const maximum = Math.max(...this.lines.flatMap(({ points }) => points.map(([, value]) => value)), 0) || 1;
+    this.top = roundUp(maximum);
     this.cursor = s("line", { class: "cursor", y1: TOP, y2: HEIGHT - BOTTOM, visibility: "hidden" });
     this.svg = s(
       "svg",
@@ -59,7 +61,7 @@ class TimeChart {
   }
 
   path(points) {
-    const stride = Math.ceil(points.length / POINTS_MOST) || 1;
+    const stride = Math.ceil(points.length / MAX_POINTS) || 1;
     return points
       .filter((_, index) => index % stride === 0 || index === points.length - 1)
       .map(([time, value]) => `${this.x(time).toFixed(1)},${this.y(value).toFixed(1)}`)
@@ -76,7 +78,7 @@ class TimeChart {
     ];
   }
 
-  /** Puts the cursor at a time, and the values there into the legend. */
+  /** Moves the cursor to a time and shows the values there in the legend. */
   point(time) {
     const x = this.x(time);
     this.cursor.setAttribute("x1", x);
@@ -91,37 +93,37 @@ class TimeChart {
   }
 }
 
-/** A round number that is not below one. */
-function niceAbove(value) {
+/** Returns a round number of at least `value`. */
+function roundUp(value) {
   const power = 10 ** Math.floor(Math.log10(value));
   return power * [1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10].find((factor) => factor * power >= value * 0.9999);
 }
 
-/** Bars, one to a row: `[{ name, text, value }]`. */
+/** Creates a bar chart of rows `[{ name, text, value }]`. */
 export function bars(rows, label) {
-  const most = Math.max(...rows.map(({ value }) => value ?? 0)) || 1;
+  const maximum = Math.max(...rows.map(({ value }) => value ?? 0)) || 1;
   return h(
     "div",
     { class: "bars", role: "img", "aria-label": `${label}: ${rows.map(({ name, text }) => `${name} ${text}`).join(", ")}` },
     rows.map(({ name, text, value }, index) =>
-      h("div", {}, h("span", {}, name), h("i", { style: `width:${(100 * (value ?? 0)) / most}%;background:${colour(index)}` }), h("b", {}, text)),
+      h("div", {}, h("span", {}, name), h("i", { style: `width:${(100 * (value ?? 0)) / maximum}%;background:${colour(index)}` }), h("b", {}, text)),
     ),
   );
 }
 
-/** What the radio of each node did with its time. */
+/** Shares of a radio's time: column, label, colour. */
 const SHARES = [
-  ["transmitting", "sends", 0],
+  ["transmitting", "transmits", 0],
   ["receiving", "receives", 2],
   ["sensing", "senses", 5],
-  ["nav_only", "NAV alone", 1],
+  ["nav_only", "NAV only", 1],
   ["idle", "idle", 6],
 ];
 
-/** Airtime of nodes as stacked bars, of the table `nodes`. */
-export function airtime(nodes, most = 40) {
+/** Creates stacked bars of airtime from the table `nodes`, for the first `limit` nodes. */
+export function airtime(nodes, limit = 40) {
   if (!nodes) return null;
-  const rows = nodes.name.slice(0, most).map((name, row) =>
+  const rows = nodes.name.slice(0, limit).map((name, row) =>
     h(
       "div",
       { class: "stack", role: "img", "aria-label": `${name}: ${SHARES.map(([column, text]) => `${text} ${share(nodes[column][row])}`).join(", ")}` },
@@ -130,7 +132,7 @@ export function airtime(nodes, most = 40) {
     ),
   );
   const key = SHARES.map(([, text, index]) => h("span", {}, h("i", { style: `background:${colour(index)}` }), text));
-  return h("figure", { class: "chart-box" }, h("figcaption", {}, h("h3", {}, "What each radio did with its time")), h("div", { class: "key" }, key), rows);
+  return h("figure", { class: "chart-box" }, h("figcaption", {}, h("h3", {}, "Airtime of each radio")), h("div", { class: "key" }, key), rows);
 }
 
 const share = (value) => `${(100 * value).toFixed(1)} %`;

@@ -1,11 +1,11 @@
-// Elements, made in one call.
+// Creation of elements.
 
-/** An HTML element. Attributes `on…` are listeners; `false` and `null` leave one out; children are nodes or texts. */
+/** Creates an HTML element. Attributes `on…` are listeners; `false` and `null` omit an attribute; children are nodes or texts. */
 export function h(tag, attributes = {}, ...children) {
   return filled(document.createElement(tag), attributes, children);
 }
 
-/** The same of SVG. */
+/** Creates an SVG element, with arguments as for `h`. */
 export function s(tag, attributes = {}, ...children) {
   return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
@@ -20,8 +20,8 @@ function filled(element, attributes, children) {
   return element;
 }
 
-/** The report's palette (python/multihop/report/svg.py), which the build puts in. */
+/** Palette of the report (python/multihop/report/svg.py), which the build inserts. */
 export const PALETTE = JSON.parse(document.getElementById("palette").textContent);
 
-/** The colour of the i-th of a list. */
+/** Returns the colour of the entry at an index. */
 export const colour = (index) => PALETTE[index % PALETTE.length];

@@ -1,6 +1,6 @@
-// The engine: crate `web` compiled to WebAssembly, a request in and an answer out.
+// Engine: the crate `web` compiled to WebAssembly, which answers requests.
 
-/** What is wrong with a scenario: message, and line or option, key, found and remedy. */
+/** Error in a scenario: message, and line or option, key, found value and remedy. */
 export class ScenarioError extends Error {
   constructor(details) {
     super(details.message);
@@ -8,7 +8,7 @@ export class ScenarioError extends Error {
   }
 }
 
-/** An instance of the engine, which has at most one run. */
+/** Instance of the engine, with at most one run. */
 export class Engine {
   /** @param {WebAssembly.Module} module */
   constructor(module) {
@@ -16,7 +16,7 @@ export class Engine {
     this.broken = null;
   }
 
-  /** The answer to a request, see crates/web/src/requests.rs. Throws a ScenarioError, or an Error where the engine has a bug. */
+  /** Returns the answer to a request (crates/web/src/requests.rs). Throws a ScenarioError, or an Error if the engine has a bug. */
   call(request) {
     this.ask(request);
     const { ok, error } = JSON.parse(this.read());
@@ -24,18 +24,19 @@ export class Engine {
     return ok;
   }
 
-  /** The frame log of the run, which ends with that; of no bytes if it has none. */
+  /** Ends the run's frame log and returns it; empty if the run has none. */
   frames() {
     this.ask({ do: "frames" });
     return this.bytes().slice();
   }
 
-  /** A copy of the log as far as it is written, if that is more than so many bytes; else no bytes. */
+  /** Returns a copy of the frame log so far, if it is longer than a number of bytes; otherwise empty. */
   framesSoFar(longerThan) {
     this.ask({ do: "frames-so-far", longer_than: Math.round(longerThan) });
     return this.bytes().slice();
   }
 
+  /** Sends a request. */
   ask(request) {
     if (this.broken) throw this.broken;
     const bytes = new TextEncoder().encode(JSON.stringify(request));
@@ -44,16 +45,17 @@ export class Engine {
       new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);
       this.exports.call();
     } catch (trap) {
-      this.broken = new Error(`The engine met a bug or ran out of memory: ${this.read() || trap.message}`);
+      this.broken = new Error(`The engine has a bug or is out of memory: ${this.read() || trap.message}`);
       throw this.broken;
     }
   }
 
+  /** Returns the last answer as text. */
   read() {
     return new TextDecoder().decode(this.bytes());
   }
 
-  /** The last answer, until the next request. */
+  /** Returns the last answer, which is valid until the next request. */
   bytes() {
     const { memory, output, output_length: length } = this.exports;
     return new Uint8Array(memory.buffer, output(), length());

@@ -1,10 +1,10 @@
-// A form over the JSON Schema of scenarios: what it writes is TOML, and what is wrong the engine says.
+// Form for scenarios, generated from their JSON Schema. The form writes TOML; the engine reports errors.
 import { h } from "./dom.js";
 
-/** Sections, in the order in which one thinks of them. */
+/** Sections in the order of the form. */
 const SECTIONS = ["flows", "traffic", "mac", "phy", "medium", "topology", "routing", "schemes", "network", "mobility", "outages", "measure"];
 
-/** A form. `edit(edits)` is called with changes to the text, `{ path, value }` as the engine takes them. */
+/** Form. `edit(edits)` is called with changes `{ path, value }` of the text, in the format of the engine. */
 export class Form {
   constructor(schema, catalogue, edit) {
     this.schema = schema;
@@ -14,7 +14,7 @@ export class Form {
     this.element = h("div", { class: "form" });
   }
 
-  /** Shows the values of a text; `names` are those of its nodes. */
+  /** Shows the values of a scenario; `names` are the names of its nodes. */
   show(values, names) {
     this.names = names;
     const focused = document.activeElement?.dataset?.path;
@@ -27,6 +27,7 @@ export class Form {
     if (focused) this.element.querySelector(`[data-path="${CSS.escape(focused)}"]`)?.focus();
   }
 
+  /** Creates a section that is filled when it opens. */
   section(id, title, fields, isSet) {
     const body = h("div", { class: "fields" });
     const fill = () => body.childElementCount || body.append(...fields());
@@ -39,7 +40,7 @@ export class Form {
     return h("details", { open: this.open.has(id), ontoggle: toggled }, h("summary", { class: isSet ? "set" : null }, title), body);
   }
 
-  /** The field of one key: an input, or a group of fields. */
+  /** Creates the field of a key: an input, or a group of fields. */
   field(given, value, path, title) {
     const schema = this.resolved(given);
     const variants = schema.oneOf ?? schema.anyOf;
@@ -56,13 +57,14 @@ export class Form {
     return this.input(schema, value, path, title);
   }
 
+  /** Whether a value has only keys of a schema. */
   fits(schema, value) {
     const keys = Object.keys(value ?? {});
     const variants = schema.oneOf?.map((variant) => this.resolved(variant)) ?? [schema];
     return variants.some((variant) => keys.length && keys.every((key) => variant.properties?.[key]));
   }
 
-  /** Without references and without `null`, which means that a key is absent. */
+  /** Resolves references and removes `null`, which means that a key is absent. */
   resolved(schema) {
     let found = schema;
     while (found.$ref) found = { ...this.schema.$defs[found.$ref.split("/").pop()], description: found.description ?? this.schema.$defs[found.$ref.split("/").pop()].description, default: found.default };
@@ -73,6 +75,7 @@ export class Form {
     return found;
   }
 
+  /** Creates the fields of a table. */
   group(schema, value, path) {
     const fields = Object.entries(schema.properties).map(([key, inner]) => {
       const plain = this.resolved(inner);
@@ -83,7 +86,7 @@ export class Form {
     return h("div", { class: "fields" }, fields);
   }
 
-  /** One of several tables, which a key tells apart. */
+  /** Creates the fields of one of several tables, which the key `tag` distinguishes. */
   tagged(tag, variants, value, path, title) {
     const known = variants.map((variant) => this.resolved(variant));
     const name = value?.[tag];
@@ -100,6 +103,7 @@ export class Form {
     return h("div", { class: "fields" }, select, rest ? this.group(rest, value, path) : null);
   }
 
+  /** Creates the sections of a list of tables. */
   list(schema, value, path, title) {
     const entries = (value ?? []).map((entry, index) => {
       const at = `${path}[${index}]`;
@@ -111,11 +115,11 @@ export class Form {
     const last = value?.[count - 1];
     const fresh = title === "flows" && this.names.length > 1 ? { from: this.names[0], to: this.names[1], scheme: last?.scheme ?? "tcp-newreno" } : { name: `new${count}` };
     if (title === "nodes" && last?.position) fresh.position = ["0 m", "0 m"];
-    const add = h("button", { type: "button", onclick: () => this.edit(Object.entries(fresh).map(([key, text]) => ({ path: `${path}[${count}].${key}`, value: JSON.stringify(text) }))) }, `Add one of ${title}`);
+    const add = h("button", { type: "button", onclick: () => this.edit(Object.entries(fresh).map(([key, text]) => ({ path: `${path}[${count}].${key}`, value: JSON.stringify(text) }))) }, `Add an entry to ${title}`);
     return h("div", { class: "fields" }, entries, add);
   }
 
-  /** Parameters of the schemes that the scenario names. */
+  /** Creates the sections of the schemes that the scenario names. */
   schemes(values) {
     const used = [...(values.flows ?? []), values.traffic ?? {}].map((flow) => flow.scheme);
     const names = [...new Set([...Object.keys(values.schemes ?? {}), ...used.filter(Boolean)])];
@@ -123,34 +127,37 @@ export class Form {
       const base = values.schemes?.[name]?.base ?? name;
       const entry = this.catalogue.schemes.find((scheme) => scheme.name === base);
       const fields = () => {
-        if (!entry) return [h("p", { class: "note" }, `${base} is no scheme.`)];
+        if (!entry) return [h("p", { class: "note" }, `${base} is not a scheme.`)];
         const outer = this.schema;
         this.schema = { ...outer, $defs: { ...outer.$defs, ...entry.parameters.$defs } };
-        const made = this.group(entry.parameters, values.schemes?.[name], `schemes.${bare(name)}`);
+        const parameters = this.group(entry.parameters, values.schemes?.[name], `schemes.${bare(name)}`);
         this.schema = outer;
-        return [h("p", { class: "note" }, entry.summary), made];
+        return [h("p", { class: "note" }, entry.summary), parameters];
       };
       return this.section(`schemes.${name}`, name, fields, values.schemes?.[name] !== undefined);
     });
   }
 
+  /** Creates a selection of constant values. */
   choice(schema, value, path, title, options) {
     const write = (text) => this.edit([{ path, value: text === "" ? null : typeof options[0] === "boolean" ? text : JSON.stringify(text) }]);
     return this.select(title, path, options.map(String), value === undefined ? undefined : String(value), write, schema.description, schema.default);
   }
 
+  /** Creates a `select` element. */
   select(title, path, options, value, write, description, fallback) {
     const none = fallback === undefined || fallback === null || typeof fallback === "object" ? "" : `(${fallback})`;
     const known = value === undefined || options.includes(value) ? options : [...options, value];
-    const made = h(
+    const element = h(
       "select",
       { "data-path": path, onchange: (event) => write(event.target.value) },
       h("option", { value: "" }, none),
       known.map((option) => h("option", { value: option, selected: option === value }, option)),
     );
-    return h("label", { title: description }, h("span", {}, title), made);
+    return h("label", { title: description }, h("span", {}, title), element);
   }
 
+  /** Creates a text input. */
   input(schema, value, path, title) {
     const names = { from: this.names, to: this.names, scheme: this.catalogue.schemes.map((scheme) => scheme.name) }[title];
     const isName = schema.type === "string" || (!Array.isArray(value) && schema.anyOf?.some((variant) => variant.type === "string" && !variant.pattern));
@@ -166,14 +173,14 @@ export class Form {
   }
 }
 
-/** The key by which tables are distinguished, if there is one. */
+/** Returns the key that distinguishes tables; undefined if there is none. */
 function tagOf(variants) {
   const keys = Object.keys(variants[0]?.properties ?? {});
   return keys.find((key) => variants.every((variant) => variant.properties?.[key]?.const !== undefined));
 }
 
-/** A value in TOML: numbers, booleans and lists as they are, all else as text. */
+/** Converts a value to TOML: numbers, booleans and lists are unchanged, other values become strings. */
 const literal = (text, isText) => (!isText && /^([-+]?[0-9.][0-9._eE+-]*|true|false|[[{].*)$/s.test(text) ? text : JSON.stringify(text));
 
-/** A key as it stands in a path. */
+/** Quotes a key for a path, if necessary. */
 const bare = (key) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key));

@@ -1,4 +1,4 @@
-// The page: what is on it, and what happens when.
+// Page of the playground: its elements and their events.
 import { fromBase64, inflate } from "./bytes.js";
 import { TimeCharts, airtime } from "./charts.js";
 import { h } from "./dom.js";
@@ -6,20 +6,22 @@ import { Form } from "./form.js";
 import { NetworkMap } from "./map.js";
 import { Question } from "./question.js";
 import { Remote } from "./remote.js";
-import { completed, linesOf } from "./results.js";
+import { complete, linesOf } from "./results.js";
 import { fromFragment, toFragment } from "./share.js";
 import { flowsOf, tablesOf } from "./tables.js";
 import { digits } from "./units.js";
 import { mount } from "../python/multihop/report/viewer/viewer.js";
 
 const element = (id) => document.getElementById(id);
-// Without a prototype, so that "constructor" is no scene.
+// The object has no prototype, so that "constructor" is not a scene.
 const scenes = Object.assign(Object.create(null), JSON.parse(element("scenes").textContent));
 
-/** A scenario that takes longer to check is too large for this page. */
+/** Maximum time for the check of a scenario, in milliseconds. */
 const CHECK_MS = 20_000;
+/** Pause in typing after which a scenario is checked, in milliseconds. */
 const TYPING_MS = 400;
 
+/** Playground page. */
 class Playground {
   async start() {
     const wasm = await inflate(fromBase64(element("engine").textContent.trim()), "gzip");
@@ -27,8 +29,8 @@ class Playground {
     const source = element("worker").textContent;
     this.checker = new Remote(module, source);
     this.runner = new Remote(module, source);
-    const [schema, catalogue, columns] = await Promise.all(["schema", "catalogue", "columns"].map((what) => this.checker.call({ do: what })));
-    this.about = Object.fromEntries(columns.map((table) => [table.name, table]));
+    const [schema, catalogue, columns] = await Promise.all(["schema", "catalogue", "columns"].map((name) => this.checker.call({ do: name })));
+    this.descriptions = Object.fromEntries(columns.map((table) => [table.name, table]));
     this.form = new Form(schema, catalogue, (edits) => this.edit(edits));
     this.map = new NetworkMap((node, x, y) => this.move(node, x, y));
     this.charts = new TimeCharts();
@@ -62,7 +64,7 @@ class Playground {
     window.addEventListener("hashchange", () => this.attempt(() => this.open(location.hash)));
   }
 
-  /** Whatever goes wrong on the way is said on the page. */
+  /** Runs an action and shows its errors on the page. */
   async attempt(act) {
     try {
       await act();
@@ -82,6 +84,7 @@ class Playground {
     }
   }
 
+  /** Opens the scene or the scenario of a link. */
   async open(fragment) {
     let state = null;
     try {
@@ -94,7 +97,7 @@ class Playground {
     if (typeof state?.text !== "string") {
       const name = state?.scene ?? Object.keys(scenes)[0];
       await this.openScene(scenes[name] ? name : Object.keys(scenes)[0]);
-      if (!scenes[name]) this.say(`There is no scene ${name}.`);
+      if (!scenes[name]) this.say(`Found no scene ${name}.`);
       return;
     }
     element("scheme").value = state.scheme ?? "";
@@ -110,11 +113,11 @@ class Playground {
   async openFile() {
     const [file] = element("file").files;
     if (!file) return;
-    if (file.size > 5e6) throw new Error(`${file.name} has ${digits(file.size / 1e6)} MB; scenarios of at most 5 MB are opened here.`);
+    if (file.size > 5e6) throw new Error(`${file.name}: found ${digits(file.size / 1e6)} MB; a scenario has at most 5 MB.`);
     await this.show(await file.text(), null);
   }
 
-  /** Puts a scenario on the page. */
+  /** Shows a scenario. */
   async show(text, scene) {
     this.say("");
     element("scene").value = scene ?? "";
@@ -131,42 +134,42 @@ class Playground {
   }
 
   overrides(set = []) {
-    const made = { set };
-    if (element("scheme").value) made.scheme = element("scheme").value;
+    const overrides = { set };
+    if (element("scheme").value) overrides.scheme = element("scheme").value;
     const seed = element("seed").value.trim();
-    if (seed && /^[0-9]{1,15}$/.test(seed)) made.seed = Number(seed);
-    else if (seed) throw new Error(`The seed is ${seed}; it must be a whole number of at most 15 digits.`);
-    return made;
+    if (seed && /^[0-9]{1,15}$/.test(seed)) overrides.seed = Number(seed);
+    else if (seed) throw new Error(`Seed: found ${seed}; needs a whole number of at most 15 digits.`);
+    return overrides;
   }
 
-  /** Reads the text, and shows what it says, or what is wrong with it. */
+  /** Checks the text, and shows its values or its errors. */
   async check() {
     const text = element("text").value;
-    const mine = (this.checks = (this.checks ?? 0) + 1);
-    const late = setTimeout(() => this.checker.stop("This scenario is too large to be checked here."), CHECK_MS);
+    const number = (this.checks = (this.checks ?? 0) + 1);
+    const timer = setTimeout(() => this.checker.stop("The scenario is too large for this page."), CHECK_MS);
     try {
       const values = await this.checker.call({ do: "values", text });
       const view = await this.checker.call({ do: "check", text, overrides: this.overrides() }).catch((error) => error);
-      if (mine !== this.checks) return;
+      if (number !== this.checks) return;
       this.form.show(values, (values.topology?.nodes ?? view.nodes ?? []).map((node) => node.name));
       if (view instanceof Error) throw view;
       this.view = view;
       this.map.show(view, ranges(values.medium));
       this.mistake(null);
     } catch (error) {
-      if (mine === this.checks) this.mistake(error);
+      if (number === this.checks) this.mistake(error);
     } finally {
-      clearTimeout(late);
+      clearTimeout(timer);
     }
   }
 
-  /** Says what is wrong with the text, and where; null for nothing. */
+  /** Shows an error in the text and its line; null clears it. */
   mistake(error) {
     const { line } = error?.details ?? {};
     element("mistake").hidden = !error;
     element("mistake").textContent = error ? error.message.replace(/^scenario:(\d+): /, "Line $1: ") : "";
     this.mistaken = Boolean(error);
-    this.offerRun();
+    this.updateRunButton();
     element("text").setAttribute("aria-invalid", String(Boolean(error)));
     const lines = element("text").value.split("\n").length;
     element("lines").replaceChildren(...Array.from({ length: Math.min(lines, 5000) }, (_, index) => h("span", { class: index + 1 === line ? "wrong" : null }, String(index + 1))));
@@ -176,7 +179,7 @@ class Playground {
     await this.attempt(async () => this.write(await this.checker.call({ do: "edit", text: element("text").value, edits })));
   }
 
-  /** Writes where a node stands into the text; a generated topology is listed before. */
+  /** Writes the position of a node into the text; a generated topology is converted to a list first. */
   async move(node, x, y) {
     await this.attempt(async () => {
       this.say("");
@@ -188,18 +191,18 @@ class Playground {
         await this.write(await this.checker.call({ do: "edit", text, edits }));
       } catch (error) {
         if (this.view) this.map.show(this.view, this.map.ranges);
-        throw new Error(`The node stays where it is: ${error.message}`);
+        throw new Error(`The node was not moved: ${error.message}`);
       }
     });
   }
 
-  /** Runs the text; its tables, or null if it was cancelled or could not run. With a frame log, if one is wanted and `isShown`. */
+  /** Runs the text and returns its tables; null if the run is cancelled or fails. The run has a frame log if it is requested and `isShown`. */
   async run(label, set, isShown = true) {
     if (this.running) return null;
     this.say("");
     this.busy(true);
     await this.showing;
-    this.outdate(isShown && element("frames").checked);
+    this.markOutdated(isShown && element("frames").checked);
     const text = element("text").value;
     try {
       const overrides = this.overrides(set);
@@ -210,15 +213,15 @@ class Playground {
         if (part) this.showPart(part);
         element("progress").value = now / end;
         element("status").textContent = `${label}: ${digits(now)} of ${digits(end)} s`;
-        if (tables) this.results(completed(tables, view), view, now);
+        if (tables) this.results(complete(tables, view), view, now);
       };
-      const began = performance.now();
-      const asked = { text, overrides, frames: isShown && element("frames").checked };
-      const tables = completed(await this.runner.run(asked, watch), view);
+      const start = performance.now();
+      const request = { text, overrides, frames: isShown && element("frames").checked };
+      const tables = complete(await this.runner.run(request, watch), view);
       this.results(tables, view, view.duration_s);
       await this.showing;
       await this.showFrames(frames);
-      element("status").textContent = `${label}: ${digits(view.duration_s)} s in ${digits((performance.now() - began) / 1000)} s`;
+      element("status").textContent = `${label}: ${digits(view.duration_s)} s in ${digits((performance.now() - start) / 1000)} s`;
       return tables;
     } catch (error) {
       this.fail(error);
@@ -228,38 +231,40 @@ class Playground {
     }
   }
 
-  /** Nothing of an earlier run is taken for what a new one has. */
-  outdate(hasFrames) {
+  /** Marks the results of the previous run as outdated. */
+  markOutdated(hasFrames) {
     element("results").classList.add("old");
-    this.empty(hasFrames && "This run is under way. Its transmissions are shown when there are some ten thousand of them, or when it has ended.");
+    this.closeViewer(hasFrames && "The run is in progress. Its transmissions are shown after about ten thousand of them, or at the end of the run.");
   }
 
-  /** A run has no end. */
+  /** Shows the error of a run, or its cancellation. */
   fail(error) {
     const results = element("results");
     const isCancelled = error.message === "cancelled";
-    // Not even the first tables of it are there.
+    // The run has no tables yet.
     if (results.classList.contains("old")) results.hidden = true;
-    element("status").textContent = isCancelled ? `Cancelled${results.hidden ? "." : "; what there was is shown below."}` : "";
+    element("status").textContent = isCancelled ? `Cancelled${results.hidden ? "." : "; the results until then are shown below."}` : "";
     if (!isCancelled) this.say(error.message);
-    // A part of its log that is there stays.
+    // The part of the log that is shown remains.
     if (isCancelled && (this.shown || this.showing)) return;
-    this.empty(isCancelled && !element("viewer").hidden && "The run was cancelled: there is no log of its transmissions.");
+    this.closeViewer(isCancelled && !element("viewer").hidden && "The run was cancelled before its transmissions could be shown.");
   }
 
-  /** A run can begin where none is under way and the text is right; a check may end during a run. */
-  offerRun() {
+  /** Enables the run button if no run is in progress and the text has no error. */
+  updateRunButton() {
     element("run").disabled = this.running || this.mistaken;
   }
 
-  busy(is) {
-    this.running = is;
-    this.offerRun();
-    element("cancel").disabled = !is;
-    element("progress").hidden = !is;
+  /** Enables and disables the controls of a run. */
+  busy(isRunning) {
+    this.running = isRunning;
+    this.updateRunButton();
+    element("cancel").disabled = !isRunning;
+    element("progress").hidden = !isRunning;
     element("progress").value = 0;
   }
 
+  /** Shows the tables of a run. */
   results(tables, view, now) {
     element("results").hidden = false;
     element("results").classList.remove("old");
@@ -271,35 +276,36 @@ class Playground {
     ];
     this.charts.show(charts.filter(({ lines }) => lines.some((line) => line?.points.length)), Math.max(now, 1e-9));
     element("airtime").replaceChildren(...[airtime(tables.nodes)].filter(Boolean));
-    element("flows").replaceChildren(...flowsOf(tables, this.about).filter(Boolean));
-    element("tables").replaceChildren(...tablesOf(tables, this.about));
+    element("flows").replaceChildren(...flowsOf(tables, this.descriptions).filter(Boolean));
+    element("tables").replaceChildren(...tablesOf(tables, this.descriptions));
   }
 
-  /** The viewer of what a run under way has logged, unless the one before is still being made. */
+  /** Shows the frame log of a run in progress, unless the viewer is still loading the previous part. */
   showPart(part) {
     if (this.showing) return;
-    const cutShort = "This is the beginning of the run, as far as it had come when this was drawn.";
+    const cutShort = "The log contains the run so far; the run is in progress or was cancelled.";
     this.showing = this.showFrames(part, cutShort).finally(() => { this.showing = null; });
   }
 
-  /** The viewer of a frame log, or nothing without one. */
-  async showFrames(frames, beginning = null) {
-    this.empty("");
+  /** Shows a frame log, with a note `partial` if the run is in progress; hides the viewer without a log. */
+  async showFrames(frames, partial = null) {
+    this.closeViewer("");
     if (!frames) return;
     element("viewer").hidden = false;
-    const cutShort = beginning ?? `The log is full: this page keeps about ${Math.round(frames.length / 1e6)} MB, and what came later is left out. The tables are of the whole run; multihop run --frames writes all of it.`;
-    // What is wrong with a log, the viewer says in its place.
+    const cutShort = partial ?? `The log is full: the page stores about ${Math.round(frames.length / 1e6)} MB, and later transmissions are omitted. The tables cover the whole run; multihop run --frames writes a complete log.`;
+    // The viewer shows errors of a log itself.
     this.shown = await mount(element("log"), frames, { hash: false, cutShort }).catch(() => null);
   }
 
-  /** Takes the viewer away; says something in its place, or hides the place. */
-  empty(text) {
+  /** Closes the viewer; shows a text in its place, or hides the place. */
+  closeViewer(text) {
     this.shown?.close();
     this.shown = null;
     element("viewer").hidden = !text;
     element("log").replaceChildren(...(text ? [h("p", { class: "note", role: "status" }, text)] : []));
   }
 
+  /** Returns the state that a link contains. */
   state() {
     return { text: element("text").value, scene: this.scene, scheme: element("scheme").value || undefined, seed: element("seed").value || undefined };
   }
@@ -309,7 +315,7 @@ class Playground {
     history.replaceState(null, "", fragment);
     const link = location.href;
     const copied = await navigator.clipboard?.writeText(link).then(() => true, () => false);
-    this.say(copied ? "The link is in the clipboard and in the address." : "The link is in the address.");
+    this.say(copied ? "The link was copied to the clipboard and to the address bar." : "The link is in the address bar.");
   }
 
   download() {
@@ -320,7 +326,7 @@ class Playground {
   }
 }
 
-/** Ranges that are drawn around a node, where the medium has any. */
+/** Returns the ranges of a medium, which are drawn around a node; empty for other media. */
 function ranges(medium) {
   if (medium && medium.model !== undefined && medium.model !== "ranges") return [];
   const metres = (text, fallback) => {
@@ -335,7 +341,7 @@ function ranges(medium) {
 const missing = ["WebAssembly", "Worker", "DecompressionStream"].find((name) => typeof globalThis[name] === "undefined");
 if (missing) {
   element("missing").hidden = false;
-  element("missing").textContent = `This browser has no ${missing}, without which the engine cannot run here. Use a current Firefox, Chromium or Safari, or install multihop.`;
+  element("missing").textContent = `This browser has no ${missing}, which the engine needs. Use a current Firefox, Chromium or Safari, or install multihop.`;
 } else {
   new Playground().start().catch((error) => {
     element("missing").hidden = false;

@@ -1,17 +1,19 @@
-// The network as a picture whose nodes can be dragged.
+// Map of the network, with nodes that can be dragged.
 import { colour, h, s } from "./dom.js";
 import { digits } from "./units.js";
 
-/** The picture is as wide as there is room, so that its text is as large as that around it. */
-const LEAST_WIDTH = 280;
-const MOST_WIDTH = 700;
+/** Minimum and maximum width. The map is as wide as its place, so that its text has the size of the page's text. */
+const MIN_WIDTH = 280;
+const MAX_WIDTH = 700;
 const HEIGHT = 380;
 const MARGIN = 42;
-const LINKS_MOST = 2000;
-const NAMES_MOST = 60;
+/** Maximum number of links, and of nodes with names. */
+const MAX_LINKS = 2000;
+const MAX_NAMES = 60;
+/** Step of the arrow keys, in metres. */
 const STEP_M = 10;
 
-/** A map. `moved(node, x, y)` is called when a node has been put elsewhere, in metres. */
+/** Map. `moved(node, x, y)` is called after a node is moved, with its position in metres. */
 export class NetworkMap {
   constructor(moved) {
     this.moved = moved;
@@ -23,7 +25,7 @@ export class NetworkMap {
     this.svg.addEventListener("pointercancel", () => this.drop());
   }
 
-  /** Shows what a scenario resolves to; `ranges` are `[name, metres]` that are drawn around the node that has the focus. */
+  /** Shows a resolved scenario; `ranges`, `[name, metres]`, are drawn around the focused node. */
   show(view, ranges) {
     const focused = this.focused;
     this.view = view;
@@ -34,20 +36,21 @@ export class NetworkMap {
     if (focused !== undefined) this.svg.querySelector(`[data-node="${focused}"]`)?.focus({ preventScroll: true });
   }
 
-  /** What there is to say below the picture. */
+  /** Writes the note below the map. */
   explain() {
     const { name } = this.view.nodes[this.focused] ?? {};
     if (name && this.ranges.length) this.note.textContent = `Node ${name} ${this.ranges.map(([what, metres]) => `${what} up to ${digits(metres)} m`).join(", ")}.`;
-    else if (this.view.nodes.some((node) => node.x !== null)) this.note.textContent = "Drag a node, or go to it with Tab and move it with the arrow keys (with Shift by 1 m).";
-    else this.note.textContent = "The scenario gives no positions: nodes stand in a circle.";
+    else if (this.view.nodes.some((node) => node.x !== null)) this.note.textContent = "Drag a node, or select it with Tab and move it with the arrow keys (with Shift by 1 m).";
+    else this.note.textContent = "The scenario has no positions: nodes are drawn in a circle.";
   }
 
+  /** Fits the scale to the positions. */
   fit() {
     const xs = this.places.map(([x]) => x);
     const ys = this.places.map(([, y]) => y);
     const low = [Math.min(...xs), Math.min(...ys)];
     const extent = [Math.max(...xs) - low[0], Math.max(...ys) - low[1]];
-    const width = Math.max(LEAST_WIDTH, Math.min(MOST_WIDTH, this.svg.clientWidth || MOST_WIDTH));
+    const width = Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, this.svg.clientWidth || MAX_WIDTH));
     const room = [width - 2 * MARGIN, HEIGHT - 2 * MARGIN];
     this.scale = Math.min(room[0] / Math.max(extent[0], 1), room[1] / Math.max(extent[1], 1));
     const height = Math.max(160, extent[1] * this.scale + 2 * MARGIN);
@@ -55,7 +58,7 @@ export class NetworkMap {
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height.toFixed(0)}`);
   }
 
-  /** Where a node is in the picture, y downwards. */
+  /** Returns the position of a node on the map; y points down. */
   at(node) {
     const [x, y] = this.places[node];
     return [this.origin[0] + x * this.scale, this.origin[1] - y * this.scale];
@@ -68,7 +71,7 @@ export class NetworkMap {
       return s("line", { x1, y1, x2, y2, ...attributes });
     };
     const strongest = new Map();
-    for (const [from, to, quality] of view.links.slice(0, 2 * LINKS_MOST)) {
+    for (const [from, to, quality] of view.links.slice(0, 2 * MAX_LINKS)) {
       const key = from < to ? `${from} ${to}` : `${to} ${from}`;
       strongest.set(key, Math.max(quality, strongest.get(key)?.[2] ?? 0) && [from, to, quality]);
     }
@@ -120,11 +123,11 @@ export class NetworkMap {
       s("circle", { r: 22, class: "touch" }),
       s("circle", { r: 8, class: x === null ? "hollow" : role }),
     );
-    if (view.nodes.length <= NAMES_MOST) element.append(s("text", { y: -13 }, name));
+    if (view.nodes.length <= MAX_NAMES) element.append(s("text", { y: -13 }, name));
     return element;
   }
 
-  /** What the node with the focus reaches. */
+  /** Draws the ranges of the focused node. */
   drawReach() {
     this.explain();
     const [cx, cy] = this.places[this.focused] ? this.at(this.focused) : [];
@@ -178,7 +181,7 @@ export class NetworkMap {
   }
 }
 
-/** Where nodes are drawn, in metres; without positions in a circle. */
+/** Returns the positions of nodes in metres; nodes without one are placed in a circle. */
 function places(view) {
   const circle = (index) => {
     const angle = (2 * Math.PI * index) / view.nodes.length;

@@ -1,17 +1,17 @@
-// The question of a scene: its runs, and an answer that comes from them.
+// Question of a scene, whose runs determine the answer.
 import { bars } from "./charts.js";
 import { h } from "./dom.js";
-import { compared, measured, right } from "./results.js";
+import { compared, measured, rightChoice } from "./results.js";
 import { quantity, unitOf } from "./units.js";
 
-/** A question. `run(label, settings, isLast)` runs the text on the page with these settings, and gives its tables. */
+/** Question. `run(label, settings, isLast)` runs the text of the page with settings and returns its tables. */
 export class Question {
   constructor(run) {
     this.run = run;
     this.element = h("section", { class: "question", "aria-label": "Question", hidden: true });
   }
 
-  /** Shows the question of a scene, or none. */
+  /** Shows the question of a scene; null hides it. */
   show(scene) {
     this.scene = scene;
     this.element.hidden = !scene;
@@ -30,6 +30,7 @@ export class Question {
     );
   }
 
+  /** Runs the runs of the question and shows the answer. */
   async check() {
     const { scene } = this;
     const chosen = this.element.querySelector("input:checked");
@@ -49,17 +50,18 @@ export class Question {
     this.say(numbers, chosen && Number(chosen.value));
   }
 
+  /** Shows the answer. */
   say(numbers, chosen) {
     const { measure, compare, runs, choices, why } = this.scene;
     const unit = ["share", "quotient"].includes(measure.fold) ? "1" : unitOf(measure.column);
     const rows = runs.map(({ label }, index) => ({ name: label, value: numbers[index], text: quantity(numbers[index], unit) }));
     const value = compared(compare, numbers);
     if (value === null) {
-      this.result.replaceChildren(bars(rows, measure.what), h("p", {}, `These runs do not say: there is no ${measure.what} in one of them.`));
+      this.result.replaceChildren(bars(rows, measure.what), h("p", {}, `The runs give no answer: one of them has no ${measure.what}.`));
       return;
     }
-    const answer = right(choices, value);
-    const verdict = chosen === null ? "The answer" : chosen === answer ? "Right" : "Not so";
+    const answer = rightChoice(choices, value);
+    const verdict = chosen === null ? "The answer" : chosen === answer ? "Right" : "Wrong";
     const found = compare === "ratio" ? `a factor of ${quantity(value, "1")}` : quantity(value, unit);
     this.result.dataset.choice = answer;
     this.result.dataset.value = value;

@@ -1,8 +1,8 @@
-// The engine as the page sees it: promises, and threads that can be ended.
+// Engine on a worker thread, with promises as answers.
 
-/** A thread with an engine. */
+/** Worker thread with an engine. */
 export class Remote {
-  /** @param {WebAssembly.Module} module @param {string} source the text of worker.js and what it needs */
+  /** @param {WebAssembly.Module} module @param {string} source text of worker.js and its imports */
   constructor(module, source) {
     this.start = () => {
       const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
@@ -17,17 +17,17 @@ export class Remote {
     this.start();
   }
 
-  /** The answer to a request; rejected with an Error, whose `details` say where a scenario is wrong. */
+  /** Returns the answer to a request; rejects with an Error, whose `details` locate the error in a scenario. */
   call(request) {
     return this.post({ request });
   }
 
-  /** The tables of a run; `watch` is called with `{ now, end, tables, part, frames }` on the way, tables and a part of the frame log now and then, all of it at the end. */
+  /** Returns the tables of a run. `watch` is called with `{ now, end, tables, part, frames }`: sometimes with tables and a part of the frame log, at the end with the whole log. */
   run(run, watch) {
     return this.post({ run }, watch);
   }
 
-  /** Ends the thread, whatever it does, and begins a new one; what was asked for is rejected. */
+  /** Terminates the thread and starts a new one; pending requests are rejected. */
   stop(reason) {
     this.worker.terminate();
     const waiting = this.waiting;
@@ -35,6 +35,7 @@ export class Remote {
     for (const { reject } of waiting.values()) reject(new Error(reason));
   }
 
+  /** Sends a message to the thread. */
   post(message, watch) {
     const id = ++this.next;
     return new Promise((resolve, reject) => {
@@ -43,6 +44,7 @@ export class Remote {
     });
   }
 
+  /** Handles a message of the thread. */
   answer({ id, ok, error, progress }) {
     const waiting = this.waiting.get(id);
     if (!waiting) return;

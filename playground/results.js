@@ -1,14 +1,14 @@
-// Tables of a run: what is made of them, and what questions measure.
+// Tables of a run: derived columns, and values of questions.
 
-/** The tables with the columns that are made of others, as python/multihop/results/frames.py makes them. */
-export function completed(tables, view) {
+/** Adds the derived columns to tables, as python/multihop/results/frames.py does. */
+export function complete(tables, view) {
   const { flows, series, summary } = tables;
   if (flows) {
     const causes = Object.keys(flows).filter((name) => name.startsWith("dropped_"));
     flows.goodput_bps = flows.delivered_bytes.map((bytes) => (8 * bytes) / summary.measured_s);
     flows.packets_lost = flows.flow.map((_, row) => causes.reduce((sum, cause) => sum + flows[cause][row], 0));
-    const unseen = (values) => values.map((value, row) => (flows.packets_delivered[row] ? value : null));
-    for (const name of Object.keys(flows).filter((name) => name.startsWith("delay_"))) flows[name] = unseen(flows[name]);
+    const withoutDeliveries = (values) => values.map((value, row) => (flows.packets_delivered[row] ? value : null));
+    for (const name of Object.keys(flows).filter((name) => name.startsWith("delay_"))) flows[name] = withoutDeliveries(flows[name]);
     summary.goodput_total_bps = flows.goodput_bps.reduce((sum, value) => sum + value, 0);
     summary.jain = jain(flows.goodput_bps);
   }
@@ -20,29 +20,29 @@ export function completed(tables, view) {
   return tables;
 }
 
-/** Seconds that each row of a time series covers. */
+/** Returns the duration of each row of a time series, in seconds. */
 function stepLengths({ flow, time_s: time }) {
-  const before = new Map();
+  const previous = new Map();
   return time.map((now, row) => {
-    const length = now - (before.get(flow[row]) ?? 0);
-    before.set(flow[row], now);
+    const length = now - (previous.get(flow[row]) ?? 0);
+    previous.set(flow[row], now);
     return length;
   });
 }
 
-/** Jain's fairness index; null where nothing was carried. */
+/** Returns Jain's fairness index; null if all values are 0. */
 export function jain(values) {
   const sum = values.reduce((total, value) => total + value, 0);
   const squares = values.reduce((total, value) => total + value * value, 0);
   return squares ? (sum * sum) / (values.length * squares) : null;
 }
 
-/** The one number that a question is about, of the tables of a run; null where it was not measured. */
+/** Returns the value of a question from the tables of a run; null if it was not measured. */
 export function measured({ table, column, fold, where, weight }, tables) {
   const columns = tables[table] ?? {};
   const all = columns[column] ?? [];
-  const meant = all.map((_, row) => !where || Object.entries(where).every(([name, value]) => columns[name][row] === value));
-  const values = all.filter((value, row) => meant[row] && value !== null);
+  const isSelected = all.map((_, row) => !where || Object.entries(where).every(([name, value]) => columns[name][row] === value));
+  const values = all.filter((value, row) => isSelected[row] && value !== null);
   if (!values.length) return null;
   const sum = (list) => list.reduce((total, value) => total + value, 0);
   switch (fold) {
@@ -53,15 +53,15 @@ export function measured({ table, column, fold, where, weight }, tables) {
     case "quotient":
       return values.length === 2 && values[1] ? values[0] / values[1] : null;
     case "mean": {
-      const weights = columns[weight].filter((_, row) => meant[row] && all[row] !== null);
+      const weights = columns[weight].filter((_, row) => isSelected[row] && all[row] !== null);
       return sum(weights) ? sum(values.map((value, row) => value * weights[row])) / sum(weights) : null;
     }
     default:
-      throw new Error(`${fold} does not fold a column`);
+      throw new Error(`unknown fold ${fold}`);
   }
 }
 
-/** What a question asks, of the number of each of its runs: the last one, or its ratio to the first. Null where there is none. */
+/** Returns the result of a question from the value of each run: the last value, or its ratio to the first. Null if a value is missing. */
 export function compared(compare, numbers) {
   const first = numbers[0];
   const last = numbers[numbers.length - 1];
@@ -69,12 +69,12 @@ export function compared(compare, numbers) {
   return compare === "ratio" ? last / first : last;
 }
 
-/** Which choice is right: the first one whose bound the value is below; the last has none. */
-export function right(choices, value) {
+/** Returns the index of the right choice: the first whose bound exceeds the value. The last choice has no bound. */
+export function rightChoice(choices, value) {
   return choices.findIndex(({ below }) => below === undefined || value < below);
 }
 
-/** Rows of a time series by flow: `[{ name, points: [[time, value], …] }]`, without what was not measured. */
+/** Splits a time series by flow: `[{ name, points: [[time, value], …] }]`; values that were not measured are omitted. */
 export function linesOf(series, column, scale = 1) {
   const lines = [];
   series?.flow.forEach((flow, row) => {

@@ -1,38 +1,39 @@
-// Links that carry a scenario, compressed, behind the # of the address. Nothing of it reaches a server.
+// Links that contain a compressed scenario in the fragment of the address, which is never sent to a server.
 import { deflate, fromBase64, inflate, toBase64Url } from "./bytes.js";
 
-/** Characters of a link that browsers and messengers still carry. */
-const LINK_MOST = 64_000;
-const TEXT_MOST = 1_000_000;
+/** Maximum length of a link that browsers and messengers support. */
+const MAX_LINK = 64_000;
+/** Maximum size of a scenario in a link, in bytes. */
+const MAX_TEXT = 1_000_000;
 
-/** The fragment of what is on the page: `{ text, scene, scheme, seed }`. */
+/** Returns the fragment of a page state `{ text, scene, scheme, seed }`. */
 export async function toFragment(state) {
   const packed = await deflate(new TextEncoder().encode(JSON.stringify(state)), "deflate-raw");
   const fragment = "#s=" + toBase64Url(packed);
-  if (fragment.length > LINK_MOST) {
-    throw new Error(`The scenario is too long for a link (${size(fragment.length)}, at most ${size(LINK_MOST)}). Download it and send the file.`);
+  if (fragment.length > MAX_LINK) {
+    throw new Error(`The scenario is too long for a link (found ${size(fragment.length)}, at most ${size(MAX_LINK)}). Download it and send the file.`);
   }
   return fragment;
 }
 
-/** What a fragment carries: `{ scene }`, or all of it; null if it carries nothing. */
+/** Returns the content of a fragment: `{ scene }`, or a page state; null if there is none. */
 export async function fromFragment(fragment) {
-  if (fragment.length > LINK_MOST) {
-    throw new Error(`This link is ${size(fragment.length)} long; links to scenarios have at most ${size(LINK_MOST)}. Open the scenario as a file.`);
+  if (fragment.length > MAX_LINK) {
+    throw new Error(`The link is too long (found ${size(fragment.length)}, at most ${size(MAX_LINK)}). Open the scenario as a file.`);
   }
   const [, key, value] = /^#(s|scene)=(.*)$/s.exec(fragment) ?? [];
   if (key === "scene") return { scene: decoded(value) };
   if (key !== "s") return null;
   try {
-    const state = JSON.parse(new TextDecoder().decode(await inflate(fromBase64(value), "deflate-raw", TEXT_MOST)));
+    const state = JSON.parse(new TextDecoder().decode(await inflate(fromBase64(value), "deflate-raw", MAX_TEXT)));
     if (typeof state.text !== "string") throw new Error("no text");
     return state;
   } catch {
-    throw new Error("This link is damaged: it carries no scenario. Ask for it again, or for the file.");
+    throw new Error("The link is damaged: it contains no scenario. Ask for the link again, or for the file.");
   }
 }
 
-/** A value of an address; as it stands if it cannot be decoded. */
+/** Decodes a value of an address; returns it unchanged if it cannot be decoded. */
 function decoded(value) {
   try {
     return decodeURIComponent(value);

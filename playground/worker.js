@@ -1,15 +1,16 @@
-// The engine in a thread of its own. Who wants to stop it ends the thread.
+// Worker thread of the engine. A run is stopped by terminating the thread.
 import { Engine } from "./engine.js";
 
-/** A step of a run takes about so long, and the tables are shown so often, in ms. */
+/** Approximate duration of a step of a run, in ms. */
 const STEP_MS = 40;
+/** Minimum time between two updates of the tables, in ms. */
 const SHOW_MS = 250;
 
-/** The log is shown when it has grown by this factor: what is drawn at each time is proportional to all of it. */
+/** Growth factor of the log between two updates of the viewer, whose cost is proportional to the whole log. */
 const GROWTH = 2;
 
-/** Bytes of a log from which on the rest is shown at the end alone, as to read more would hold up the page. */
-const MOST_PART = 1 << 25;
+/** Size of a log in bytes above which it is shown only at the end, because reading it would block the page. */
+const MAX_PART = 1 << 25;
 
 let engine = null;
 
@@ -26,17 +27,17 @@ self.onmessage = ({ data }) => {
   }
 };
 
-/** Runs `{ text, overrides, frames }` to its end and returns the tables; on the way, how far it is, the tables and now and then the frame log so far, and then the whole log. */
+/** Runs `{ text, overrides, frames }` and returns the tables. Posts the progress, the tables and the frame log so far during the run, and the whole log at its end. */
 function simulate(id, run) {
   const { end_s: end } = engine.call({ do: "start", ...run });
-  // A run without an end is interrupted soon, too: steps grow.
+  // Steps start short and grow, so that an endless run can be interrupted early.
   let step = Math.min(end / 1000, 1);
   let now = 0;
   let showAt = performance.now() + SHOW_MS;
-  // Of a log without transmissions there is nothing to show.
+  // A log without transmissions is not shown.
   let shown = run.frames ? engine.framesSoFar(0).length : 0;
   for (;;) {
-    const began = performance.now();
+    const start = performance.now();
     const { now_s: reached, over } = engine.call({ do: "advance", until_s: now + step });
     const ended = performance.now();
     if (over) {
@@ -48,17 +49,17 @@ function simulate(id, run) {
       return tables;
     }
     now = reached;
-    step = Math.min(end / 50, step * Math.min(4, Math.max(0.25, STEP_MS / Math.max(ended - began, 0.5))));
+    step = Math.min(end / 50, step * Math.min(4, Math.max(0.25, STEP_MS / Math.max(ended - start, 0.5))));
     if (ended < showAt) {
       self.postMessage({ id, progress: { now, end } });
     } else {
-      const log = run.frames && shown < MOST_PART ? engine.framesSoFar(GROWTH * shown) : new Uint8Array();
+      const log = run.frames && shown < MAX_PART ? engine.framesSoFar(GROWTH * shown) : new Uint8Array();
       shown = Math.max(shown, log.length);
       const part = log.length ? log : null;
       self.postMessage({ id, progress: { now, end, tables: engine.call({ do: "tables" }), part } }, part ? [part.buffer] : []);
-      const made = performance.now();
-      // Tables of long runs take a while to make; the run has most of the time.
-      showAt = made + Math.max(SHOW_MS, 5 * (made - ended));
+      const shownAt = performance.now();
+      // Tables of long runs are slow: updates use at most a sixth of the time.
+      showAt = shownAt + Math.max(SHOW_MS, 5 * (shownAt - ended));
     }
   }
 }

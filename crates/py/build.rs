@@ -1,11 +1,11 @@
-//! Gives the build its name, made of what it is built from, and as a remark the commit of the checkout, if it
-//! is in one.
+//! Build script: computes the identity of the build from its sources, and records the commit if it is built
+//! in a Git checkout.
 
 use std::path::Path;
 use std::process::Command;
 
 fn main() {
-    // A commit moves `logs/HEAD`; an edit moves one of the others.
+    // A commit changes `logs/HEAD`; an edit changes another of these.
     for path in ["../../crates", "../../Cargo.toml", "../../Cargo.lock"] {
         println!("cargo:rerun-if-changed={path}");
     }
@@ -23,7 +23,7 @@ fn main() {
     }
 }
 
-/// What git says, if it is there and this is a checkout.
+/// Output of a git command; none without git or outside of a checkout.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

@@ -407,26 +407,26 @@ def run(
 ) -> Output:
     """Runs a scenario with the GIL released.
 
-    What each radio sees goes to the file `pcap`, if it is named; an `OSError` says why it cannot be written.
-    `frames` is where a frame log goes; `part` says of which nodes, by index, of which interval in
-    nanoseconds, and of which flows, by index, both are. With `causes` there are the tables of causes as well
+    `pcap` is the file for a capture of all radios, `frames` the folder for a frame log; an `OSError` reports
+    that one cannot be written. `part` selects nodes by index, an interval in nanoseconds, and flows by index,
+    for both. With `causes` the output contains the tables of causes
     (`multihop.results.causes`).
     """
 
 def read_frames(
-    path: str | Path, between: tuple[int, int] | None = None, most: int = ...
+    path: str | Path, between: tuple[int, int] | None = None, limit: int = ...
 ) -> tuple[str, dict[str, dict[str, npt.NDArray[np.int64]]], str | None]:
-    """Description (JSON) and tables' columns of a frame log, and why only its beginning is there, if so.
+    """Returns description (JSON) and tables' columns of a frame log, and why the log is incomplete, if so.
 
-    `CaptureError` if it is no frame log, or is damaged; `OSError` if it cannot be read.
+    `CaptureError` if the folder is not a frame log or is damaged; `OSError` if a file cannot be read.
     """
 
 def pack_frames(
-    path: str | Path, between: tuple[int, int] | None = None, most: int = ...
+    path: str | Path, between: tuple[int, int] | None = None, limit: int = ...
 ) -> tuple[bytes, str, str | None, int]:
-    """A frame log as the viewer reads it, its description (JSON), why only its beginning is there, if so.
+    """Returns a frame log packed for the viewer, its description (JSON), why it is incomplete, and its size.
 
-    The last is its number of transmissions. Errors are those of `read_frames`.
+    The size is the number of transmissions. A complete log has no reason. Errors are those of `read_frames`.
     """
 
 def capture_frames(

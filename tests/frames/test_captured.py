@@ -1,4 +1,4 @@
-"""Frame logs of captures: lanes as the run's own, airtimes as tshark's, and what cannot be shown."""
+"""Frame logs of captures agree with those of runs and with the airtimes of tshark."""
 
 import shutil
 import subprocess
@@ -18,8 +18,8 @@ CHAIN = SCENARIOS / "chain.toml"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A run's frame log and capture."""
+def logs(tmp_path_factory):
+    """Returns the frame log and the capture of a run."""
     folder = tmp_path_factory.mktemp("captured")
     log, pcap = folder / "run.frames", folder / "run.pcapng"
     multihop.run(CHAIN, duration="3 s", warmup="0 s", frames=log, pcap=pcap)
@@ -35,32 +35,32 @@ def captured(pcap, tmp_path, **options):
     return multihop.capture_frames(pcap, out, **options), read(out)
 
 
-def test_what_a_radio_sent_is_in_its_lane_as_in_the_run(made, tmp_path):
-    log, pcap = made
+def test_the_lane_of_a_radio_has_the_frames_that_it_sent(logs, tmp_path):
+    log, pcap = logs
     run, (found, capture) = multihop.frames(log), captured(pcap, tmp_path, interface=0)
     assert found.name == "n0"
     assert found.interfaces == len(read(log).head["nodes"])
     lane = capture.transmissions
     sent, seen = run[run["from"] == "n0"], lane[lane["from"] == "02:00:00:00:00:00"]
-    # A capture has what is over when the run ends, and names the senders of answers where it saw what they answer.
+    # A capture lacks frames on the air at the end, and the sender of a response whose request it lacks.
     assert len(seen) == pytest.approx(len(sent), abs=2)
     several = min(len(sent), len(seen))
     assert list(seen["airtime"][:several]) == list(sent["airtime"][:several])
     assert list(seen["kind"][:several]) == list(sent["kind"][:several])
     shift = sent["start"].to_numpy()[:several] - seen["start"].to_numpy()[:several]
-    assert np.ptp(shift) <= 1_000, "stamps are microseconds at the least"
+    assert np.ptp(shift) <= 1_000, "time stamps have a resolution of 1 us"
     assert capture.head["source"] == "capture"
     assert {"from", "outcome", "try"} <= set(capture.head["inferred"])
 
 
-def test_outcomes_and_tries_are_what_answers_and_numbers_say(made, tmp_path):
-    log, pcap = made
+def test_outcomes_and_attempts_follow_from_responses_and_sequence_numbers(logs, tmp_path):
+    log, pcap = logs
     run, (_, capture) = multihop.frames(log), captured(pcap, tmp_path, interface=0)
     data = capture.transmissions.query("kind == 'data' and to == '02:00:00:00:00:01'")
     own = run.query("kind == 'data' and `from` == 'n0'")
     several = min(len(data), len(own)) - 1
     answered = (data["outcome"] == "arrived").to_numpy()[:several]
-    # What arrived is known to its sender by the ACK, unless that was lost.
+    # The ACK reveals that a frame arrived, unless the ACK was lost.
     assert not np.any(answered & (own["outcome"] != "arrived").to_numpy()[:several])
     assert answered.sum() >= 0.9 * (own["outcome"] == "arrived").sum()
     assert set(data["outcome"]) <= {"arrived", "unknown"}
@@ -69,8 +69,8 @@ def test_outcomes_and_tries_are_what_answers_and_numbers_say(made, tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
-def test_airtimes_are_those_of_tshark_to_a_microsecond(made, tmp_path):
-    _, pcap = made
+def test_airtimes_equal_those_of_tshark_to_a_microsecond(logs, tmp_path):
+    _, pcap = logs
     _, capture = captured(pcap, tmp_path, interface=1)
     fields = ["-T", "fields", "-e", "wlan_radio.duration"]
     printed = subprocess.run(
@@ -82,20 +82,20 @@ def test_airtimes_are_those_of_tshark_to_a_microsecond(made, tmp_path):
     assert np.abs(ours - theirs).max() <= 1
 
 
-def test_a_window_and_a_limit(made, tmp_path):
-    _, pcap = made
+def test_an_interval_selects_frames_and_a_limit_is_enforced(logs, tmp_path):
+    _, pcap = logs
     _, whole = captured(pcap, tmp_path, interface=0)
     _, part = captured(pcap, tmp_path, interface=0, between=(0.5, 1.0))
     starts = whole.tables["transmissions"]["start"]
     assert list(part.tables["transmissions"]["start"]) == list(starts[starts.between(500_000_000, 1_000_000_000)])
-    with pytest.raises(UserError, match=r"transmissions are more than the 100 .* name a window of time"):
-        write_capture_log(pcap, tmp_path / "most.frames", most=100)
-    assert not (tmp_path / "most.frames").exists()
+    with pytest.raises(UserError, match=r"a capture has at most 100; name an interval"):
+        write_capture_log(pcap, tmp_path / "limit.frames", limit=100)
+    assert not (tmp_path / "limit.frames").exists()
 
 
-def test_a_capture_that_is_cut_short_is_shown_as_far_as_it_goes(made, tmp_path):
+def test_a_capture_that_is_cut_short_is_read_to_its_end(logs, tmp_path):
     short = tmp_path / "short.pcapng"
-    short.write_bytes(made[1].read_bytes()[:100_001])
+    short.write_bytes(logs[1].read_bytes()[:100_001])
     found, log = captured(short, tmp_path)
     assert found.broken is not None
     assert 0 < len(log.tables["transmissions"]) == found.transmissions
@@ -105,26 +105,26 @@ def test_a_capture_that_is_cut_short_is_shown_as_far_as_it_goes(made, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [(b"", "capture"), (b"something else entirely", "capture")],
 )
-def test_what_is_no_capture_says_so(tmp_path, data, said):
+def test_other_files_are_refused(tmp_path, data, message):
     file = tmp_path / "none.pcap"
     file.write_bytes(data)
     done = call("view", file)
     assert done.exit_code != 0
-    assert said in str(done.exception)
+    assert message in str(done.exception)
 
 
-def test_a_capture_without_frames_says_so(tmp_path):
+def test_a_capture_without_frames_is_refused(tmp_path):
     file = tmp_path / "empty.pcap"
     file.write_bytes(bytes.fromhex("d4c3b2a1020004000000000000000000ffff00007f000000"))
     with pytest.raises(UserError, match=r"empty\.pcap: "):
         multihop.capture_frames(file, tmp_path / "x.frames")
 
 
-def test_the_commands_write_a_page_and_a_log(made, tmp_path):
-    _, pcap = made
+def test_the_commands_write_a_page_and_a_log(logs, tmp_path):
+    _, pcap = logs
     page, log = tmp_path / "page.html", tmp_path / "by.frames"
     done = call("view", pcap, "--interface", "2", "--out", page)
     assert done.exit_code == 0, done.output
@@ -132,11 +132,11 @@ def test_the_commands_write_a_page_and_a_log(made, tmp_path):
     done = call("measure", pcap, "--frames", log, "--interface", "2", "--between", "1 s, 2 s")
     assert done.exit_code == 0, done.output
     assert multihop.frames(log)["start"].between(1_000_000_000, 2_000_000_000).all()
-    for words, said in [
+    for words, message in [
         (["measure", pcap, "--between", "1 s, 2 s"], "add --frames"),
-        (["view", made[0], "--interface", "1"], "is not a capture"),
+        (["view", logs[0], "--interface", "1"], "is not a capture"),
         (["measure", pcap, "--frames", log, "--interface", "99"], "no such interface"),
     ]:
         refused = call(*words)
         assert refused.exit_code != 0
-        assert said in str(refused.exception)
+        assert message in str(refused.exception)

@@ -1,4 +1,4 @@
-"""Back-off in the viewer: where it happened, as far as a log tells, also beyond the edges of what is in sight."""
+"""Backoff in the viewer: slots and deferrals are located where they follow from the log."""
 
 import pytest
 from typer.testing import CliRunner
@@ -9,7 +9,7 @@ from multihop.cli.app import app
 from multihop.framelog import packed
 from multihop.report.viewer import page
 
-#: Eight stations that hear each other, all of which have something to send.
+#: Eight saturated stations that hear each other.
 SATURATED = (
     """
 duration = "2 s"
@@ -28,7 +28,7 @@ nodes = [
 """.format(",\n  ".join(f'{{ name = "s{n}", position = ["{10 * n} m", "{n % 3 * 5} m"] }}' for n in range(8)))
     + "".join(f'[[flows]]\nfrom = "s{n}"\nto = "s0"\nscheme = "udp"\n' for n in range(1, 8))
 )
-#: Senders that do not hear each other, with RTS.
+#: Two hidden senders with RTS.
 RESERVED = """
 duration = "1 s"
 warmup = "0 s"
@@ -56,15 +56,15 @@ to = "n1"
 scheme = "udp"
 """
 VIEWER = "document.querySelector('.viewer-host').viewer"
-#: Where in a lane back-off and NAV are.
+#: Vertical positions of backoff and NAV in a lane.
 BACKOFF, NAV = 18, 22
 
-#: Of all contentions with slots: how many have their slots in a place; whether these are as long as what counted; in
-#: how many a place is over a frame of a node within this distance that began earlier than a slot before.
-PLACED = """(sensed) => {
+#: Counts all contentions with slots, those whose slots are located, those with a wrong total duration, and those whose
+#: slots overlap a frame of a node within a distance (`wrong`) or beyond (`hidden`) that began more than a slot earlier.
+LOCATED = """(sensed) => {
   const { model } = document.querySelector(".viewer-host").viewer;
   const { head } = model;
-  const made = { all: 0, placed: 0, odd: 0, wrong: 0, hidden: 0, deferred: 0 };
+  const counts = { all: 0, located: 0, odd: 0, wrong: 0, hidden: 0, deferred: 0 };
   const apart = (one, other) => {
     const [a, b] = [head.nodes[one].position, head.nodes[other].position];
     return Math.hypot(a[0] - b[0], a[1] - b[1]);
@@ -72,28 +72,28 @@ PLACED = """(sensed) => {
   for (let i = 0; i < model.count; i += 1) {
     if (model.contends[i] < 0 || !model.slots[i]) continue;
     const { counted, busy, since, until } = model.contentions.of(i);
-    made.all += 1;
+    counts.all += 1;
     if (!counted.length) continue;
-    made.placed += 1;
-    made.deferred += busy.length > 0;
+    counts.located += 1;
+    counts.deferred += busy.length > 0;
     const within = (list) => list.every(([from, to]) => from >= since - 1 && to <= until + 1 && to > from);
     const length = counted.reduce((sum, [from, to]) => sum + to - from, 0);
-    if (Math.abs(length - model.slots[i] * head.slot_ns) > 1 || !within(counted) || !within(busy)) made.odd += 1;
+    if (Math.abs(length - model.slots[i] * head.slot_ns) > 1 || !within(counted) || !within(busy)) counts.odd += 1;
     const [first, last] = model.range(since, until);
     const over = { true: false, false: false };
     for (let other = first; other < last; other += 1) {
       if (model.from[other] === model.from[i]) continue;
-      const begins = model.start[other] + head.slot_ns + 3000;
-      const isOver = counted.some(([from, to]) => Math.min(to, model.end[other]) > Math.max(from, begins));
+      const start = model.start[other] + head.slot_ns + 3000;
+      const isOver = counted.some(([from, to]) => Math.min(to, model.end[other]) > Math.max(from, start));
       if (isOver) over[apart(model.from[i], model.from[other]) <= sensed] = true;
     }
-    made.wrong += over.true;
-    made.hidden += over.false;
+    counts.wrong += over.true;
+    counts.hidden += over.false;
   }
-  return made;
+  return counts;
 }"""
 
-#: The colour that a pixel of a lane has, and those that lines below the lanes have.
+#: Returns the name of the colour of a pixel in a lane.
 PIXEL = """([node, row, share]) => {
   const { viewer } = document.querySelector(".viewer-host");
   viewer.drawNow();
@@ -110,7 +110,7 @@ PIXEL = """([node, row, share]) => {
 
 @pytest.fixture
 def opened(shown, tmp_path):
-    """Opens the viewer of a run, or of a part of it as the command's options say."""
+    """Opens the viewer of a run, or of the part that options of the command select."""
 
     def open_page(scenario, *part, **options):
         log = tmp_path / "run.frames"
@@ -136,7 +136,7 @@ def opened(shown, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("scenario", "sensed", "least", "hides"),
+    ("scenario", "sensed", "minimum", "has_hidden"),
     [
         (SATURATED, 550, 0.6, False),
         (RESERVED, 250, 0.95, True),
@@ -145,21 +145,21 @@ def opened(shown, tmp_path):
     ],
     ids=["saturated", "reserved", "hidden", "chain"],
 )
-def test_slots_are_where_the_medium_was_idle_for_their_node(opened, scenario, sensed, least, hides):
-    """By the geometry, which the viewer does not use: no slot is over a frame that its node senses."""
+def test_slots_are_located_where_their_node_senses_an_idle_medium(opened, scenario, sensed, minimum, has_hidden):
+    """The check uses positions of nodes, which the viewer does not."""
     tab = opened(scenario, duration="3 s", warmup="0 s")
-    found = tab.evaluate(PLACED, sensed)
+    found = tab.evaluate(LOCATED, sensed)
     assert found["all"] > 300
-    assert found["placed"] >= least * found["all"], "of the others the log does not tell"
+    assert found["located"] >= minimum * found["all"], "the other slots do not follow from the log"
     assert found["deferred"] > 10
     assert (found["odd"], found["wrong"]) == (0, 0)
-    assert (found["hidden"] > 10) == hides, "hidden senders are counted through, and nothing else is"
+    assert (found["hidden"] > 10) == has_hidden, "slots overlap only frames of hidden senders"
 
 
-def test_what_overlaps_with_the_edges_is_there(opened):
-    """The frame of a contention comes after what is in sight, or a NAV was set before."""
+def test_backoff_and_nav_are_drawn_across_the_edges_of_the_view(opened):
+    """The frame of the contention follows the visible interval, or the NAV was set before it."""
     tab = opened(RESERVED)
-    i, begins, ends = tab.evaluate(
+    i, start, end = tab.evaluate(
         """() => {
       const { model } = document.querySelector(".viewer-host").viewer;
       const isOne = (i) => model.contends[i] > 5e7 && model.start[i] - model.contends[i] > 5e6;
@@ -171,7 +171,7 @@ def test_what_overlaps_with_the_edges_is_there(opened):
     }"""
     )
     node = tab.evaluate(f"{VIEWER}.model.from[{i}]")
-    middle = (begins + ends) / 2
+    middle = (start + end) / 2
     for length in (2e7, 1e6, 1e4):
         tab.evaluate(f"{VIEWER}.show({middle - length / 2}, {middle + length / 2})")
         assert tab.evaluate(PIXEL, [node, BACKOFF, 0.51]) == "backoff", length
@@ -182,11 +182,11 @@ def test_what_overlaps_with_the_edges_is_there(opened):
     assert tab.evaluate(PIXEL, [node, BACKOFF, 0.51]) == "soft"
 
 
-def test_words_tell_slots_deferring_and_spaces_apart(opened):
+def test_the_text_separates_slots_deferrals_and_spaces(opened):
     tab = opened(SCENARIOS / "hidden-terminal.toml", duration="3 s", warmup="0 s")
     frames = multihop.frames(tab.evaluate("location.pathname").replace(".html", ".frames"))
-    # A retry after no answer, with nothing on the air of whom it hears: a timeout is no deferring.
-    said = tab.evaluate(
+    # A retry after a timeout, during which the node hears nothing, contains no deferral.
+    i, text = tab.evaluate(
         """() => {
       const { viewer } = document.querySelector(".viewer-host");
       const { model } = viewer;
@@ -199,11 +199,11 @@ def test_words_tell_slots_deferring_and_spaces_apart(opened):
       return null;
     }"""
     )
-    row = frames.iloc[said[0]]
-    assert "try 2" in said[1]
+    row = frames.iloc[i]
+    assert "attempt 2" in text
     assert row["try"] == 2
-    lines = [line for line in said[1].splitlines() if "try 2" in line]
-    assert "of back-off counted" in lines[0]
+    lines = [line for line in text.splitlines() if "attempt 2" in line]
+    assert "of backoff counted" in lines[0]
     assert "inter-frame spaces and timeouts took" in lines[0]
     assert "deferred" not in lines[0]
     deferred = tab.evaluate(
@@ -213,12 +213,12 @@ def test_words_tell_slots_deferring_and_spaces_apart(opened):
       return all.flatMap((i) => model.contentions.of(i).busy.map(([from, to]) => to - from));
     }"""
     )
-    assert min(deferred) > 1000, "the end of an ACK, a propagation delay later, is none"
+    assert min(deferred) > 1000, "the propagation delay of an ACK's end is no deferral"
 
 
 @pytest.mark.parametrize("part", [("--nodes", "n0"), ("--between", "1 s, 2 s")], ids=["nodes", "between"])
-def test_of_a_part_of_a_run_no_contention_is_made_up(opened, part):
-    """What is not in the log may have ended an exchange, or been heard."""
+def test_a_partial_log_invents_no_contention(opened, part):
+    """Frames outside the log may have ended an exchange or been heard."""
     tab = opened(SCENARIOS / "hidden-terminal.toml", *part, duration="3 s", warmup="0 s")
     found = tab.evaluate(
         """() => {
@@ -227,22 +227,22 @@ def test_of_a_part_of_a_run_no_contention_is_made_up(opened, part):
       return {
         longest: Math.max(...all.map((i) => model.start[i] - model.contends[i])),
         nodes: [...new Set(all.filter((i) => model.waited[i] < 0).map((i) => model.from[i]))].sort(),
-        placed: all.filter((i) => model.contentions.of(i).counted.length).length,
+        located: all.filter((i) => model.contentions.of(i).counted.length).length,
       };
     }"""
     )
     assert found["longest"] < 0.2e9
     if "--nodes" in part:
         assert found["nodes"] == [0]
-        assert found["placed"] == 0
+        assert found["located"] == 0
     else:
         assert found["nodes"] == [0, 2]
-        assert found["placed"] > 50
+        assert found["located"] > 50
 
 
-def test_words_say_where_the_log_does_not_tell(opened):
+def test_the_text_states_that_slots_are_not_located(opened):
     tab = opened(SATURATED)
-    said = tab.evaluate(
+    text = tab.evaluate(
         """() => {
       const { viewer } = document.querySelector(".viewer-host");
       const { model } = viewer;
@@ -252,6 +252,6 @@ def test_words_say_where_the_log_does_not_tell(opened):
       return viewer.words.querySelector(`li[data-time="${model.start[i]}"]`).innerText;
     }"""
     )
-    assert "slots of back-off counted" in said
-    assert "it deferred to what it heard for" in said
-    assert said.count("when the slots counted, the log does not tell") == 1
+    assert "slots of backoff counted" in text
+    assert "the sender deferred for" in text
+    assert text.count("the log does not show when the slots counted") == 1

@@ -1,4 +1,4 @@
-"""Captures of several clocks, and logs with more, or other, in them than a page was made for."""
+"""Captures with several clocks, and logs that are damaged, cut short, empty or too large."""
 
 import itertools
 import shutil
@@ -16,7 +16,7 @@ from multihop.framelog import packed, read
 from multihop.report.viewer import page
 
 HOUR = 3_600_000_000_000
-#: pcapng: kinds of blocks, where a packet has its stamp and the radio's timer, and an interface's option of resolution.
+#: pcapng: types of blocks, offsets of time stamp and radio timer, options of the time resolution.
 INTERFACE, PACKET = 1, 6
 STAMP, TIMER = 12, 28 + 8
 NANOSECONDS, MICROSECONDS = bytes.fromhex("0900010009"), bytes.fromhex("0900010006")
@@ -37,8 +37,8 @@ def log(tmp_path_factory):
 
 
 def with_clocks(pcap, out, clock, interfaces=lambda _, block: block):
-    """The capture, with the stamps (ns) and timers (us) that `clock` makes, and other blocks of interfaces."""
-    content, made, at = pcap.read_bytes(), bytearray(), 0
+    """Writes a copy of a capture with time stamps (ns) and timers (us) of `clock`, and changed interface blocks."""
+    content, written, at = pcap.read_bytes(), bytearray(), 0
     numbers, packets = itertools.count(), itertools.count()
     while at < len(content):
         kind, length = struct.unpack_from("<II", content, at)
@@ -52,13 +52,13 @@ def with_clocks(pcap, out, clock, interfaces=lambda _, block: block):
             stamp, timer = clock(interface, next(packets), (high << 32) + low, timer)
             struct.pack_into("<II", block, STAMP, stamp >> 32, stamp & 0xFFFF_FFFF)
             struct.pack_into("<Q", block, TIMER, timer)
-        made += block
-    out.write_bytes(made)
+        written += block
+    out.write_bytes(written)
     return out
 
 
 def lanes(capture, tmp_path, interface=0):
-    """The transmissions of an interface, and the description of their log."""
+    """Returns the transmissions of an interface, and the description of their log."""
     out = tmp_path / "lanes.frames"
     multihop.capture_frames(capture, out, interface=interface)
     found = read(out)
@@ -69,8 +69,8 @@ def call(*words):
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
-def test_each_interface_has_a_clock_of_its_own(pcap, tmp_path):
-    """One is an hour ahead; its lanes are what they were, and those of the others as well."""
+def test_each_interface_has_its_own_clock(pcap, tmp_path):
+    """The clock of one interface is an hour ahead; the lanes of all interfaces remain."""
     ahead = with_clocks(
         pcap,
         tmp_path / "ahead.pcapng",
@@ -84,7 +84,7 @@ def test_each_interface_has_a_clock_of_its_own(pcap, tmp_path):
         assert moved["duration_ns"] == head["duration_ns"] < 4e9
 
 
-def test_interfaces_may_have_stamps_of_different_resolution(pcap, tmp_path):
+def test_interfaces_may_have_different_time_resolutions(pcap, tmp_path):
     def coarse(number, block):
         assert NANOSECONDS in block
         return block.replace(NANOSECONDS, MICROSECONDS) if number == 1 else block
@@ -104,8 +104,8 @@ def test_interfaces_may_have_stamps_of_different_resolution(pcap, tmp_path):
 
 
 @pytest.mark.parametrize("has_timer", [False, True])
-def test_a_clock_that_jumps_back_leaves_lanes_in_order(pcap, tmp_path, browser, has_timer):
-    """By 10 s, in the middle: the host's alone, or the radio's with it."""
+def test_lanes_are_ordered_after_a_clock_jumps_back(pcap, tmp_path, browser, has_timer):
+    """The clock of the host, or also that of the radio, jumps back by 10 s in the middle."""
     back = with_clocks(
         pcap,
         tmp_path / "back.pcapng",
@@ -116,14 +116,14 @@ def test_a_clock_that_jumps_back_leaves_lanes_in_order(pcap, tmp_path, browser, 
     )
     before, _ = lanes(pcap, tmp_path)
     after, head = lanes(back, tmp_path)
-    assert list(after["kind"]) == list(before["kind"]), "nothing is lost"
+    assert list(after["kind"]) == list(before["kind"]), "no frame is lost"
     assert list(after["airtime"]) == list(before["airtime"])
     starts = after["start"].to_numpy()
     assert (np.diff(starts) >= 0).all()
     assert starts[0] >= 0
     assert head["duration_ns"] < 4e9
     if not has_timer:
-        assert np.abs(starts - before["start"].to_numpy()).max() <= 1_000, "the radio's timer says how long it was"
+        assert np.abs(starts - before["start"].to_numpy()).max() <= 1_000, "the radio's timer measures the gap"
     done = call("view", back)
     assert done.exit_code == 0, done.output
     tab = opened(browser, tmp_path / "back.pcapng.html")
@@ -150,55 +150,55 @@ def shown(browser, tmp_path, data, fragment=""):
 
 
 def copied(log, folder):
-    """A copy of a log, and the file of its transmissions."""
+    """Copies a log and returns it with the file of its transmissions."""
     copy = folder / "copy.frames"
     shutil.copytree(log, copy)
     return copy, copy / "transmissions.parquet"
 
 
-def test_more_transmissions_than_a_page_holds_ask_for_a_window(browser, tmp_path, log, monkeypatch):
-    monkeypatch.setattr("multihop.cli.view._MOST", 100)
+def test_too_many_transmissions_for_a_page_are_refused(browser, tmp_path, log, monkeypatch):
+    monkeypatch.setattr("multihop.cli.view._MAX_TRANSMISSIONS", 100)
     done = call("view", log, "--out", tmp_path / "x.html")
     assert isinstance(done.exception, UserError)
-    assert "transmissions are more than 100; name a window of time" in str(done.exception)
+    assert "transmissions, at most 100 can be read; name an interval" in str(done.exception)
     assert not (tmp_path / "x.html").exists()
     data = packed(log).data
     at = data.index(b'"name":"transmissions","rows":') + len(b'"name":"transmissions","rows":')
-    # The page adds spaces up to a multiple of eight, in which the number has room.
+    # The header is padded to a multiple of eight bytes, which leaves room for the number.
     length = int.from_bytes(data[:4], "little")
     rows = len(data[at : at + 20].split(b"}")[0])
     huge = data[:at] + b"5000001".ljust(rows) + data[at + rows :]
     tab = shown(browser, tmp_path, (length + len(huge) - len(data)).to_bytes(4, "little") + huge[4:])
-    said = tab.get_by_role("alert").inner_text()
-    assert "5000001 transmissions, more than the 5000000 that a page holds. Name a window" in said
+    message = tab.get_by_role("alert").inner_text()
+    assert "5000001 transmissions; a page holds at most 5000000. Name an interval" in message
 
 
-def test_a_flipped_byte_says_where_and_what_can_still_be_read(tmp_path, log):
+def test_a_flipped_bit_is_located_and_other_intervals_are_read(tmp_path, log):
     copy, file = copied(log, tmp_path)
     data = bytearray(file.read_bytes())
     at = data.index(b"PAR1", 4) + 4
     data[at + 1000] ^= 1
     file.write_bytes(data)
-    place = f"transmissions.parquet, batch 1, at byte {at}, has another check sum than it says"
-    said = f"copy.frames: damaged: {place}; write the log again"
-    with pytest.raises(UserError, match=said):
+    fault = f"batch 1 at byte {at} does not match its checksum"
+    message = f"copy.frames: transmissions.parquet is damaged: {fault}; write the log again"
+    with pytest.raises(UserError, match=message):
         multihop.frames(copy)
-    assert said in str(call("view", copy).exception)
-    assert len(multihop.frames(copy, (100, 200))) == 0, "what does not overlap the batch can be read"
+    assert message in str(call("view", copy).exception)
+    assert len(multihop.frames(copy, (100, 200))) == 0, "intervals outside the batch can be read"
 
 
-def test_a_file_that_is_missing_is_said(tmp_path, log):
+def test_a_missing_file_is_reported(tmp_path, log):
     copy, _ = copied(log, tmp_path)
     (copy / "windows.parquet").unlink()
-    with pytest.raises(UserError, match=r"damaged: windows\.parquet, which is missing; write the log again"):
+    with pytest.raises(UserError, match=r"windows\.parquet is damaged: the file is missing; write the log again"):
         multihop.frames(copy)
 
 
-def test_a_log_that_is_cut_short_says_where(tmp_path, log):
+def test_a_log_that_is_cut_short_is_read_with_a_warning(tmp_path, log):
     copy, file = copied(log, tmp_path)
     file.write_bytes(file.read_bytes()[:-10])
-    said = r"copy\.frames: transmissions\.parquet is cut short at byte \d+, after \d+ rows"
-    with pytest.warns(UserWarning, match=said):
+    message = r"copy\.frames: transmissions\.parquet is cut short at byte \d+, after \d+ rows"
+    with pytest.warns(UserWarning, match=message):
         found = multihop.frames(copy)
     assert found.equals(multihop.frames(log))
     done = call("view", copy)
@@ -207,7 +207,7 @@ def test_a_log_that_is_cut_short_says_where(tmp_path, log):
 
 
 def test_a_log_of_a_process_that_was_killed_is_read(tmp_path):
-    """Without the end of any file, as a run leaves its folder when it is killed."""
+    """A killed run leaves files without an end."""
     path = tmp_path / "chain.frames"
     multihop.run(SCENARIOS / "chain.toml", duration="100 s", warmup="0 s", frames=path)
     whole = multihop.frames(path)
@@ -222,19 +222,19 @@ def test_a_log_of_a_process_that_was_killed_is_read(tmp_path):
     assert found.equals(whole[:rows])
 
 
-def test_a_log_without_transmissions_says_so(browser, tmp_path):
+def test_an_empty_log_is_shown_with_a_note(browser, tmp_path):
     path = tmp_path / "none.frames"
     options = ["--duration", "2 s", "--warmup", "0 s", "-q", "--between", "1.9999999 s, 1.99999991 s"]
     assert call("run", SCENARIOS / "hidden-terminal.toml", "--frames", path, *options).exit_code == 0
     assert len(multihop.frames(path)) == 0
     tab = shown(browser, tmp_path, packed(path).data)
-    assert "There is no transmission in this log." in tab.locator(".viewer").inner_text()
+    assert "The log contains no transmission." in tab.locator(".viewer").inner_text()
     for name in ("next collision", "next drop", "all"):
         tab.get_by_role("button", name=name).click()
     assert tab.said == []
 
 
-def test_a_thousand_nodes_are_scrolled_through(browser, tmp_path):
+def test_a_thousand_nodes_can_be_scrolled(browser, tmp_path):
     path = tmp_path / "row.frames"
     multihop.run(
         """
@@ -259,7 +259,7 @@ scheme = "udp"
     assert tab.said == []
 
 
-def test_names_are_text_wherever_they_are_shown(browser, tmp_path):
+def test_names_are_never_markup(browser, tmp_path):
     path = tmp_path / "names.frames"
     name = "<img src=x onerror=alert(1)>"
     text = (SCENARIOS / "hidden-terminal.toml").read_text().replace('"left"', f'"{name}"')
@@ -286,7 +286,7 @@ def test_names_are_text_wherever_they_are_shown(browser, tmp_path):
     ],
     ids=["words", "far", "infinite", "megabyte", "broken"],
 )
-def test_a_link_that_means_nothing_shows_the_log(browser, tmp_path, log, fragment):
+def test_an_invalid_link_shows_the_log(browser, tmp_path, log, fragment):
     tab = shown(browser, tmp_path, packed(log).data, fragment)
     state = tab.evaluate("(({ from, to, at }) => [from, to, at])(document.querySelector('.viewer-host').viewer.state)")
     assert all(np.isfinite(state)), state

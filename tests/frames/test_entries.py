@@ -1,4 +1,4 @@
-"""How packets come to nodes otherwise than by a frame: from their source, over a wire, from another radio of a node."""
+"""Entries of packets into nodes: from their source, over a wire, from another radio of the node."""
 
 import pytest
 
@@ -6,7 +6,7 @@ import multihop
 from multihop.framelog import read
 
 BASE = 'duration = "2 s"\nwarmup = "0 s"\n'
-#: A server behind an access point, by a wire of 5 ms.
+#: A server that a wire of 5 ms connects to an access point.
 WIRED = (
     f'{BASE}[topology]\nnodes = [{{ name = "ap", position = ["0 m", "0 m"] }}, '
     '{ name = "client", position = ["50 m", "0 m"] }, { name = "server" }]\n'
@@ -24,7 +24,7 @@ RADIOS = (
 
 
 def entries(log):
-    """The entries of a log, in words."""
+    """Returns the entries of a log with names."""
     ingress = log.in_words(log.tables["ingress"])
     rows = log.tables["entries"]
     return rows.assign(**{name: ingress[name].to_numpy()[rows["ingress"]] for name in ingress.columns})
@@ -36,7 +36,7 @@ def wired(tmp_path_factory):
     return multihop.run(WIRED, frames=path), read(path)
 
 
-def test_every_packet_has_a_beginning_at_its_source(wired):
+def test_every_packet_enters_its_source(wired):
     result, log = wired
     all_of_them = entries(log)
     own = all_of_them[all_of_them["node"] == all_of_them["from"]]
@@ -52,7 +52,7 @@ def test_every_packet_has_a_beginning_at_its_source(wired):
     assert (queued["time"] <= queued["start"]).all()
 
 
-def test_hops_over_wires_are_there(wired):
+def test_hops_over_wires_are_logged(wired):
     _, log = wired
     all_of_them = entries(log)
     keys = ["flow", "carries", "packet"]
@@ -69,10 +69,10 @@ def test_hops_over_wires_are_there(wired):
         crossed = over.merge(left[[*keys, "at"]], on=keys)
         assert len(crossed) == len(over) > 50
         assert (crossed["time"] - crossed["at"] >= 5_000_000).all(), "the delay of the wire"
-        assert len(left) - len(over) < 20, "only what is under way is not there yet"
+        assert len(left) - len(over) < 20, "only packets on the wire have no entry yet"
 
 
-def test_moves_between_radios_are_there(tmp_path):
+def test_moves_between_radios_are_logged(tmp_path):
     path = tmp_path / "radios.frames"
     multihop.run(RADIOS, frames=path)
     log = read(path)
@@ -91,10 +91,10 @@ def test_moves_between_radios_are_there(tmp_path):
     arrived = sent[(sent["outcome"] == "arrived") & (sent["kind"] == "data")]
     ends = arrived.assign(end=arrived["start"] + arrived["airtime"])
     both = data.merge(ends[ends["carries"] == "data"], on=["flow", "carries", "packet"])
-    assert ((both["time"] - both["end"]).abs() <= 1_000).sum() >= 50, "at once, when the frame is there"
+    assert ((both["time"] - both["end"]).abs() <= 1_000).sum() >= 50, "at the end of the frame"
 
 
-def test_a_part_has_only_its_entries(tmp_path):
+def test_an_interval_contains_only_its_entries(tmp_path):
     path = tmp_path / "part.frames"
     multihop.run(WIRED, frames=path)
     part = read(path, (500_000_000, 600_000_000))

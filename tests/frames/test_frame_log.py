@@ -1,4 +1,4 @@
-"""Frame logs: what the commands write, what Python reads, what is refused."""
+"""Frame logs: output of the commands, reading in Python, refused input."""
 
 import base64
 import json
@@ -38,7 +38,7 @@ def test_airtimes_add_up_to_the_table_of_nodes_to_the_nanosecond(logged):
         assert airtime == round(shares[name] * 5e9)
 
 
-def test_collisions_are_those_counted(logged):
+def test_collisions_equal_those_counted(logged):
     result, path = logged
     frames = multihop.frames(path)
     counted = result.output["collisions"]["lost"]
@@ -52,7 +52,7 @@ def test_a_log_changes_nothing(logged):
     assert alone.output["summary"]["fingerprint"] == result.output["summary"]["fingerprint"]
 
 
-def test_a_part_is_of_the_nodes_and_the_interval_that_were_named(tmp_path, logged):
+def test_a_selection_contains_the_named_nodes_and_interval(tmp_path, logged):
     path = tmp_path / "part.frames"
     done = call(
         "run",
@@ -77,22 +77,22 @@ def test_a_part_is_of_the_nodes_and_the_interval_that_were_named(tmp_path, logge
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--nodes", "n0"], "add --frames"),
         (["--frames", "{tmp}/x.frames", "--nodes", "n9"], "no node 'n9'"),
-        (["--frames", "{tmp}/x.frames", "--between", "2 s"], "needs two instants"),
-        (["--frames", "{tmp}/x.frames", "--between", "2 s, 1 s"], "before the second"),
+        (["--frames", "{tmp}/x.frames", "--between", "2 s"], "needs two times"),
+        (["--frames", "{tmp}/x.frames", "--between", "2 s, 1 s"], "before a second one"),
         (["--frames", "{tmp}/x.frames", "--seeds", "2"], "leave --seeds out"),
     ],
 )
-def test_bad_options_are_refused(tmp_path, words, said):
+def test_bad_options_are_refused(tmp_path, words, message):
     done = call("run", HIDDEN, *(word.format(tmp=tmp_path) for word in words))
     assert done.exit_code != 0
-    assert said in str(done.exception or done.output)
+    assert message in str(done.exception or done.output)
 
 
-def test_a_log_of_a_flow_has_its_frames_and_their_answers(tmp_path):
+def test_a_log_of_a_flow_has_its_frames_and_their_responses(tmp_path):
     path, pcap = tmp_path / "flow.frames", tmp_path / "flow.pcapng"
     options = ["--duration", "2 s", "--warmup", "0 s", "-q"]
     done = call("run", HIDDEN, *options, "--frames", path, "--pcap", pcap, "--flows", "left")
@@ -101,7 +101,7 @@ def test_a_log_of_a_flow_has_its_frames_and_their_answers(tmp_path):
     assert set(frames[frames["kind"] == "data"]["flow"]) == {"left"}
     assert {"data", "ack"} <= set(frames["kind"])
     arrived = frames[frames["outcome"] == "arrived"]
-    # Senders of answers name no flow, but answer frames of this one.
+    # Responses name no flow, but respond to frames of this flow.
     assert set(arrived["from"]) | set(arrived["to"]) == {"n0", "n1"}
     seen = multihop.measure(pcap)
     assert set(seen.links[["sender", "receiver"]].itertuples(index=False, name=None)) == {
@@ -124,22 +124,22 @@ def test_compare_writes_a_log_of_each_scheme(tmp_path):
     assert {log.head["seed"] for log in logs.values()} == {3}
 
 
-def test_what_is_no_log_or_cut_short_says_so(tmp_path, logged):
+def test_other_paths_and_old_logs_are_refused(tmp_path, logged):
     other = tmp_path / "other"
     other.write_bytes(b"something else")
-    with pytest.raises(UserError, match="no frame log"):
+    with pytest.raises(UserError, match="not a frame log: needs a folder"):
         multihop.frames(other)
     with pytest.raises(UserError, match="no such file"):
         multihop.frames(tmp_path / "none")
-    with pytest.raises(UserError, match=r"this is no frame log: it has no transmissions\.parquet"):
+    with pytest.raises(UserError, match=r"not a frame log: transmissions\.parquet is missing"):
         multihop.frames(tmp_path)
     old = tmp_path / "old.frames"
     old.write_bytes(b"mhframes\6\0\0\0")
-    with pytest.raises(UserError, match="of an earlier version: write it again"):
+    with pytest.raises(UserError, match=r"a log of multihop 0\.1: write it again"):
         multihop.frames(old)
     assert not read(logged[1]).cut_short
-    with pytest.raises(UserError, match="name a window"):
-        read(logged[1], most=10)
+    with pytest.raises(UserError, match="name an interval"):
+        read(logged[1], limit=10)
 
 
 def test_names_are_text_in_the_page(logged):
@@ -158,7 +158,7 @@ def test_a_trace_has_an_event_for_each_transmission(tmp_path, logged):
     assert sum(event["dur"] for event in lanes) == pytest.approx(frames["airtime"].sum() / 1000)
 
 
-def test_a_packet_that_is_alone_in_an_aggregate_arrives_with_it(tmp_path):
+def test_a_single_packet_in_an_aggregate_arrives_with_it(tmp_path):
     path = tmp_path / "ax.frames"
     multihop.run(SCENARIOS / "wlan-11ax.toml", duration="2 s", warmup="0 s", frames=path)
     log = read(path)
@@ -167,10 +167,10 @@ def test_a_packet_that_is_alone_in_an_aggregate_arrives_with_it(tmp_path):
     alone = both[(both["size"] == 1) & (both["outcome"] == 0)]
     assert len(alone) > 10
     assert (alone["sum"] == 0).all()
-    assert (both[both["size"] > 1]["sum"] > 0).any(), "of several, some are lost alone"
+    assert (both[both["size"] > 1]["sum"] > 0).any(), "some packets of larger aggregates are lost"
 
 
-def test_a_view_of_an_interval_has_what_begins_in_it(tmp_path, logged):
+def test_a_page_of_an_interval_has_the_frames_that_begin_in_it(tmp_path, logged):
     out = tmp_path / "part.html"
     done = call("view", logged[1], "--between", "1 s, 2 s", "--out", out)
     assert done.exit_code == 0, done.output
@@ -187,7 +187,7 @@ def test_a_view_of_an_interval_has_what_begins_in_it(tmp_path, logged):
     assert "no transmission begins" not in done.output
 
 
-def test_a_trace_of_an_interval_has_what_begins_in_it(tmp_path, logged):
+def test_a_trace_of_an_interval_has_the_frames_that_begin_in_it(tmp_path, logged):
     out = tmp_path / "part.json"
     done = call("view", logged[1], "--perfetto", out, "--between", "1 s, 1.1 s")
     assert done.exit_code == 0, done.output
@@ -198,14 +198,14 @@ def test_a_trace_of_an_interval_has_what_begins_in_it(tmp_path, logged):
 
 
 @pytest.mark.parametrize("options", [["--out", "{tmp}/x.html"], ["--perfetto", "{tmp}/x.json"]])
-def test_an_interval_with_nothing_in_it_is_noted(tmp_path, logged, options):
+def test_an_empty_interval_is_noted(tmp_path, logged, options):
     options = [word.format(tmp=tmp_path) for word in options]
     done = call("view", logged[1], "--between", "70 s, 80 s", *options)
     assert done.exit_code == 0, done.output
     assert "no transmission begins in --between; the log covers 5 s" in done.output
 
 
-def test_a_run_that_logs_nothing_notes_it(tmp_path):
+def test_an_empty_log_of_a_run_is_noted(tmp_path):
     path = tmp_path / "none.frames"
     options = ["--duration", "2 s", "--warmup", "0 s", "-q", "--frames", path, "--between", "70 s, 80 s"]
     done = call("run", HIDDEN, *options)
@@ -213,7 +213,7 @@ def test_a_run_that_logs_nothing_notes_it(tmp_path):
     assert "no frame matches --nodes, --flows and --between; the run lasts 2 s" in done.output
 
 
-def test_no_page_replaces_what_is_something_else(tmp_path, logged):
+def test_a_page_replaces_only_pages(tmp_path, logged):
     log, report = tmp_path / "x.frames", tmp_path / "x.html"
     shutil.copytree(logged[1], log)
     report.write_text("a report")
@@ -232,7 +232,7 @@ def test_no_page_replaces_what_is_something_else(tmp_path, logged):
     assert report.is_file()
 
 
-def test_several_logs_do_not_go_to_one_file(tmp_path, logged):
+def test_several_logs_need_several_files(tmp_path, logged):
     for name in ("a", "b"):
         shutil.copytree(logged[1], tmp_path / f"{name}.frames")
     done = call("view", tmp_path, "--out", tmp_path / "one.html")
@@ -243,7 +243,7 @@ def test_several_logs_do_not_go_to_one_file(tmp_path, logged):
     assert {path.name for path in tmp_path.glob("*.html")} == {"a.html", "b.html"}
 
 
-def test_frames_arrive_and_collide_where_delays_go_by_distance(tmp_path):
+def test_collisions_equal_those_counted_where_delays_depend_on_distance(tmp_path):
     path = tmp_path / "far.frames"
     far = {"medium.propagation_delay": "distance"}
     result = multihop.run(HIDDEN, duration="5 s", warmup="0 s", set=far, frames=path)
@@ -253,18 +253,18 @@ def test_frames_arrive_and_collide_where_delays_go_by_distance(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("between", "said"),
+    ("between", "message"),
     [
-        ("1 s, 2 s", "needs two instants in seconds"),
-        ((1,), "needs two instants in seconds"),
-        ((2, 1), "needs a first instant before the second"),
+        ("1 s, 2 s", "needs two times in seconds"),
+        ((1,), "needs two times in seconds"),
+        ((2, 1), "needs a first time of at least 0 s before a second one"),
     ],
 )
-def test_an_interval_that_is_none_is_one_message(logged, between, said):
-    with pytest.raises(UserError, match=f"between: found .*; {said}"):
+def test_an_invalid_interval_is_refused(logged, between, message):
+    with pytest.raises(UserError, match=f"between: found .*; {message}"):
         multihop.frames(logged[1], between)
 
 
-def test_words_have_one_type_in_any_interval(logged):
+def test_column_types_do_not_depend_on_the_interval(logged):
     whole, part = multihop.frames(logged[1]), multihop.frames(logged[1], (0, 1e-6))
     assert list(whole.dtypes) == list(part.dtypes)

@@ -1,4 +1,4 @@
-"""The viewer on many transmissions: what a picture costs does not grow with them, and still says what is in the log."""
+"""The viewer with many transmissions: the cost of drawing is bounded, and sums agree with the log."""
 
 import statistics
 
@@ -9,10 +9,10 @@ from conftest import SCENARIOS
 from multihop.framelog import packed, read
 from multihop.report.viewer import page
 
-#: A lane: where it begins, how high its blocks are, and where the lanes begin.
+#: Height of the axis and of a lane, rows of its blocks, left edge of the lanes, in pixels.
 AXIS, LANE, BLOCKS, LEFT = 22, 26, (4, 21), 110
 
-#: Counts what a picture asks of the canvas, and how long it takes; where it is asked for once before, lines are there.
+#: Counts canvas operations of a drawing and measures its time; a first drawing fills the caches.
 COUNTED = """([from, to]) => {
   const { viewer } = document.querySelector(".viewer-host");
   viewer.show(from, to);
@@ -24,22 +24,22 @@ COUNTED = """([from, to]) => {
   const counted = (call) => function (...given) { calls += 1; return call.apply(this, given); };
   names.forEach((name, at) => { canvas[name] = counted(known[at]); });
   const times = Array.from({ length: 15 }, () => {
-    const began = performance.now();
+    const start = performance.now();
     viewer.drawNow();
-    return performance.now() - began;
+    return performance.now() - start;
   });
   names.forEach((name, at) => { canvas[name] = known[at]; });
   return { calls: calls / times.length, times };
 }"""
 
-#: By lane, the share of the pixels of its blocks that have a colour of frames.
+#: Returns the share of coloured pixels in the blocks of each lane.
 COLOURED = f"""() => {{
   const {{ viewer }} = document.querySelector(".viewer-host");
   viewer.show(0, viewer.model.duration);
   viewer.drawNow();
   const {{ width, height }} = viewer.canvas;
   const {{ data }} = viewer.canvas.getContext("2d").getImageData(0, 0, width, height);
-  // The lines of the axis are grey.
+  // Lines of the axis are grey.
   const isColoured = (at) => Math.max(...data.subarray(at, at + 3)) - Math.min(...data.subarray(at, at + 3)) > 20;
   return viewer.state.nodes.slice(0, viewer.state.lanesInSight).map((_, lane) => {{
     let coloured = 0;
@@ -53,13 +53,13 @@ COLOURED = f"""() => {{
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory):
-    """Logs of one network, a short and a long one."""
+    """Returns a short and a long log of one network."""
     folder = tmp_path_factory.mktemp("many")
-    made = {}
+    paths = {}
     for seconds in (6, 60):
-        made[seconds] = folder / f"{seconds}.frames"
-        multihop.run(SCENARIOS / "mesh-demo.toml", duration=f"{seconds} s", warmup="0 s", frames=made[seconds])
-    return made
+        paths[seconds] = folder / f"{seconds}.frames"
+        multihop.run(SCENARIOS / "mesh-demo.toml", duration=f"{seconds} s", warmup="0 s", frames=paths[seconds])
+    return paths
 
 
 @pytest.fixture
@@ -74,36 +74,36 @@ def opened(shown, tmp_path):
     return open_page
 
 
-def test_a_picture_of_many_costs_what_one_of_few_costs(logs, opened):
+def test_the_cost_of_drawing_is_bounded(logs, opened):
     few, many = opened(logs[6]), opened(logs[60])
     transmissions = many.evaluate("document.querySelector('.viewer-host').viewer.model.count")
     assert transmissions > 80_000
     whole = few.evaluate(COUNTED, [0, 6e9]), many.evaluate(COUNTED, [0, 60e9])
-    # Lines of fewer points than there are columns are drawn point by point.
+    # Lines with fewer points than columns are drawn point by point.
     assert 1_000 < whole[0]["calls"] < 20_000
     assert whole[1]["calls"] < 20_000 < transmissions / 4
     for part in (1, 1e-1, 1e-2, 1e-3, 1e-6):
         found = many.evaluate(COUNTED, [20e9, 20e9 + part * 60e9])
-        # The widest picture of single frames has some thousand of them, with back-off and NAV.
+        # Single frames are drawn up to a few thousand, with backoff and NAV.
         assert found["calls"] < 60_000, part
-        # On an idle machine it is 2 to 12 ms; thirty in a second leave 33.
+        # An idle machine needs 2 to 12 ms; 30 drawings per second allow 33 ms.
         assert statistics.median(found["times"]) < 150, part
 
 
 @pytest.mark.parametrize("seconds", [6, 60])
-def test_sums_fill_lanes_as_far_as_nodes_transmit(logs, opened, seconds):
+def test_sums_fill_lanes_by_airtime(logs, opened, seconds):
     tab = opened(logs[seconds])
     shares = tab.evaluate(COLOURED)
     frames = multihop.frames(logs[seconds])
     names = [node["name"] for node in read(logs[seconds]).head["nodes"]][: len(shares)]
     airtimes = [frames.loc[frames["from"] == name, "airtime"].sum() / (seconds * 1e9) for name in names]
-    # A pixel of 17 is the least that a column shows.
+    # A column shows at least one of 17 pixels.
     assert shares == pytest.approx(airtimes, abs=0.03)
     assert max(airtimes) > 0.1
 
 
-def test_columns_have_the_airtime_of_their_time(logs, opened):
-    """Whatever is in sight: sums from one instant to another are those of what was on the air then."""
+def test_columns_contain_the_airtime_of_their_interval(logs, opened):
+    """Sums between any two times equal the airtime between them."""
     tab = opened(logs[60])
     log = read(logs[60])
     frames = log.transmissions

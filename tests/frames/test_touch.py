@@ -1,4 +1,4 @@
-"""The viewer under fingers: what a touch screen sends, through Chromium's own gestures."""
+"""The viewer on a touch screen, with gestures of Chromium."""
 
 import pytest
 
@@ -7,10 +7,10 @@ from conftest import SCENARIOS
 from multihop.framelog import packed
 from multihop.report.viewer import page
 
-#: Left of the lanes, height of the axis and of a lane, at a width of 400 pixels.
+#: Left edge of the lanes, height of the axis and of a lane, at a width of 400 pixels.
 LEFT, AXIS, LANE = 70, 22, 26
 
-#: As many nodes as there are not lanes in sight.
+#: More nodes than visible lanes.
 ROW = """
 duration = "1 s"
 warmup = "0 s"
@@ -26,7 +26,7 @@ scheme = "udp"
 
 
 class Fingers:
-    """A page on a touch screen, 400 pixels wide, and fingers on it."""
+    """Page on a touch screen of 400 pixels, with gestures."""
 
     def __init__(self, tab):
         self.tab = tab
@@ -45,13 +45,13 @@ class Fingers:
         return self.tab.evaluate(f"document.querySelector('.viewer-host').viewer.state.{name}")
 
     def time_at(self, px):
-        """The instant, in nanoseconds, at this many pixels from the canvas's edge."""
+        """Returns the time in nanoseconds at a horizontal position on the canvas."""
         _, _, width = self.box()
         first, last = self.state("from"), self.state("to")
         return first + (px - LEFT) / (width - LEFT) * (last - first)
 
-    def go(self, *paths, steps=10):
-        """Fingers go down together, along straight lines, and up one after the other; places are those of the page."""
+    def move(self, *paths, steps=10):
+        """Moves fingers along straight lines of page coordinates; they go down together and up one by one."""
 
         def at(share):
             return [
@@ -62,15 +62,15 @@ class Fingers:
         self.send("touchStart", at(0))
         for step in range(1, steps + 1):
             self.send("touchMove", at(step / steps))
-        for left in range(len(paths) - 1, -1, -1):
-            self.send("touchEnd", at(1)[:left])
+        for remaining in range(len(paths) - 1, -1, -1):
+            self.send("touchEnd", at(1)[:remaining])
         self.settle()
 
     def send(self, kind, points):
         self.devtools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
     def tap(self, x, y):
-        self.go(((x, y), (x, y)), steps=0)
+        self.move(((x, y), (x, y)), steps=0)
 
 
 @pytest.fixture(scope="module")
@@ -91,47 +91,47 @@ def touched(shown, tmp_path):
     return open_page
 
 
-def test_two_fingers_zoom_and_what_is_under_them_stays(log, touched):
+def test_two_fingers_zoom_and_the_times_under_them_stay(log, touched):
     fingers = touched(log, "#t=2.5&span=1")
     x, y, _ = fingers.box()
     before = [fingers.time_at(px) for px in (180, 240)]
-    fingers.go(((x + 180, y + 60), (x + 120, y + 60)), ((x + 240, y + 60), (x + 330, y + 60)))
+    fingers.move(((x + 180, y + 60), (x + 120, y + 60)), ((x + 240, y + 60), (x + 330, y + 60)))
     assert [fingers.time_at(px) for px in (120, 330)] == pytest.approx(before, abs=2e6)
-    # From 60 pixels to 210.
+    # The distance of the fingers grows from 60 to 210 pixels.
     assert fingers.state("to") - fingers.state("from") == pytest.approx(1e9 * 60 / 210, rel=0.05)
-    assert fingers.state("picked") == -1, "none of them was a tap"
-    fingers.go(((x + 120, y + 60), (x + 180, y + 60)), ((x + 330, y + 60), (x + 240, y + 60)))
+    assert fingers.state("picked") == -1, "no finger was a tap"
+    fingers.move(((x + 120, y + 60), (x + 180, y + 60)), ((x + 330, y + 60), (x + 240, y + 60)))
     assert fingers.state("to") - fingers.state("from") == pytest.approx(1e9, rel=0.1)
-    assert fingers.tab.evaluate("window.visualViewport.scale") == 1, "the page itself is as large as before"
+    assert fingers.tab.evaluate("window.visualViewport.scale") == 1, "the page is not zoomed"
 
 
-def test_two_fingers_of_which_one_rests_zoom_and_are_no_tap(log, touched):
+def test_two_fingers_zoom_while_one_rests(log, touched):
     fingers = touched(log, "#t=2.5&span=0.02")
     x, y, _ = fingers.box()
-    there = fingers.time_at(150)
-    fingers.go(((x + 150, y + 40), (x + 150, y + 40)), ((x + 250, y + 40), (x + 350, y + 40)))
-    assert fingers.time_at(150) == pytest.approx(there, abs=1e5)
+    anchor = fingers.time_at(150)
+    fingers.move(((x + 150, y + 40), (x + 150, y + 40)), ((x + 250, y + 40), (x + 350, y + 40)))
+    assert fingers.time_at(150) == pytest.approx(anchor, abs=1e5)
     assert fingers.state("to") - fingers.state("from") == pytest.approx(1e7, rel=0.1)
     assert (fingers.state("picked"), fingers.state("packet")) == (-1, None)
 
 
-def test_one_finger_pans_and_the_page_stays(log, touched):
+def test_one_finger_pans_without_scrolling_the_page(log, touched):
     fingers = touched(log, "#t=2.5&span=1")
     x, y, _ = fingers.box()
-    held = fingers.time_at(150)
-    fingers.go(((x + 150, y + 60), (x + 350, y + 64)))
-    assert fingers.time_at(350) == pytest.approx(held, abs=3e7)
+    anchor = fingers.time_at(150)
+    fingers.move(((x + 150, y + 60), (x + 350, y + 64)))
+    assert fingers.time_at(350) == pytest.approx(anchor, abs=3e7)
     assert fingers.state("to") - fingers.state("from") == pytest.approx(1e9)
     assert fingers.tab.evaluate("window.scrollY") == 0
     assert fingers.state("picked") == -1
 
 
-def test_a_finger_that_goes_up_moves_the_page(log, touched):
+def test_a_vertical_finger_scrolls_the_page(log, touched):
     fingers = touched(log, "#t=2.5&span=1", height=500)
     x, y, _ = fingers.box()
     assert fingers.tab.evaluate("document.documentElement.scrollHeight - window.innerHeight") > 100
     first = fingers.state("from")
-    fingers.go(((x + 200, y + 200), (x + 200, y + 40)), steps=20)
+    fingers.move(((x + 200, y + 200), (x + 200, y + 40)), steps=20)
     fingers.tab.wait_for_function("window.scrollY > 50")
     assert fingers.state("from") == pytest.approx(first, abs=2e7)
 
@@ -144,14 +144,14 @@ def test_a_tap_follows_a_packet(log, touched):
     x, y, width = fingers.box()
     lane = ["n0", "n1", "n2"].index(frame["from"])
     per = 0.2e9 / (width - LEFT)
-    assert frame.airtime / per < 24, "it is narrower than a finger"
+    assert frame.airtime / per < 24, "the frame is narrower than a finger"
     fingers.tap(x + LEFT + (width - LEFT) / 2 + 4, y + AXIS + lane * LANE + 12)
     words = fingers.tab.locator(".viewer-words").inner_text()
     assert f"Packet {frame.packet} of {frame.flow}" in words
     time = fingers.tab.locator(".viewer-words .viewer-time").first
     box = time.bounding_box()
     fingers.tab.evaluate("window.scrollTo(0, 0)")
-    assert box["height"] >= 30, "a finger can meet it"
+    assert box["height"] >= 30, "the button is large enough for a finger"
     time.tap()
     assert fingers.state("at") / 1e9 == pytest.approx(float(time.inner_text().split()[0]), abs=1e-6)
 
@@ -162,19 +162,19 @@ def test_the_scrubber_follows_a_finger(log, touched):
     scrubber.scroll_into_view_if_needed()
     box = scrubber.bounding_box()
     y = box["y"] + box["height"] / 2
-    fingers.go(((box["x"] + 0.1 * box["width"], y), (box["x"] + 0.8 * box["width"], y)))
+    fingers.move(((box["x"] + 0.1 * box["width"], y), (box["x"] + 0.8 * box["width"], y)))
     assert fingers.state("at") / 5e9 == pytest.approx(0.8, abs=0.05)
     assert fingers.state("from") < fingers.state("at") < fingers.state("to")
     assert fingers.state("to") - fingers.state("from") == pytest.approx(1e8)
 
 
-def test_lanes_follow_a_finger_and_then_the_page(touched, tmp_path):
+def test_a_finger_scrolls_the_lanes_and_then_the_page(touched, tmp_path):
     path = tmp_path / "row.frames"
     multihop.run(ROW, frames=path)
     fingers = touched(path)
     x, y, _ = fingers.box()
-    fingers.go(((x + 200, y + 300), (x + 200, y + 300 - 3 * LANE)))
+    fingers.move(((x + 200, y + 300), (x + 200, y + 300 - 3 * LANE)))
     assert fingers.state("scroll") in (2, 3)
-    fingers.go(((x + 200, y + 400), (x + 200, y + 400 - 12 * LANE)), steps=30)
+    fingers.move(((x + 200, y + 400), (x + 200, y + 400 - 12 * LANE)), steps=30)
     assert fingers.state("scroll") == 6
     assert fingers.tab.evaluate("window.scrollY") > 2 * LANE

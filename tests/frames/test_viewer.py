@@ -1,4 +1,4 @@
-"""The viewer in a browser: opens, zooms, follows a packet; nothing goes wrong on the console."""
+"""The viewer in a browser, without errors on the console."""
 
 import itertools
 import re
@@ -10,7 +10,7 @@ from conftest import SCENARIOS
 from multihop.framelog import packed, read
 from multihop.report.viewer import page
 
-#: A row of thirty nodes.
+#: A chain of thirty nodes.
 ROW = """
 duration = "1 s"
 warmup = "0 s"
@@ -43,10 +43,10 @@ def opened(browser, tmp_path, data, *, fragment="", width=1280, dark=False):
     return tab
 
 
-#: The columns of all tables, packets of aggregates as a row each.
+#: Returns the columns of all tables, with one row per packet of an aggregate.
 TABLES = """() => {
   const { tables, aggregates } = document.querySelector(".viewer-host").viewer.model;
-  const mapped = (made, of) => Object.fromEntries(Object.entries(made).map(([key, value]) => [key, of(value)]));
+  const mapped = (object, to) => Object.fromEntries(Object.entries(object).map(([key, value]) => [key, to(value)]));
   const { start, from } = tables.transmissions.columns;
   const mpdus = { start: [], from: [], flow: [], carries: [], packet: [], outcome: [] };
   start.forEach((at, row) => aggregates.of(row).forEach((packet) => {
@@ -56,14 +56,14 @@ TABLES = """() => {
   return { ...mapped(tables, (table) => mapped(table.columns, (values) => Array.from(values))), mpdus };
 }"""
 
-#: What one can use, and has no name.
+#: Returns controls without an accessible name.
 NAMELESS = """() => [...document.querySelectorAll("button, select, input, canvas")]
     .filter((each) => !(each.labels?.length || each.getAttribute("aria-label") || each.textContent.trim()))
     .map((each) => each.outerHTML.slice(0, 80))"""
 
 
 def shown(tab):
-    """What is in sight, in seconds."""
+    """Returns the visible interval in seconds."""
     tab.wait_for_timeout(300)
     return [float(text) for text in re.findall(r"([\d.]+) s(?= to| \()", tab.locator(".viewer-status").inner_text())]
 
@@ -77,7 +77,7 @@ def test_it_opens_zooms_and_follows_a_packet(browser, tmp_path, log, width, dark
     tab.keyboard.press("0")
     assert shown(tab) == [0, 5]
     tab.keyboard.press("c")
-    assert shown(tab) != [0, 5], "keys are the viewer's on a page of its own, without a click"
+    assert shown(tab) != [0, 5], "the viewer has the keyboard focus without a click"
     tab.keyboard.press("0")
     tab.get_by_role("button", name="next collision").click()
     first, last = shown(tab)
@@ -89,7 +89,7 @@ def test_it_opens_zooms_and_follows_a_packet(browser, tmp_path, log, width, dark
     words = tab.locator(".viewer-words")
     assert "hidden terminal" in words.inner_text()
     assert words.locator("li").count() > 1
-    assert "packet=" in tab.evaluate("location.hash"), "the address carries the packet"
+    assert "packet=" in tab.evaluate("location.hash"), "the address contains the packet"
     tab.keyboard.press("0")
     assert shown(tab) == [0, 5]
     search = tab.get_by_role("searchbox")
@@ -100,22 +100,24 @@ def test_it_opens_zooms_and_follows_a_packet(browser, tmp_path, log, width, dark
         assert tab.evaluate(f"document.querySelector('.viewer-host').viewer.state.{state}"), text
     search.fill("nobody")
     search.press("Enter")
-    assert "There is no flow, node, packet or time nobody." in words.inner_text()
+    assert "Found no flow, node, packet or time nobody." in words.inner_text()
     assert tab.evaluate(NAMELESS) == []
-    assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "nothing is wider than the page"
+    assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (
+        "no element is wider than the page"
+    )
     assert tab.locator("h1").inner_text() == "hidden <b>terminal</b>"
     assert tab.said == []
 
 
-#: Where the page is: the ends of what is in sight, the cursor, and how many transmissions are.
+#: Returns the visible interval, the cursor, tracks, lanes and the number of visible transmissions.
 STATE = """() => {
   const { viewer } = document.querySelector(".viewer-host");
   const { from, to, at, tracks, nodes } = viewer.state;
   const [first, last] = viewer.model.range(from, to);
-  return { from, to, at, tracks, nodes: nodes.map((node) => viewer.model.name(node)), seen: last - first };
+  return { from, to, at, tracks, nodes: nodes.map((node) => viewer.model.name(node)), count: last - first };
 }"""
 
-#: A host behind a wire, which sends TCP or datagrams to a station: the first second is warm-up.
+#: A wired host that sends datagrams to a station; the first second is warm-up.
 WIRED = """
 duration = "4 s"
 warmup = "1 s"
@@ -137,7 +139,7 @@ app = { kind = "cbr", rate = "200 kb/s", packet = "1000 B" }
 """
 
 
-def test_it_opens_on_some_tens_of_transmissions_around_the_first_moment_after_the_warm_up(browser, tmp_path):
+def test_the_page_opens_at_the_first_event_after_the_warm_up(browser, tmp_path):
     path = tmp_path / "hidden.frames"
     multihop.run(SCENARIOS / "hidden-terminal.toml", duration="5 s", warmup="2 s", frames=path)
     tab = opened(browser, tmp_path, packed(path).data)
@@ -147,16 +149,16 @@ def test_it_opens_on_some_tens_of_transmissions_around_the_first_moment_after_th
     first = sent[(sent["start"] >= 2e9) & (sent["outcome"] == "collision")].iloc[0]
     assert state["at"] == first["start"]
     assert state["from"] < first["start"] < state["to"]
-    assert 30 <= state["seen"] <= 60
+    assert 30 <= state["count"] <= 60
     words = tab.locator(".viewer-words")
     assert "the first collision after the warm-up" in words.inner_text()
-    assert state["tracks"] == ["queue", "rate"], "datagrams have neither windows nor round-trip times"
+    assert state["tracks"] == ["queue", "rate"], "UDP has neither windows nor round-trip times"
     assert tab.locator(".viewer-legend", has_text="windows").count() == 0
     tab.get_by_role("button", name="all").click()
     assert shown(tab) == [0, 5]
 
 
-def test_where_nothing_goes_wrong_it_opens_after_the_warm_up_and_leaves_empty_panels_out(browser, tmp_path):
+def test_without_events_the_page_opens_after_the_warm_up_and_omits_empty_tracks(browser, tmp_path):
     path = tmp_path / "wired.frames"
     multihop.run(WIRED, frames=path)
     tab = opened(browser, tmp_path, packed(path).data)
@@ -164,7 +166,7 @@ def test_where_nothing_goes_wrong_it_opens_after_the_warm_up_and_leaves_empty_pa
     state = tab.evaluate(STATE)
     sent = multihop.frames(path)
     assert state["at"] == sent.loc[sent["start"] >= 1e9, "start"].iloc[0]
-    assert 30 <= state["seen"] <= 60
+    assert 30 <= state["count"] <= 60
     assert state["nodes"] == ["station", "router"], "the host has no radio"
     assert state["tracks"] == ["rate"]
     assert "the first transmission after the warm-up" in tab.locator(".viewer-words").inner_text()
@@ -195,10 +197,10 @@ def test_a_click_on_a_frame_follows_its_packet(browser, tmp_path, log):
     canvas.click(position={"x": 110 + (box["width"] - 110) / 2, "y": 22 + lane * 26 + 12})
     words = tab.locator(".viewer-words").inner_text()
     assert f"Packet {frame.packet} of {frame.flow}" in words
-    assert "It was delivered to n1." in words
+    assert "The packet was delivered to n1." in words
 
 
-def test_a_link_carries_the_place_and_the_flow(browser, tmp_path, log):
+def test_a_link_contains_the_position_and_the_flow(browser, tmp_path, log):
     tab = opened(browser, tmp_path, packed(log).data, fragment="#t=2.5&span=0.1&flow=right")
     tab.wait_for_selector(".viewer canvas")
     assert shown(tab) == pytest.approx([2.45, 2.55], abs=1e-3)
@@ -206,7 +208,7 @@ def test_a_link_carries_the_place_and_the_flow(browser, tmp_path, log):
     assert tab.evaluate("document.querySelector('.viewer-host').viewer.state.flow") == 1
 
 
-def test_many_nodes_are_scrolled_through_and_paper_is_white(browser, tmp_path):
+def test_many_nodes_can_be_scrolled_and_print_on_white(browser, tmp_path):
     path = tmp_path / "row.frames"
     multihop.run(ROW, frames=path)
     tab = opened(browser, tmp_path, packed(path).data, dark=True)
@@ -221,7 +223,7 @@ def test_many_nodes_are_scrolled_through_and_paper_is_white(browser, tmp_path):
     tab.mouse.move(box["x"] + 400, box["y"] + 272, steps=4)
     tab.mouse.up()
     shown(tab)
-    assert "nodes 7 to 30 of 30" in status.inner_text(), "five by the button, one by dragging the lanes"
+    assert "nodes 7 to 30 of 30" in status.inner_text(), "five by the button, one by dragging"
     corner = (
         "[...document.querySelector('.viewer > canvas').getContext('2d').getImageData(1, 1, 1, 1).data.slice(0, 3)]"
     )
@@ -232,7 +234,7 @@ def test_many_nodes_are_scrolled_through_and_paper_is_white(browser, tmp_path):
 
 
 @pytest.mark.parametrize("width", [1280, 400])
-def test_the_axis_has_labels_that_are_apart(browser, tmp_path, log, width):
+def test_labels_of_the_axis_do_not_overlap(browser, tmp_path, log, width):
     tab = opened(browser, tmp_path, packed(log).data, width=width)
     tab.wait_for_selector(".viewer canvas")
     for length in (5e9, 1.3e8, 2e4, 1e3):
@@ -261,7 +263,7 @@ def test_the_axis_has_labels_that_are_apart(browser, tmp_path, log, width):
             assert left - right > 20
 
 
-#: What is written on the canvas.
+#: Returns the texts on the canvas.
 WRITTEN = """() => {
   const canvas = CanvasRenderingContext2D.prototype;
   const { fillText } = canvas;
@@ -276,8 +278,8 @@ WRITTEN = """() => {
 }"""
 
 
-def test_no_number_of_a_scale_is_cut(browser, tmp_path):
-    """Part of a number is another number: at 400 px the rate of 802.11ax, 1080 Mb/s, was `10...`."""
+def test_no_number_of_a_scale_is_truncated(browser, tmp_path):
+    """A truncated number is wrong: at 400 px the rate of 802.11ax, 1080 Mb/s, was shown as `10...`."""
     path = tmp_path / "ax.frames"
     multihop.run(SCENARIOS / "wlan-11ax.toml", duration="2 s", warmup="0 s", frames=path)
     tab = opened(browser, tmp_path, packed(path).data, width=400)
@@ -288,7 +290,7 @@ def test_no_number_of_a_scale_is_cut(browser, tmp_path):
     assert tab.said == []
 
 
-def test_lanes_add_up_as_the_log_does(browser, tmp_path, log):
+def test_airtimes_of_lanes_equal_those_of_the_log(browser, tmp_path, log):
     tab = opened(browser, tmp_path, packed(log).data)
     tab.wait_for_selector(".viewer canvas")
     sums = tab.evaluate("document.querySelector('.viewer-host').viewer.model.lane.map((lane) => lane.airtime)")
@@ -296,7 +298,7 @@ def test_lanes_add_up_as_the_log_does(browser, tmp_path, log):
     assert sums == [frames.loc[frames["from"] == name, "airtime"].sum() for name in ("n0", "n1", "n2")]
 
 
-def test_a_packet_of_an_aggregate_has_a_fate_of_its_own(browser, tmp_path):
+def test_a_packet_of_an_aggregate_has_its_own_outcome(browser, tmp_path):
     path = tmp_path / "ax.frames"
     multihop.run(SCENARIOS / "wlan-11ax.toml", duration="2 s", warmup="0 s", frames=path)
     log = read(path)
@@ -317,7 +319,7 @@ def test_a_packet_of_an_aggregate_has_a_fate_of_its_own(browser, tmp_path):
     first = next(line for line in lines if line.startswith(f"{lost.start / 1e9:.6f} s"))
     assert f"DATA of packet {lost.packet} of {lost.flow} and {together - 1} more" in first
     assert "but this packet was lost to noise" in first
-    delivered = next(line for line in lines if "It was delivered" in line)
+    delivered = next(line for line in lines if "was delivered" in line)
     assert float(delivered.split()[0]) > arrived.start / 1e9
 
 
@@ -336,37 +338,37 @@ def test_the_page_reads_what_python_reads(browser, tmp_path, scenario):
 
 
 @pytest.mark.parametrize("data", [lambda whole: whole[:500], lambda _: b"something else entirely", lambda _: b""])
-def test_bytes_that_are_no_log_say_so_in_the_page(browser, tmp_path, log, data):
+def test_a_page_without_a_log_shows_an_error(browser, tmp_path, log, data):
     tab = opened(browser, tmp_path, data(packed(log).data))
     tab.wait_for_selector(".viewer-error")
-    assert "This is no frame log, or nothing of it is left." in tab.locator("body").inner_text()
+    assert "The page contains no readable frame log." in tab.locator("body").inner_text()
     assert tab.said == []
 
 
-def test_a_page_that_is_cut_short_says_so(browser, tmp_path, log):
+def test_a_truncated_log_shows_an_error(browser, tmp_path, log):
     tab = opened(browser, tmp_path, packed(log).data[:-500])
     tab.wait_for_selector(".viewer-error")
     assert "The frame log is damaged: column " in tab.locator("body").inner_text()
     assert tab.said == []
 
 
-#: All that a key goes to, in order, from a cursor at the first transmission on.
-VISITED = """(what) => {
+#: Returns all rows that "next" visits, from the first transmission on.
+VISITED = """(event) => {
   const { viewer } = document.querySelector(".viewer-host");
   const { model, state } = viewer;
   Object.assign(state, { at: model.start[0], picked: -1 });
   viewer.last = undefined;
-  const made = [];
+  const rows = [];
   for (;;) {
     const before = viewer.last;
-    viewer.next(what);
-    if (viewer.last === before) return made;
-    made.push(viewer.last.row);
+    viewer.next(event);
+    if (viewer.last === before) return rows;
+    rows.push(viewer.last.row);
   }
 }"""
 
 
-def test_next_goes_to_each_one_also_at_one_instant_and_at_the_first(browser, tmp_path):
+def test_next_visits_every_event(browser, tmp_path):
     path = tmp_path / "mesh.frames"
     multihop.run(SCENARIOS / "mesh-demo.toml", duration="4 s", warmup="0 s", frames=path)
     log = read(path)
@@ -375,7 +377,7 @@ def test_next_goes_to_each_one_also_at_one_instant_and_at_the_first(browser, tmp
     words = log.transmissions
     lost = [row for row, outcome in enumerate(words["outcome"]) if outcome == "collision"]
     starts = words["start"].iloc[lost]
-    assert starts.duplicated().sum() > 10, "some are simultaneous"
+    assert starts.duplicated().sum() > 10, "some collisions are simultaneous"
     assert tab.evaluate(VISITED, "collision") == lost
     drops = log.tables["drops"]["time"]
     assert len(drops) > 3
@@ -391,15 +393,15 @@ def test_next_goes_to_each_one_also_at_one_instant_and_at_the_first(browser, tmp
     assert tab.said == []
 
 
-def test_a_browser_that_cannot_inflate_says_so(shown, tmp_path, log):
+def test_a_browser_without_decompression_shows_an_error(shown, tmp_path, log):
     file = tmp_path / "old.html"
     file.write_text(page(packed(log).data, "old"), encoding="utf-8")
     tab = shown(file.as_uri(), before="delete globalThis.DecompressionStream")
     tab.wait_for_selector(".viewer-error")
-    assert tab.inner_text(".viewer-error").startswith("This browser has no DecompressionStream, without which")
+    assert tab.inner_text(".viewer-error").startswith("This browser has no DecompressionStream, which is needed")
 
 
-def test_on_paper_the_title_is_dark_also_where_screens_are(browser, tmp_path, log):
+def test_the_title_prints_dark_in_dark_mode(browser, tmp_path, log):
     tab = opened(browser, tmp_path, packed(log).data, dark=True)
     tab.emulate_media(media="print", color_scheme="dark")
     brightness = """(element) => {

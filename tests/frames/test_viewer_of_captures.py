@@ -1,4 +1,4 @@
-"""The viewer of captures: what a sniffer sees is there, and nothing else."""
+"""The viewer of captures shows only what a sniffer receives."""
 
 import struct
 
@@ -12,7 +12,7 @@ from pcap_files import write_pcap
 
 #: pcapng: the kind of a block with a packet; pcap: the link type of bare 802.11; bytes of the check sequence.
 PACKET, IEEE80211, FCS = 6, 105, 4
-#: By lane, how many pixels in the mean of its columns with a mark have a colour.
+#: Returns for each lane the mean number of coloured pixels in its coloured columns.
 COLOURED = """() => {
   const { viewer } = document.querySelector(".viewer-host");
   const copy = new OffscreenCanvas(viewer.canvas.width, viewer.canvas.height).getContext("2d");
@@ -38,7 +38,7 @@ MODEL = "document.querySelector('.viewer-host').viewer.model"
 
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory):
-    """A run's air as a monitor hears it."""
+    """Returns the capture of a run."""
     path = tmp_path_factory.mktemp("captured") / "chain.pcapng"
     multihop.run(SCENARIOS / "chain.toml", duration="3 s", warmup="0 s", pcap=path)
     return path
@@ -69,7 +69,7 @@ def test_neither_backoff_nor_queues_are_invented(opened, capture):
     for _ in range(8):
         tab.keyboard.press("n")
         assert "sent" in said.inner_text()
-        for word in ("contended", "back-off", "waited behind"):
+        for word in ("contended", "backoff", "waited in the queue"):
             assert word not in said.inner_text()
     legend = tab.locator(".viewer-legend").all_inner_texts()
     assert len(legend) == 1
@@ -80,10 +80,10 @@ def test_neither_backoff_nor_queues_are_invented(opened, capture):
     assert said.inner_text() == "A capture does not show collisions."
 
 
-def without_rates(capture, out, most):
-    """As a driver that writes no radiotap field of a rate: bare 802.11 frames, these many."""
+def without_rates(capture, out, limit):
+    """Writes the first frames of a capture without radiotap headers, as some drivers do."""
     content, packets, at = capture.read_bytes(), [], 0
-    while at < len(content) and len(packets) < most:
+    while at < len(content) and len(packets) < limit:
         kind, length = struct.unpack_from("<II", content, at)
         if kind == PACKET:
             _, high, low, caught = struct.unpack_from("<IIII", content, at + 8)
@@ -95,13 +95,15 @@ def without_rates(capture, out, most):
     return write_pcap(out, IEEE80211, packets)
 
 
-def test_without_rates_lanes_show_how_many_frames_there_are(opened, tmp_path):
+def test_without_rates_lanes_count_frames(opened, tmp_path):
     long = tmp_path / "long.pcapng"
     multihop.run(SCENARIOS / "chain.toml", duration="15 s", warmup="0 s", pcap=long)
     tab = opened(without_rates(long, tmp_path / "bare.pcap", 20_000))
     count = tab.evaluate(f"{MODEL}.count")
-    assert count > 8_000, "more than are drawn one by one"
-    assert f"Of {count} of its {count} frames it does not say at which rate" in tab.inner_text(".viewer-note >> nth=1")
+    assert count > 8_000, "more frames than are drawn one by one"
+    assert f"The capture does not contain the rate of {count} of its {count} frames." in tab.inner_text(
+        ".viewer-note >> nth=1"
+    )
     tab.get_by_role("button", name="all").click()
     tab.evaluate("document.querySelector('.viewer-host').viewer.drawNow()")
     found = tab.evaluate(COLOURED)
@@ -109,13 +111,13 @@ def test_without_rates_lanes_show_how_many_frames_there_are(opened, tmp_path):
     assert all(height >= 4 for height, number in zip(found, numbers, strict=True) if number > 100)
     assert max(found) > 6
     tab.evaluate("document.querySelector('.viewer-host').viewer.choose(7)")
-    assert "at a rate that is not known" in tab.inner_text(".viewer-words")
+    assert "at an unknown rate" in tab.inner_text(".viewer-words")
     assert "0 Mb/s" not in tab.inner_text("body")
     assert "0 ns" not in tab.inner_text("body")
 
 
-def counted_anew(capture, out, apart):
-    """What a monitor heard twice, the second time so many seconds later: all sequence numbers are used again."""
+def repeated(capture, out, delay):
+    """Writes a capture twice, the second time `delay` seconds later, so that all sequence numbers are reused."""
     content = capture.read_bytes()
     again, at = bytearray(), 0
     while at < len(content):
@@ -124,17 +126,17 @@ def counted_anew(capture, out, apart):
         at += length
         if kind == PACKET:
             _, high, low = struct.unpack_from("<III", block, 8)
-            later = (high << 32) + low + apart * 1_000_000_000
+            later = (high << 32) + low + delay * 1_000_000_000
             struct.pack_into("<II", block, 12, later >> 32, later & 0xFFFF_FFFF)
             (timer,) = struct.unpack_from("<Q", block, 28 + 8)
-            struct.pack_into("<Q", block, 28 + 8, timer + apart * 1_000_000)
+            struct.pack_into("<Q", block, 28 + 8, timer + delay * 1_000_000)
             again += block
     out.write_bytes(content + again)
     return out
 
 
-def test_a_packet_of_a_capture_ends_where_its_number_is_used_again(opened, capture, tmp_path):
-    tab = opened(counted_anew(capture, tmp_path / "twice.pcapng", 60))
+def test_a_packet_of_a_capture_ends_before_its_number_is_reused(opened, capture, tmp_path):
+    tab = opened(repeated(capture, tmp_path / "twice.pcapng", 60))
     first, second, tries = tab.evaluate(
         """() => {
       const { model } = document.querySelector(".viewer-host").viewer;
@@ -143,7 +145,7 @@ def test_a_packet_of_a_capture_ends_where_its_number_is_used_again(opened, captu
       for (let i = 0; i < model.count && model.start[i] < 30e9; i += 1) {
         if (model.packet[i] > 0) seen.set(key(i), [...(seen.get(key(i)) || []), i]);
       }
-      // A frame that was seen twice.
+      // A packet with several frames.
       const wanted = [...seen].find(([, frames]) => frames.length > 1)[0];
       const all = [...model.start.keys()].filter((i) => key(i) === wanted);
       const late = all.filter((i) => model.start[i] > 30e9);
@@ -155,7 +157,7 @@ def test_a_packet_of_a_capture_ends_where_its_number_is_used_again(opened, captu
     for i in (first, second):
         tab.evaluate(f"document.querySelector('.viewer-host').viewer.choose({i})")
         lines[i] = [float(line.split()[0]) for line in said.locator("li").all_inner_texts()]
-        assert "1 other packet has this number: sequence numbers are used again." in said.inner_text()
+        assert "1 other packet has this number: sequence numbers are reused." in said.inner_text()
     assert max(lines[first]) < 5
     assert min(lines[second]) > 55
     assert len(lines[first]) == len(lines[second]) >= tries > 1

@@ -1,4 +1,4 @@
-// Runs scenarios, given as files, in Node.js: name -> fingerprint and user CPU in seconds.
+// Runs scenario files in Node.js and prints fingerprint and user CPU time in seconds by name.
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { Engine } from "../../playground/engine.js";
@@ -9,7 +9,7 @@ const made = {};
 for (const file of files) {
   const began = process.cpuUsage();
   engine.call({ do: "start", text: readFileSync(file, "utf8"), overrides: { seed: Number(seed) } });
-  // In two steps: into which steps a run is divided makes no difference to it.
+  // The run has two steps: its results do not depend on steps.
   engine.call({ do: "advance", until_s: 3 });
   engine.call({ do: "advance", until_s: 1e12 });
   const { summary } = engine.call({ do: "tables" });

@@ -1,4 +1,4 @@
-"""How the page is put together."""
+"""Build of the page."""
 
 import gzip
 import json
@@ -24,7 +24,7 @@ def modules(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
-def test_modules_keep_their_names_to_themselves(modules):
+def test_names_of_modules_do_not_collide(modules):
     text = modules(
         a="const size = 1;\nexport const one = () => size;\n",
         b='import { one } from "./a.js";\nconst size = 2;\nexport function both() {\n  return [one(), size];\n}\n',
@@ -40,14 +40,14 @@ def test_modules_that_import_each_other_are_refused(modules):
         modules(main='import { x } from "./a.js";\n', a='import { y } from "./main.js";\nexport const x = 1;\n')
 
 
-def test_a_form_of_import_that_is_not_understood_is_refused(modules):
+def test_an_unknown_form_of_import_is_refused(modules):
     with pytest.raises(
         ValueError, match=re.escape('main.js: not a form of import or export that is understood: import "a')
     ):
         modules(main='import "a";\n')
 
 
-def test_without_the_target_the_page_is_left_out_and_that_is_said(tmp_path, monkeypatch, capsys):
+def test_without_the_target_the_page_is_omitted_with_a_message(tmp_path, monkeypatch, capsys):
     page = tmp_path / "playground.html"
     page.write_text("old")
     monkeypatch.setattr(playground, "PAGE", page)
@@ -58,14 +58,14 @@ def test_without_the_target_the_page_is_left_out_and_that_is_said(tmp_path, monk
     assert not page.exists()
 
 
-def test_the_engine_is_packed_closer_than_zlib_does_it():
+def test_the_engine_is_compressed_better_than_by_zlib():
     letters = random.Random(1)
     wasm = b" ".join(bytes(letters.choices(b"multihop", k=5)) for _ in range(20_000))
     assert gzip.decompress(playground.packed(wasm)) == wasm
     assert len(playground.packed(wasm)) < 0.96 * len(gzip.compress(wasm))
 
 
-def test_scenes_have_pages_of_the_docs_that_show_them():
+def test_every_scene_has_a_page_in_the_docs():
     docs = playground.ROOT / "docs" / "playground"
     shown = [
         re.findall(r"^```\{playground\} (\w+)$", page.read_text("utf-8"), re.MULTILINE) for page in docs.glob("*.md")

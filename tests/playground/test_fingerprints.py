@@ -1,4 +1,4 @@
-"""Runs in WebAssembly are the same runs as native ones, to the last bit, and not much slower."""
+"""Runs in WebAssembly equal native runs to the last bit, at a similar speed."""
 
 import json
 import resource
@@ -10,10 +10,13 @@ import pytest
 import multihop
 from conftest import SCENARIOS
 
+#: The tests need the WebAssembly build of the engine, `make playground`.
+pytestmark = pytest.mark.long
+
 SEED = 3
 FILES = sorted(SCENARIOS.rglob("*.toml"))
 
-#: Runs what the page's own thread runs, from its own bytes.
+#: Runs the worker thread of the page with its own bytes.
 IN_THE_PAGE = """
 async ({ texts, seed }) => {
   const text = (id) => document.getElementById(id).textContent;
@@ -43,13 +46,13 @@ def there(in_node):
     return json.loads(in_node("fingerprints.mjs", str(SEED), *FILES))
 
 
-def test_fingerprints_in_node_are_native_ones(native, there):
+def test_fingerprints_in_node_equal_native_ones(native, there):
     assert len(native) >= 20
     assert {name: run["fingerprint"] for name, run in there.items()} == native
 
 
 @pytest.mark.long
-def test_fingerprints_in_the_browser_are_native_ones(native, opened):
+def test_fingerprints_in_the_browser_equal_native_ones(native, opened):
     texts = [file.read_text("utf-8") for file in FILES]
     found = opened().evaluate(IN_THE_PAGE, {"texts": texts, "seed": SEED})
     assert dict(zip(native, found, strict=True)) == native

@@ -1,4 +1,4 @@
-"""The playground in a browser, as a user meets it."""
+"""The playground in a browser."""
 
 import gzip
 import re
@@ -8,6 +8,9 @@ import pytest
 from tools import playground
 
 import multihop
+
+#: The tests need the WebAssembly build of the engine, `make playground`.
+pytestmark = pytest.mark.long
 
 ENDLESS = 'duration = "10000000 s"\nrecord_interval = "100000 s"\n'
 
@@ -20,19 +23,19 @@ def run(page):
 
 
 def write(page, text):
-    """Puts a text into the editor, and waits until it was read."""
+    """Writes a text into the editor and waits for its check."""
     page.fill("#text", text)
     page.evaluate("document.getElementById('text').dispatchEvent(new Event('input'))")
     page.wait_for_timeout(700)
 
 
-def test_the_page_is_one_file_that_loads_fast(playground_file):
+def test_the_page_is_one_small_file(playground_file):
     text = playground_file.read_bytes()
     assert len(gzip.compress(text)) < playground.MOST_BYTES
     assert not re.search(rb"(src|href)=\"(?!data:)", text)
 
 
-def test_a_run_there_is_the_run_here(opened, tmp_path):
+def test_runs_equal_native_runs(opened, tmp_path):
     page = opened("#scene=hidden")
     text = page.input_value("#text")
     (tmp_path / "hidden.toml").write_text(text)
@@ -51,14 +54,14 @@ def test_a_run_there_is_the_run_here(opened, tmp_path):
     assert f"of {len(frames)} transmissions" in page.inner_text("#viewer .viewer-status")
     page.click("#viewer >> text=next collision")
     assert page.locator("#viewer .viewer-words li").count() > 1
-    assert page.evaluate("location.hash") == "#scene=hidden", "the address is the page's"
+    assert page.evaluate("location.hash") == "#scene=hidden", "the viewer does not change the address"
     page.uncheck("#frames")
     assert run(page) == here.summary["fingerprint"], "a log changes nothing"
     assert page.is_hidden("#viewer")
 
 
 def wanted(name, scene, tmp_path):
-    """The right choice, from native runs."""
+    """Returns the right choice and its value, from native runs."""
     measure, numbers = scene["measure"], []
     (tmp_path / f"{name}.toml").write_text(scene["text"])
     for variant in scene["runs"]:
@@ -83,10 +86,10 @@ def wanted(name, scene, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["constructor", "__proto__", "toString", "%", "nothing"])
-def test_a_scene_that_is_none_is_said(opened, name):
+def test_an_unknown_scene_is_reported(opened, name):
     page = opened(f"#scene={name}")
-    page.wait_for_function("document.body.innerText.includes('There is no scene')")
-    assert f"There is no scene {name}." in page.inner_text("body")
+    page.wait_for_function("document.body.innerText.includes('Found no scene')")
+    assert f"Found no scene {name}." in page.inner_text("body")
 
 
 @pytest.mark.parametrize("name", playground.scenes())
@@ -109,10 +112,10 @@ def test_the_answer_follows_the_network(opened):
     page.check("input[name=choice][value='3']")
     page.click("text=Check by running")
     page.wait_for_selector("#answer .verdict")
-    assert page.inner_text("#answer").startswith("Not so: ")
+    assert page.inner_text("#answer").startswith("Wrong: ")
 
 
-def test_a_node_that_is_dragged_is_moved_in_the_text(opened):
+def test_dragging_a_node_changes_the_text(opened):
     page = opened("#scene=hidden")
     before = page.input_value("#text")
     box = page.locator('[data-node="2"] circle').first.bounding_box()
@@ -155,7 +158,7 @@ def test_the_form_writes_the_text(opened):
     page.click("summary >> text=/^mac$/")
     page.select_option('[data-path="mac.discipline"]', "fq-codel")
     page.wait_for_function("document.getElementById('text').value.includes('fq-codel')")
-    page.click("text=Add one of flows")
+    page.click("text=Add an entry to flows")
     page.wait_for_function("document.getElementById('text').value.split('[[flows]]').length === 4")
     made = tomllib.loads(page.input_value("#text"))
     assert made["mac"]["discipline"] == "fq-codel"
@@ -174,7 +177,7 @@ def test_the_form_writes_the_text(opened):
         ('duration = "<b>5 s</b>"\n', "<b>5 s</b>"),
     ],
 )
-def test_what_is_wrong_with_a_text_is_said_with_its_line(opened, wrong, said):
+def test_an_error_in_the_text_is_shown_with_its_line(opened, wrong, said):
     page = opened()
     write(page, wrong)
     assert said in page.inner_text("#mistake")
@@ -182,7 +185,7 @@ def test_what_is_wrong_with_a_text_is_said_with_its_line(opened, wrong, said):
     assert page.is_disabled("#run")
 
 
-def test_an_endless_run_is_cancelled_and_the_next_one_works(opened):
+def test_an_endless_run_can_be_cancelled(opened):
     page = opened("#scene=hidden")
     text = page.input_value("#text")
     write(page, re.sub('duration = "20 s"\n', ENDLESS, text))
@@ -195,7 +198,7 @@ def test_an_endless_run_is_cancelled_and_the_next_one_works(opened):
     assert len(run(page)) == 16
 
 
-def test_nothing_of_an_earlier_run_is_taken_for_the_one_under_way(opened):
+def test_results_of_an_earlier_run_are_not_shown_for_the_current_one(opened):
     page = opened("#scene=hidden")
     text = page.input_value("#text")
     run(page)
@@ -204,7 +207,7 @@ def test_nothing_of_an_earlier_run_is_taken_for_the_one_under_way(opened):
     assert "a" in page.locator("#viewer option").all_inner_texts()
     page.click("#run")
     page.wait_for_selector("#cancel:enabled")
-    # Nothing, or already the first part of this one.
+    # The viewer is empty or shows the first part of the current run.
     assert "a" not in page.locator("#viewer option").all_inner_texts()
     page.wait_for_function("document.getElementById('flows').innerText.includes('left')")
     page.wait_for_selector("#results:not(.old)")
@@ -219,26 +222,26 @@ def test_nothing_of_an_earlier_run_is_taken_for_the_one_under_way(opened):
     assert page.is_hidden("#viewer")
 
 
-def test_the_viewer_shows_a_run_that_is_under_way_and_what_is_there_of_a_cancelled_one(opened):
+def test_the_viewer_shows_runs_in_progress_and_cancelled_runs(opened):
     page = opened("#scene=hidden")
     write(page, re.sub('duration = "20 s"\n', ENDLESS, page.input_value("#text")).replace('"a"', '"zzz"'))
     page.click("#run")
     page.wait_for_selector("#viewer .viewer > canvas")
-    assert page.is_enabled("#cancel"), "the run goes on"
-    assert "This is the beginning of the run" in page.inner_text("#viewer .viewer-note")
+    assert page.is_enabled("#cancel"), "the run is in progress"
+    assert "The log contains the run so far" in page.inner_text("#viewer .viewer-note")
     page.click("#cancel")
     page.wait_for_selector("#run:enabled")
-    # A part of the log that had come before is drawn yet.
+    # The last part of the log may still be drawn.
     status = "document.querySelector('#viewer .viewer-status')?.innerText"
     page.wait_for_function(f"/^[0-9.]+ s to [0-9.]+ s /.test({status})")
     words = page.evaluate(status).split()
     begin, end = float(words[0]), float(words[3])
-    assert 0 <= begin < end < 1e6, "what is there is in sight, and not the time to come"
-    assert page.inner_text("#status") == "Cancelled; what there was is shown below."
+    assert 0 <= begin < end < 1e6, "the view covers the run so far, not its whole duration"
+    assert page.inner_text("#status") == "Cancelled; the results until then are shown below."
     assert "zzz" in page.inner_text("#viewer .viewer") + page.inner_html("#viewer .viewer")
 
 
-#: A log without its end, as the engine gives one that is more than the page keeps.
+#: Marks the log as incomplete, as the engine does with a log that is too large.
 CUT = """
 const Real = Worker;
 globalThis.Worker = class extends Real {
@@ -257,17 +260,17 @@ globalThis.Worker = class extends Real {
 """
 
 
-def test_a_log_that_is_more_than_a_page_keeps_says_so(playground_file, shown):
+def test_a_log_that_is_too_large_has_a_note(playground_file, shown):
     page = shown(playground_file.as_uri() + "#scene=hidden", before=CUT)
     page.wait_for_selector("html[data-ready]")
     run(page)
     page.wait_for_selector("#viewer .viewer-note")
-    said = page.inner_text("#viewer .viewer-note")
-    assert said.startswith("The log is full: this page keeps about ")
-    assert "multihop run --frames" in said
+    note = page.inner_text("#viewer .viewer-note")
+    assert note.startswith("The log is full: the page stores about ")
+    assert "multihop run --frames" in note
 
 
-def test_a_check_that_ends_during_a_run_does_not_offer_another(opened):
+def test_a_check_during_a_run_does_not_enable_another(opened):
     page = opened("#scene=hidden")
     text = re.sub('duration = "20 s"\n', ENDLESS, page.input_value("#text"))
     write(page, text)
@@ -282,7 +285,7 @@ def test_a_check_that_ends_during_a_run_does_not_offer_another(opened):
     page.wait_for_selector("#run:enabled")
 
 
-def test_a_link_carries_all_that_is_on_the_page(opened):
+def test_a_link_contains_the_state_of_the_page(opened):
     page = opened("#scene=nav")
     text = page.input_value("#text").replace('"20 s"', '"7 s"') + "# käse <b>\n"
     write(page, text)
@@ -299,19 +302,19 @@ def test_a_link_carries_all_that_is_on_the_page(opened):
 @pytest.mark.parametrize(
     ("fragment", "said"),
     [
-        ("#s=" + "A" * 1_000_000, "This link is 1.0 MB long; links to scenarios have at most 64 kB."),
-        ("#s=AAAA", "This link is damaged"),
-        ("#s=%%%", "This link is damaged"),
-        ("#scene=nowhere", "There is no scene nowhere."),
+        ("#s=" + "A" * 1_000_000, "The link is too long (found 1.0 MB, at most 64 kB)."),
+        ("#s=AAAA", "The link is damaged"),
+        ("#s=%%%", "The link is damaged"),
+        ("#scene=nowhere", "Found no scene nowhere."),
     ],
 )
-def test_a_link_that_cannot_be_read_is_refused_with_a_sentence(opened, fragment, said):
+def test_an_invalid_link_is_refused(opened, fragment, said):
     page = opened(fragment)
     assert said in page.inner_text("#message")
     assert page.is_enabled("#run")
 
 
-def test_a_scenario_that_is_too_long_for_a_link_is_refused(opened):
+def test_a_scenario_too_long_for_a_link_is_refused(opened):
     page = opened("#scene=nav")
     write(page, page.input_value("#text") + "# " + page.evaluate(RANDOM))
     page.click("#share")
@@ -319,7 +322,7 @@ def test_a_scenario_that_is_too_long_for_a_link_is_refused(opened):
     assert "too long for a link" in page.inner_text("#message")
 
 
-#: What cannot be compressed.
+#: Text that cannot be compressed.
 RANDOM = "Array.from({ length: 40000 }, () => Math.random().toString(36).slice(2, 6)).join('')"
 
 
@@ -338,13 +341,13 @@ def test_the_scenario_can_be_downloaded_and_opened(opened, tmp_path):
     assert page.locator(".question").is_hidden()
 
 
-def test_without_webassembly_there_is_a_sentence(playground_file, shown):
+def test_without_webassembly_an_error_is_shown(playground_file, shown):
     page = shown(playground_file.as_uri(), before="delete globalThis.WebAssembly")
     page.wait_for_selector("#missing:visible")
     assert page.inner_text("#missing").startswith("This browser has no WebAssembly")
 
 
-def test_everything_fits_on_a_telephone_and_has_a_name(opened):
+def test_the_page_fits_a_telephone_and_controls_have_names(opened):
     page = opened("#scene=unfairness", viewport={"width": 400, "height": 800}, color_scheme="dark")
     run(page)
     page.click("#tab-form")

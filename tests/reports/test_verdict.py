@@ -236,7 +236,7 @@ def test_of_many_flows_those_that_got_least_are_printed(tmp_path, inline):
     flows = "".join(f'[[flows]]\nname = "f{i}"\nfrom = "n0"\nto = "n1"\nscheme = "udp"\n' for i in range(14))
     (tmp_path / "s.toml").write_text(CHAIN.partition("[[flows]]")[0] + flows)
     shown = inline("compare", "s.toml", "--schemes", "udp", "--seeds", "1", "--duration", "2 s", "-q")
-    assert "these 12 of 14 flows got least; --out and --json have all" in shown.out
+    assert "these 12 of 14 flows have the lowest goodput; --out and --json list all" in shown.out
     assert sum(line.startswith("f") for line in shown.out.splitlines()) == 12
 
 

@@ -38,7 +38,7 @@ pub struct HeaderFormat {
 }
 
 impl HeaderFormat {
-    /// That of these headers.
+    /// Entry of this header type.
     pub const fn of<H: Header>() -> HeaderFormat {
         HeaderFormat { layout: H::LAYOUT, reemit: reemit::<H> }
     }
@@ -74,9 +74,9 @@ pub struct Layout {
 pub struct FieldLayout {
     /// Name of the field in Wireshark filters, behind the header's prefix.
     pub name: &'static str,
-    /// Offset of its first byte.
+    /// Offset of the field's first byte.
     pub from: usize,
-    /// Offset of the first byte after it.
+    /// Offset of the first byte behind the field.
     pub to: usize,
     /// Type of the field.
     pub kind: FieldKind,
@@ -89,16 +89,16 @@ pub struct FieldLayout {
 /// Type of a field. Numbers are in network byte order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FieldKind {
-    /// A number.
+    /// Unsigned number.
     Unsigned,
-    /// A number in two's complement.
+    /// Signed number in two's complement.
     Signed,
     /// One bit of a byte, counted from the least significant.
     Flag(u8),
-    /// A number in several bits of one or two bytes: first bit, counted from the least significant, and
-    /// number of bits.
+    /// Unsigned number in several bits of one or two bytes: first bit, counted from the least significant,
+    /// and number of bits.
     Bits(u8, u8),
-    /// A node, as an IPv4 address.
+    /// Node, as an IPv4 address.
     Address,
     /// Bytes.
     Opaque,
@@ -114,7 +114,7 @@ pub enum Carrier {
 }
 
 impl FieldKind {
-    /// The same at this bit.
+    /// Type of the field, moved to this bit.
     #[must_use]
     pub const fn at(self, bit: u8) -> FieldKind {
         match self {
@@ -126,22 +126,23 @@ impl FieldKind {
 }
 
 impl Layout {
-    /// The first type that no scheme of this repository uses.
+    /// First type that no scheme of this repository uses.
     pub const FREE: u8 = 16;
-    /// IP protocols of a congestion header, "use for experimentation and testing" (RFC 3692), each with that
-    /// of the transport which follows: TCP and UDP.
+    /// IP protocols of a congestion header, "use for experimentation and testing" (RFC 3692), each with the
+    /// protocol of the transport behind it: TCP and UDP.
     pub const PROTOCOLS: [(u8, u8); 2] = [(253, 6), (254, 17)];
-    /// The bits of the first byte that are the type; the others count 32-bit words beyond [`Layout::air`].
+    /// Mask of the first byte's bits that hold the type; the other bits count 32-bit words beyond
+    /// [`Layout::air`].
     pub const KIND_BITS: u8 = 0x1f;
 }
 
 impl HeaderBytes {
-    /// The longest header.
+    /// Length in bytes of the longest header.
     pub const CAPACITY: usize = 30;
-    /// No header.
+    /// Empty header.
     pub const NONE: HeaderBytes = HeaderBytes { bytes: [0; HeaderBytes::CAPACITY], len: 0, air: 0 };
 
-    /// This header.
+    /// Encodes a header.
     #[inline]
     pub fn of<H: Header>(header: &H) -> HeaderBytes {
         const { assert!(H::LEN > 0 && H::LEN <= HeaderBytes::CAPACITY && H::LAYOUT.air <= H::LEN) };
@@ -152,14 +153,14 @@ impl HeaderBytes {
         made
     }
 
-    /// A header from its bytes and the number of them that are on the air; none if there are too many bytes.
+    /// Creates a header from its bytes and the number of bytes on the air; none if there are too many bytes.
     pub fn from_bytes(given: &[u8], air: usize) -> Option<HeaderBytes> {
         let mut made = HeaderBytes { len: given.len() as u8, air: air as u8, ..HeaderBytes::NONE };
         made.bytes.get_mut(..given.len())?.copy_from_slice(given);
         (air <= given.len()).then_some(made)
     }
 
-    /// The parsed header, if it has this type.
+    /// Parses the header; none if it has another type.
     #[inline]
     pub fn parse<H: Header>(&self) -> Option<H> {
         H::parse(self.as_slice())
@@ -185,7 +186,7 @@ impl HeaderBytes {
         &self.bytes[..usize::from(self.air)]
     }
 
-    /// The bytes of the header; empty without a header.
+    /// Bytes of the header; empty without a header.
     #[inline]
     pub fn as_slice(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]

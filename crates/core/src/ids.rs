@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-/// A node: an index in the order in which the scenario lists them.
+/// Node, as an index in the order in which the scenario lists nodes.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct NodeId(pub u32);
 
-/// A flow: an index in the order in which the scenario lists them.
+/// Flow, as an index in the order in which the scenario lists flows.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct FlowId(pub u32);
 
-/// Which end of a flow a packet is addressed to.
+/// End of a flow that a packet is addressed to.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Port {
     /// The data receiver: the packet travels from the flow's source to its destination.
@@ -20,15 +20,15 @@ pub enum Port {
 }
 
 impl NodeId {
-    /// No node in particular: every neighbour.
+    /// Address of every neighbour.
     pub const BROADCAST: NodeId = NodeId(u32::MAX);
 
-    /// As an index into per-node tables.
+    /// Index of the node in per-node tables.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The IPv4 address: 10.0.0.1 for the first node, 255.255.255.255 for [`NodeId::BROADCAST`].
+    /// IPv4 address of the node: 10.0.0.1 for the first, 255.255.255.255 for [`NodeId::BROADCAST`].
     #[inline]
     pub const fn ipv4(self) -> [u8; 4] {
         if self.0 == NodeId::BROADCAST.0 {
@@ -38,7 +38,7 @@ impl NodeId {
         [10, a, b, c]
     }
 
-    /// The node of this IPv4 address. The first byte says no more than whether it is everyone's.
+    /// Node with this IPv4 address. The first byte only distinguishes the broadcast address.
     #[inline]
     pub const fn from_ipv4([net, a, b, c]: [u8; 4]) -> NodeId {
         if net == 255 {
@@ -49,17 +49,17 @@ impl NodeId {
 }
 
 impl FlowId {
-    /// No flow: what routing protocols send to each other.
+    /// Marker of packets of routing protocols, which belong to no flow.
     pub const ROUTING: FlowId = FlowId(u32::MAX);
-    /// No flow: what the routers of a scheme signal to each other.
+    /// Marker of packets between the router policies of a scheme, which belong to no flow.
     pub const SIGNALLING: FlowId = FlowId(u32::MAX - 1);
-    /// No flow: requests and replies of address resolution.
+    /// Marker of address resolution, which belongs to no flow.
     pub const ARP: FlowId = FlowId(u32::MAX - 2);
 
-    /// No flow: frames of one hop that come from outside of a run.
+    /// Marker of injected frames of one hop, which belong to no flow.
     pub const OUTSIDE: FlowId = FlowId(u32::MAX - 3);
 
-    /// As an index into per-flow tables.
+    /// Index of the flow in per-flow tables.
     pub const fn index(self) -> usize {
         self.0 as usize
     }

@@ -325,27 +325,19 @@ impl DropCause {
     /// Description of the cause, as in the results.
     pub const fn meaning(self) -> &'static str {
         match self {
-            DropCause::QueueFull => "the interface queue was full, or that of a wire",
+            DropCause::QueueFull => "the interface queue, or the queue of a wire, was full",
             DropCause::RetryLimit => "the MAC gave up after its retry limit",
-            DropCause::NoRoute => {
-                "the node had no route to the destination, or none was found for it in time"
-            }
-            DropCause::Policy => "a router policy dropped it",
+            DropCause::NoRoute => "the node had no route to the destination, or found none in time",
+            DropCause::Policy => "a router policy dropped the packet",
             DropCause::LinkBroken => {
-                "it waited for a next hop that routing declared broken, or was on a wire whose end was switched off"
+                "the packet waited for a next hop that routing declared broken, or was on a wire whose end was switched off"
             }
-            DropCause::HopLimit => {
-                "it took more hops than packets may, or came back to the node that sent it first"
-            }
-            DropCause::Lifetime => {
-                "it waited in the interface queue, and below it, for longer than `mac.lifetime`"
-            }
-            DropCause::Aqm => {
-                "the queue discipline, `fq-codel` or `stations`, found that packets wait too long"
-            }
-            DropCause::WireLoss => "a wire lost it at random, with the probability `loss`",
+            DropCause::HopLimit => "the packet exceeded the hop limit, or returned to its originating node",
+            DropCause::Lifetime => "the packet exceeded its lifetime in the interface queue and the MAC",
+            DropCause::Aqm => "the queue discipline dropped the packet because packets waited too long",
+            DropCause::WireLoss => "a wire lost the packet at random",
             DropCause::Reordering => {
-                "it came when the next hop had given it up and passed later packets on (`mac.aggregation.reordering_timeout`)"
+                "the packet arrived after the reordering buffer of the next hop had timed out and released later packets"
             }
             DropCause::Multicast => {
                 "the receiver did not decode the group-addressed frame, which is sent once and not acknowledged"

@@ -4,39 +4,39 @@ use crate::Span;
 use serde::Serialize;
 use std::fmt;
 
-/// A bit rate in bits per second.
+/// Bit rate in bits per second.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Rate(u64);
 
 impl Rate {
-    /// `bps` bits per second.
+    /// Rate of `bps` bits per second.
     pub const fn from_bps(bps: u64) -> Rate {
         Rate(bps)
     }
 
-    /// `kbps` thousand bits per second: 5.5 Mb/s is `from_kbps(5_500)`.
+    /// Rate of `kbps` thousand bits per second: 5.5 Mb/s is `from_kbps(5_500)`.
     pub const fn from_kbps(kbps: u64) -> Rate {
         Rate(kbps * 1_000)
     }
 
-    /// Bits per second.
+    /// Number of bits per second.
     pub const fn bps(self) -> u64 {
         self.0
     }
 
-    /// Million bits per second.
+    /// Number of million bits per second.
     pub fn mbps(self) -> f64 {
         self.0 as f64 * 1e-6
     }
 
-    /// The time that `bits` bits take, to the nearest nanosecond. The rate must not be zero.
+    /// Transmission time of `bits` bits, to the nearest nanosecond. The rate must not be zero.
     pub const fn span_of_bits(self, bits: u64) -> Span {
         let bit_ns = bits as u128 * 1_000_000_000;
         let rate = self.0 as u128;
         Span::from_ns(((bit_ns + rate / 2) / rate) as u64)
     }
 
-    /// The time that `bytes` bytes take, to the nearest nanosecond. The rate must not be zero.
+    /// Transmission time of `bytes` bytes, to the nearest nanosecond. The rate must not be zero.
     pub const fn span_of_bytes(self, bytes: u64) -> Span {
         self.span_of_bits(bytes * 8)
     }

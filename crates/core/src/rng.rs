@@ -4,15 +4,15 @@
 //! of the run's seed and the stream's path. It lives here, and is pinned by value tests, so that a seed means
 //! the same run for ever.
 
-/// A stream of random numbers.
+/// Stream of random numbers.
 #[derive(Clone, Debug)]
 pub struct Rng {
     state: [u64; 4],
 }
 
 impl Rng {
-    /// The stream at `path` of the run with this `seed`: `Rng::at(7, &["node", "3", "mac"])`. Distinct paths
-    /// are independent.
+    /// Stream at `path` of the run with this `seed`: `Rng::at(7, &["node", "3", "mac"])`. Distinct paths are
+    /// independent.
     pub fn at(seed: u64, path: &[&str]) -> Rng {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let mut absorb = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -24,7 +24,7 @@ impl Rng {
         Rng::from_hash(hash)
     }
 
-    /// The stream at a path of a name and numbers: as [`Rng::at`], without formatting the numbers.
+    /// Stream at a path of a name and numbers: as [`Rng::at`], without formatting the numbers.
     pub fn numbered(seed: u64, name: &str, numbers: &[u64]) -> Rng {
         let mut hash = 0x9ae1_6a3b_2f90_404f_u64;
         let mut absorb = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -44,7 +44,7 @@ impl Rng {
         Rng { state }
     }
 
-    /// The next 64 random bits.
+    /// Next 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         let s = &mut self.state;
@@ -59,19 +59,19 @@ impl Rng {
         result
     }
 
-    /// Uniform in `0..bound`, by multiplication; the bias is below 2^-32 for the bounds in use. Zero for
-    /// `bound` = 0.
+    /// Random integer, uniform in `0..bound`, by multiplication; the bias is below 2^-32 for the bounds in
+    /// use. Zero for `bound` = 0.
     #[inline]
     pub fn below(&mut self, bound: u32) -> u32 {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u32
     }
 
-    /// Uniform in [0, 1), with 53 random bits.
+    /// Random number, uniform in [0, 1), with 53 random bits.
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Exponentially distributed with the given mean.
+    /// Random number, exponentially distributed with the given mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.unit()).ln()
     }

@@ -5,93 +5,94 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
-/// An instant: nanoseconds since the start of the run.
+/// Instant, in nanoseconds since the start of the run.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Time(u64);
 
-/// A length of time in nanoseconds, never negative.
+/// Duration in nanoseconds, never negative.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Span(u64);
 
 impl Time {
-    /// The start of the run.
+    /// Start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than any event: 2^62 ns, about 146 years.
+    /// Instant later than any event: 2^62 ns, about 146 years.
     pub const NEVER: Time = Time(1 << 62);
 
-    /// The instant `ns` nanoseconds after the start.
+    /// Instant `ns` nanoseconds after the start.
     pub const fn from_ns(ns: u64) -> Time {
         Time(ns)
     }
 
-    /// Nanoseconds since the start.
+    /// Number of nanoseconds since the start.
     pub const fn ns(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the start.
+    /// Number of seconds since the start.
     pub fn seconds(self) -> f64 {
         self.0 as f64 * 1e-9
     }
 
-    /// The span from `earlier` to `self`, or zero if `earlier` is the later one.
+    /// Duration from `earlier` to `self`; zero if `earlier` is the later one.
     pub const fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Span {
-    /// No time at all.
+    /// Duration of zero.
     pub const ZERO: Span = Span(0);
 
-    /// `ns` nanoseconds.
+    /// Duration of `ns` nanoseconds.
     pub const fn from_ns(ns: u64) -> Span {
         Span(ns)
     }
 
-    /// `us` microseconds.
+    /// Duration of `us` microseconds.
     pub const fn from_us(us: u64) -> Span {
         Span(us * 1_000)
     }
 
-    /// `ms` milliseconds.
+    /// Duration of `ms` milliseconds.
     pub const fn from_ms(ms: u64) -> Span {
         Span(ms * 1_000_000)
     }
 
-    /// `s` seconds, rounded to the nearest nanosecond; negative and non-finite values become zero.
+    /// Duration of `s` seconds, rounded to the nearest nanosecond; negative and non-finite values become
+    /// zero.
     pub fn from_seconds(s: f64) -> Span {
         Span((s * 1e9).round() as u64)
     }
 
-    /// Nanoseconds.
+    /// Number of nanoseconds.
     pub const fn ns(self) -> u64 {
         self.0
     }
 
-    /// Seconds.
+    /// Number of seconds.
     pub fn seconds(self) -> f64 {
         self.0 as f64 * 1e-9
     }
 
-    /// `self - other`, or zero.
+    /// Difference `self - other`; zero if negative.
     #[must_use]
     pub const fn saturating_sub(self, other: Span) -> Span {
         Span(self.0.saturating_sub(other.0))
     }
 
-    /// How many whole `unit`s fit. `unit` must not be zero.
+    /// Number of whole `unit`s in the duration. `unit` must not be zero.
     pub const fn whole(self, unit: Span) -> u64 {
         self.0 / unit.0
     }
 
-    /// Rounded up to a whole number of `unit`s.
+    /// Duration rounded up to a whole number of `unit`s.
     #[must_use]
     pub const fn rounded_up(self, unit: Span) -> Span {
         Span(self.0.div_ceil(unit.0) * unit.0)
     }
 
-    /// Rounded to the nearest whole number of `unit`s, halves up.
+    /// Duration rounded to the nearest whole number of `unit`s, halves up.
     #[must_use]
     pub const fn rounded(self, unit: Span) -> Span {
         Span((self.0 + unit.0 / 2) / unit.0 * unit.0)

@@ -1,25 +1,25 @@
-//! Rows of tables, held by column.
+//! Rows of tables, stored by column.
 
 use crate::layout::{TABLES, Table, Type};
 
 /// Values of a column.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Values {
-    /// Places in an enumeration, and flags.
+    /// Codes of an enumeration, and flags.
     U8(Vec<u8>),
     /// Indices, sizes and counts.
     I32(Vec<i32>),
-    /// Times, rates and numbers of packets.
+    /// Times, rates and packet numbers.
     I64(Vec<i64>),
 }
 
-/// Runs an expression with the vector of a column, whatever its type.
+/// Evaluates an expression with the vector of a column of any type.
 macro_rules! with_vector {
-    ($values:expr, $vector:ident => $made:expr) => {
+    ($values:expr, $vector:ident => $result:expr) => {
         match $values {
-            Values::U8($vector) => $made,
-            Values::I32($vector) => $made,
-            Values::I64($vector) => $made,
+            Values::U8($vector) => $result,
+            Values::I32($vector) => $result,
+            Values::I64($vector) => $result,
         }
     };
 }
@@ -34,7 +34,7 @@ impl Values {
         }
     }
 
-    /// Appends a value, which the type of the column can hold.
+    /// Appends a value, which must be in the range of the column's type.
     #[inline]
     pub fn push(&mut self, value: i64) {
         match self {
@@ -47,7 +47,7 @@ impl Values {
     /// Returns the value of a row.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If the row does not exist.
     #[inline]
     pub fn get(&self, row: usize) -> i64 {
         match self {
@@ -67,17 +67,17 @@ impl Values {
         with_vector!(self, values => values.len())
     }
 
-    /// Whether there are no rows.
+    /// Whether the column is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes that the rows take in memory.
+    /// Size of the rows in memory, in bytes.
     fn bytes(&self) -> usize {
         with_vector!(self, values => size_of_val(values.as_slice()))
     }
 
-    /// Removes all rows and keeps the memory.
+    /// Removes all rows; the allocated memory is reused.
     fn clear(&mut self) {
         with_vector!(self, values => values.clear());
     }
@@ -92,17 +92,17 @@ impl Values {
         }
     }
 
-    /// Keeps the marked rows.
+    /// Removes the rows that are not marked.
     #[cfg(feature = "files")]
-    pub(crate) fn keep(&mut self, kept: &[bool]) {
+    pub(crate) fn retain(&mut self, marks: &[bool]) {
         with_vector!(self, values => {
-            let mut marks = kept.iter();
+            let mut marks = marks.iter();
             values.retain(|_| *marks.next().expect("every row is marked"));
         });
     }
 }
 
-/// Rows of every table, each a list of columns.
+/// Columns of every table.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Tables([Vec<Values>; TABLES.len()]);
 
@@ -118,7 +118,7 @@ impl Tables {
         &self.0[table as usize]
     }
 
-    /// Returns the columns of a table in the order of its layout, to be changed.
+    /// Returns the columns of a table in the order of its layout, for modification.
     pub fn columns_mut(&mut self, table: Table) -> &mut Vec<Values> {
         &mut self.0[table as usize]
     }
@@ -137,11 +137,11 @@ impl Tables {
         self.0[table as usize][0].len()
     }
 
-    /// Appends a row, with a value for each column.
+    /// Appends a row with one value for each column.
     #[inline]
     pub fn push<const N: usize>(&mut self, table: Table, row: [i64; N]) {
         let columns = &mut self.0[table as usize];
-        debug_assert_eq!(columns.len(), N, "{} has other columns", table.name());
+        debug_assert_eq!(columns.len(), N, "the row has a value for each column of {}", table.name());
         columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
     }
 
@@ -151,12 +151,12 @@ impl Tables {
         columns.zip(other.0.iter().flatten()).for_each(|(column, more)| column.append(more));
     }
 
-    /// Removes all rows and keeps the memory.
+    /// Removes all rows; the allocated memory is reused.
     pub fn clear(&mut self) {
         self.0.iter_mut().flatten().for_each(Values::clear);
     }
 
-    /// Bytes that all rows take in memory.
+    /// Size of all rows in memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.0.iter().flatten().map(Values::bytes).sum()
     }

@@ -1,75 +1,75 @@
-//! What a log says of itself, and of what it is a log of.
+//! Description of a log: its run or capture, its selection, its tables.
 
 use crate::layout::{self, Column};
 use serde::Serialize;
 
-/// The description at the beginning of a log.
+/// Description of a log, written before its rows.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Head {
-    /// The name of the scenario or of the capture.
+    /// Name of the scenario or of the capture.
     pub name: String,
-    /// `run` or `capture`.
+    /// Source of the log: `run` or `capture`.
     pub source: &'static str,
-    /// Names of columns and quantities that were not observed but concluded, of captures.
+    /// Columns and quantities of a capture that were inferred, not observed.
     pub inferred: Vec<&'static str>,
-    /// The seed of the run; none of a capture.
+    /// Seed of the run; none for a capture.
     pub seed: Option<u64>,
-    /// How long it is, in nanoseconds.
+    /// Duration of the run or of the capture, in nanoseconds.
     pub duration_ns: u64,
-    /// From when on the tables of the run count, in nanoseconds.
+    /// Duration of the warm-up, which results of the run exclude, in nanoseconds.
     pub warmup_ns: u64,
-    /// A frame is at its listeners by this much later than at its sender, in nanoseconds; 0 where that goes
-    /// by distance.
+    /// Propagation delay from the sender to all listeners, in nanoseconds; 0 if it depends on distance.
     pub propagation_ns: u64,
-    /// Slot time in nanoseconds.
+    /// Slot time, in nanoseconds.
     pub slot_ns: u64,
-    /// Nodes, or radios of nodes, in the order of their indices.
+    /// Nodes, or radios of nodes, by index.
     pub nodes: Vec<Node>,
-    /// Flows, in the order of their indices.
+    /// Flows, by index.
     pub flows: Vec<Flow>,
-    /// Only transmissions of or to these nodes are there, by index; all if there are none.
+    /// Indices of the selected nodes: the log contains only transmissions from or to them. Empty: all nodes.
     pub only_nodes: Vec<u32>,
-    /// Only what carries packets of these flows, and answers to it, is there, by index; all if there are
-    /// none.
+    /// Indices of the selected flows: the log contains only frames that carry their packets, and responses to
+    /// these frames. Empty: all flows.
     pub only_flows: Vec<u32>,
-    /// Only what began in this interval is there, in nanoseconds; none for everything.
+    /// Selected interval, in nanoseconds: the log contains only transmissions that begin in it. None: the whole
+    /// run.
     pub only_between: Option<[u64; 2]>,
 }
 
-/// A node.
+/// Node of a run, or station of a capture.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Node {
-    /// Its name: text, never markup.
+    /// Name of the node: text, never markup.
     pub name: String,
-    /// Where it is at the beginning, in metres.
+    /// Position at the start, in metres.
     pub position: Option<[f64; 2]>,
-    /// The index of the node that it is a further radio of; none of the first or only radio.
+    /// Index of the node whose additional radio this entry is; none for the first or only radio.
     pub radio_of: Option<u32>,
 }
 
-/// A flow.
+/// Flow of a run, or pair of stations of a capture.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Flow {
-    /// Its name: text, never markup.
+    /// Name of the flow: text, never markup.
     pub name: String,
-    /// The index of the node that its data comes from.
+    /// Index of the node that sends the flow's data.
     pub source: u32,
-    /// The index of the node that its data is for.
+    /// Index of the destination of the flow's data.
     pub destination: u32,
-    /// The name of its scheme.
+    /// Name of the flow's scheme.
     pub scheme: String,
 }
 
 #[derive(Serialize)]
-struct Described<'h> {
+struct Description<'h> {
     #[serde(flatten)]
     head: &'h Head,
     enumerations: Vec<(&'static str, &'static [&'static str])>,
-    tables: Vec<DescribedTable>,
+    tables: Vec<TableDescription>,
 }
 
 #[derive(Serialize)]
-struct DescribedTable {
+struct TableDescription {
     name: &'static str,
     columns: &'static [Column],
 }
@@ -79,20 +79,20 @@ impl Head {
     pub(crate) fn json(&self) -> String {
         let tables = layout::TABLES
             .iter()
-            .map(|(table, _)| DescribedTable { name: table.name(), columns: table.columns() });
-        let described =
-            Described { head: self, enumerations: layout::ENUMERATIONS.to_vec(), tables: tables.collect() };
-        serde_json::to_string(&described).expect("numbers and texts are JSON")
+            .map(|(table, _)| TableDescription { name: table.name(), columns: table.columns() });
+        let description =
+            Description { head: self, enumerations: layout::ENUMERATIONS.to_vec(), tables: tables.collect() };
+        serde_json::to_string(&description).expect("numbers and strings convert to JSON")
     }
 }
 
-/// A description of a log of which only this interval is left.
+/// Returns the description of a log after its restriction to an interval; none if `head` is no description.
 #[cfg(feature = "files")]
-pub(crate) fn cut(head: &str, [from, to]: [u64; 2]) -> Option<String> {
+pub(crate) fn restrict(head: &str, [from, to]: [u64; 2]) -> Option<String> {
     let mut head: serde_json::Value = serde_json::from_str(head).ok()?;
-    let known = head.get("only_between").and_then(|between| between.as_array());
-    let end = |index: usize| known.and_then(|ends| ends.get(index)?.as_u64());
-    let left = [end(0).map_or(from, |known| known.max(from)), end(1).map_or(to, |known| known.min(to))];
-    head.as_object_mut()?.insert("only_between".into(), serde_json::json!(left));
+    let selected = head.get("only_between").and_then(|between| between.as_array());
+    let bound = |index: usize| selected.and_then(|bounds| bounds.get(index)?.as_u64());
+    let interval = [bound(0).map_or(from, |first| first.max(from)), bound(1).map_or(to, |last| last.min(to))];
+    head.as_object_mut()?.insert("only_between".into(), serde_json::json!(interval));
     serde_json::to_string(&head).ok()
 }

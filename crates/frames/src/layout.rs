@@ -1,42 +1,42 @@
-//! Every table and column of a frame log. Times and lengths of time are whole nanoseconds.
+//! Tables and columns of a frame log. Times and durations are whole nanoseconds.
 
 use Encoding::{Delta, Dictionary, Plain};
 use Type::{I32, I64, U8};
 use serde::Serialize;
 
-/// Type of a column's values.
+/// Data type of a column.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Type {
-    /// From 0 to 255.
+    /// Unsigned integers of 8 bits.
     U8,
-    /// 32 bits with a sign.
+    /// Signed integers of 32 bits.
     I32,
-    /// 64 bits with a sign.
+    /// Signed integers of 64 bits.
     I64,
 }
 
-/// Encoding of a column in Parquet, before compression.
+/// Encoding of a column in Parquet files, before compression.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Encoding {
-    /// A dictionary and indices, for columns of few values.
+    /// Dictionary and indices, for columns with few distinct values.
     Dictionary,
-    /// Differences, for columns that mostly rise.
+    /// Differences of consecutive values, for columns that mostly increase.
     Delta,
-    /// The values as they are.
+    /// Values without encoding.
     Plain,
 }
 
-/// A column.
+/// Definition of a column.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct Column {
     /// Name of the column.
     pub name: &'static str,
-    /// Unit of the values; `1` for counts, the name of an enumeration for its values.
+    /// Unit of the values: `1` for counts, the name of the enumeration for codes.
     pub unit: &'static str,
-    /// Type of the values.
+    /// Data type of the values.
     #[serde(skip)]
     pub of: Type,
-    /// Encoding in Parquet.
+    /// Encoding in Parquet files.
     #[serde(skip)]
     pub encoding: Encoding,
     /// Meaning of the values.
@@ -54,57 +54,57 @@ const fn column(
     Column { name, unit, of, encoding, meaning }
 }
 
-/// A table.
+/// Table of a frame log.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
 pub enum Table {
-    /// Which stations set the NAV by a frame, and how long beyond its end.
+    /// Sets of nodes that set their NAV by a frame, and the durations of these NAVs.
     Reservations,
-    /// Transmissions, in the order in which they began.
+    /// Transmissions in the order of their start.
     Transmissions,
-    /// Packets in aggregates.
+    /// Packets in aggregates (A-MPDUs and A-MSDUs).
     Mpdus,
-    /// Packets that were lost.
+    /// Dropped packets.
     Drops,
-    /// State of senders.
+    /// Congestion windows and round-trip times of senders.
     Windows,
-    /// Next hops, as they came into use.
+    /// Changes of next hops.
     Routes,
-    /// Places of nodes that move, and whether nodes are off.
+    /// Positions of moving nodes, and outages.
     Places,
-    /// How packets come to nodes otherwise than by a frame.
+    /// Ingresses: ways other than radio by which packets enter a node.
     Ingress,
-    /// Packets that came so.
+    /// Packets that entered a node by an ingress.
     Entries,
 }
 
-/// All tables in the order of their indices, and what a row is.
+/// All tables in the order of their indices, with the meaning of a row.
 pub const TABLES: [(Table, &str); 9] = [
-    (Table::Reservations, "nodes whose NAV a frame sets, a row per set and node"),
-    (Table::Transmissions, "a row per transmission, in the order of their beginnings"),
-    (Table::Mpdus, "a row per packet in an aggregate"),
-    (Table::Drops, "a row per packet that was lost"),
-    (Table::Windows, "senders, a row per change and flow, and at most one in 10 ms"),
-    (Table::Routes, "a row per change of a next hop that flows use, when it is first used"),
-    (Table::Places, "a row per instant and node that moves or is off for a while"),
+    (Table::Reservations, "nodes that set their NAV by a frame: one row per set and node"),
+    (Table::Transmissions, "one row per transmission, in the order of their start"),
+    (Table::Mpdus, "one row per packet in an aggregate"),
+    (Table::Drops, "one row per dropped packet"),
+    (Table::Windows, "one row per flow and change of its sender's state, at most one in 10 ms"),
+    (Table::Routes, "one row per change of a next hop, at the first frame that uses it"),
+    (Table::Places, "one row per time and node that moves or has an outage"),
     (
         Table::Ingress,
-        "how packets of flows come to a node otherwise than by a frame, a row for each ingress, in the order of their first",
+        "ways other than radio by which packets of a flow enter a node (ingresses): one row per ingress, in the order of first use",
     ),
-    (Table::Entries, "a row per packet of a flow that comes to a node so"),
+    (Table::Entries, "one row per packet that enters a node by an ingress"),
 ];
 
-/// The place in the enumeration `outcome` of what reached the node that it is for.
+/// Code in the enumeration `outcome`: the receiver decoded the frame.
 pub const ARRIVED: i64 = 0;
-/// The same of what is for no single node.
+/// Code in the enumeration `outcome`: the frame has no single receiver.
 pub const BROADCAST: i64 = 1;
-/// The same where it was not observed: in captures, and of what is still propagating when a run ends.
+/// Code in the enumeration `outcome`: the outcome was not observed, as in captures, or at the end of a run.
 pub const UNKNOWN: i64 = 7;
 
-/// Of a flow, windows are written no oftener than once in this time, in nanoseconds.
-pub const BETWEEN_WINDOWS_NS: i64 = 10_000_000;
+/// Minimum time between two rows of a flow in the table `windows`, in nanoseconds.
+pub const WINDOW_INTERVAL_NS: i64 = 10_000_000;
 
-/// What the numbers of a unit stand for.
+/// Enumerations: name, and names of the codes 0, 1, ….
 pub const ENUMERATIONS: &[(&str, &[&str])] = &[
     (
         "kind",
@@ -135,160 +135,161 @@ pub const ENUMERATIONS: &[(&str, &[&str])] = &[
 ];
 
 const RESERVATIONS: &[Column] = &[
-    column("set", "1", I32, Delta, "number of the set, from 1"),
-    column("node", "node", I32, Dictionary, "index of a node whose NAV it sets"),
-    column("nav", "ns", I64, Dictionary, "how long after the end of the frame this NAV lasts"),
+    column("set", "1", I32, Delta, "Number of the set, from 1"),
+    column("node", "node", I32, Dictionary, "Index of a node that sets its NAV by the frame"),
+    column("nav", "ns", I64, Dictionary, "Duration of this node's NAV after the end of the frame"),
 ];
 
 const TRANSMISSIONS: &[Column] = &[
-    column("start", "ns", I64, Delta, "when its first bit leaves the sender"),
-    column("from", "node", I32, Dictionary, "index of the node that sends"),
-    column("to", "node", I32, Dictionary, "index of the node that it is for; -1 of broadcasts"),
-    column("kind", "kind", U8, Dictionary, "what it is"),
-    column("airtime", "ns", I64, Dictionary, "how long it is on the air, with preamble and PLCP header"),
-    column("bytes", "B", I32, Dictionary, "MAC bytes, FCS included"),
-    column("rate", "b/s", I64, Dictionary, "rate of its payload"),
+    column("start", "ns", I64, Delta, "Time at which the first bit leaves the sender"),
+    column("from", "node", I32, Dictionary, "Index of the sender"),
+    column("to", "node", I32, Dictionary, "Index of the receiver; -1 for broadcasts"),
+    column("kind", "kind", U8, Dictionary, "Kind of the frame"),
+    column("airtime", "ns", I64, Dictionary, "Airtime of the frame, with preamble and PLCP header"),
+    column("bytes", "B", I32, Dictionary, "Size of the MAC frame, with its FCS"),
+    column("rate", "b/s", I64, Dictionary, "Data rate of the payload"),
     column(
         "nav",
         "ns",
         I64,
         Dictionary,
-        "its duration field: for how long after its end others set their NAV",
+        "Duration field: time after the end of the frame for which other stations set their NAV",
     ),
     column(
         "flow",
         "flow",
         I32,
         Dictionary,
-        "index of the flow of the packet in it, or that it is sent for; -1 for none",
+        "Index of the flow whose packet the frame carries or is sent for; -1 for none",
     ),
     column(
         "carries",
         "carries",
         U8,
         Dictionary,
-        "what that packet is: data of the flow, feedback to its sender, or none of a flow",
+        "Kind of that packet: data of the flow, feedback to its sender, or a packet of no flow",
     ),
     column(
         "try",
         "1",
         I32,
         Dictionary,
-        "of RTS, and of DATA that is sent to one node: which try of this frame it is, from 1; 0 of others",
+        "Number of the transmission attempt, from 1, for RTS and unicast DATA; 0 for other frames",
     ),
     column(
         "frozen",
         "slots",
         I32,
         Plain,
-        "of frames that begin an exchange: slot times since their sender contends, rounded down, in which no slot of its back-off counted: the medium was \
-         busy or reserved, or an IFS or a timeout passed; 0 of others. What counted is the rest. It may be negative: slots may have counted before \
-         there was a frame to send",
+        "Part of `contended` in which the backoff did not count down, in whole slot times, for frames that begin an exchange; 0 for other frames. The \
+         medium was busy or reserved, or an IFS or a timeout elapsed. The backoff counted down in the other slots of `contended`. Negative if it \
+         counted down before the frame was queued",
     ),
     column(
         "waited",
         "ns",
         I64,
         Plain,
-        "of frames that begin an exchange: for how long their sender had it at the head of the line, if that began later than the end of the sender's last \
-         exchange, of the last RTS, DATA or request of its own or answer to it; otherwise -1: then it contends since that end",
+        "Time that the frame was at the head of the queue before its start, for frames that begin an exchange and reached the head after the end of the \
+         sender's previous exchange; otherwise -1: the sender contends since the end of that exchange, which is its last RTS, DATA or block ack request or \
+         the response to it",
     ),
     column(
         "contended",
         "ns",
         I64,
         Dictionary,
-        "of frames that begin an exchange: for how long their sender contended before; -1 of others",
+        "Duration of the contention before the frame, for frames that begin an exchange; -1 for other frames",
     ),
-    column("queue", "packets", I32, Dictionary, "packets in the sender's interface queue when it begins"),
     column(
-        "packet",
-        "1",
-        I64,
-        Plain,
-        "number of the packet among those of its flow and direction; 0 if it carries none",
+        "queue",
+        "packets",
+        I32,
+        Dictionary,
+        "Packets in the sender's interface queue at the start of the frame",
     ),
-    column("outcome", "outcome", U8, Dictionary, "what became of it at the node that it is for"),
+    column("packet", "1", I64, Plain, "Number of the packet within its flow and direction; 0 for none"),
+    column("outcome", "outcome", U8, Dictionary, "Outcome of the frame at the receiver"),
     column(
         "collided",
         "node",
         I32,
         Dictionary,
-        "index of the node whose frame destroyed it, of several the strongest; -1 for none",
+        "Index of the sender of the colliding frame, the strongest one if several collide; -1 for none",
     ),
-    column("overlap", "overlap", U8, Dictionary, "how the two came to overlap"),
+    column("overlap", "overlap", U8, Dictionary, "Cause of the overlap with the colliding frame"),
     column(
         "reserves",
         "set",
         I32,
         Dictionary,
-        "set of `reservations`: which stations set their NAV by it; 0 for none",
+        "Number of the set of nodes in `reservations` that set their NAV by the frame; 0 for none",
     ),
 ];
 
 const MPDUS: &[Column] = &[
-    column("start", "ns", I64, Plain, "when the first bit of the aggregate leaves the sender"),
-    column("from", "node", I32, Dictionary, "index of the node that sends it"),
-    column("flow", "flow", I32, Dictionary, "index of the flow; -1 for none"),
-    column("carries", "carries", U8, Dictionary, "what the packet is"),
-    column("packet", "1", I64, Delta, "number of the packet among those of its flow and direction"),
-    column("outcome", "outcome", U8, Dictionary, "what became of it at the node that it is for"),
+    column("start", "ns", I64, Plain, "Time at which the first bit of the aggregate leaves the sender"),
+    column("from", "node", I32, Dictionary, "Index of the sender"),
+    column("flow", "flow", I32, Dictionary, "Index of the flow; -1 for none"),
+    column("carries", "carries", U8, Dictionary, "Kind of the packet"),
+    column("packet", "1", I64, Delta, "Number of the packet within its flow and direction"),
+    column("outcome", "outcome", U8, Dictionary, "Outcome of the packet at the receiver"),
 ];
 
 const DROPS: &[Column] = &[
-    column("flow", "flow", I32, Dictionary, "index of the flow; -1 for none"),
-    column("carries", "carries", U8, Dictionary, "what the packet was"),
-    column("node", "node", I32, Dictionary, "index of the node that lost it"),
-    column("cause", "cause", U8, Dictionary, "why"),
-    column("packet", "1", I64, Delta, "number of the packet among those of its flow and direction"),
-    column("time", "ns", I64, Delta, "when"),
+    column("flow", "flow", I32, Dictionary, "Index of the flow; -1 for none"),
+    column("carries", "carries", U8, Dictionary, "Kind of the packet"),
+    column("node", "node", I32, Dictionary, "Index of the node that dropped the packet"),
+    column("cause", "cause", U8, Dictionary, "Cause of the drop"),
+    column("packet", "1", I64, Delta, "Number of the packet within its flow and direction"),
+    column("time", "ns", I64, Delta, "Time of the drop"),
 ];
 
 const WINDOWS: &[Column] = &[
-    column("time", "ns", I64, Delta, "when it was seen"),
-    column("flow", "flow", I32, Dictionary, "index of the flow"),
-    column("window", "B", I64, Plain, "congestion window; -1 of a sender that has none"),
-    column("rtt", "ns", I64, Plain, "the latest round-trip sample; 0 before the first"),
-    column("timeouts", "1", I64, Dictionary, "expiries of the retransmission timer until then"),
+    column("time", "ns", I64, Delta, "Time of the observation"),
+    column("flow", "flow", I32, Dictionary, "Index of the flow"),
+    column("window", "B", I64, Plain, "Congestion window; -1 for senders without one"),
+    column("rtt", "ns", I64, Plain, "Latest sample of the round-trip time; 0 before the first"),
+    column("timeouts", "1", I64, Dictionary, "Retransmission timeouts until this time"),
 ];
 
 const ROUTES: &[Column] = &[
-    column("time", "ns", I64, Delta, "when the first frame went there"),
-    column("node", "node", I32, Dictionary, "index of the node"),
-    column("destination", "node", I32, Dictionary, "index of the node that packets are for"),
-    column("next", "node", I32, Dictionary, "index of the next hop"),
+    column("time", "ns", I64, Delta, "Time of the first frame to this next hop"),
+    column("node", "node", I32, Dictionary, "Index of the node"),
+    column("destination", "node", I32, Dictionary, "Index of the destination of the packets"),
+    column("next", "node", I32, Dictionary, "Index of the next hop"),
 ];
 
 const PLACES: &[Column] = &[
-    column("time", "ns", I64, Delta, "when"),
-    column("node", "node", I32, Dictionary, "index of the node"),
-    column("x", "mm", I64, Plain, "abscissa"),
-    column("y", "mm", I64, Plain, "ordinate"),
-    column("off", "1", U8, Dictionary, "1 if it is off"),
+    column("time", "ns", I64, Delta, "Time of the position"),
+    column("node", "node", I32, Dictionary, "Index of the node"),
+    column("x", "mm", I64, Plain, "x coordinate"),
+    column("y", "mm", I64, Plain, "y coordinate"),
+    column("off", "1", U8, Dictionary, "1 during an outage of the node"),
 ];
 
 const INGRESS: &[Column] = &[
-    column("flow", "flow", I32, Dictionary, "index of the flow"),
-    column("carries", "carries", U8, Dictionary, "what the packets are"),
-    column("node", "node", I32, Dictionary, "index of the node that they come to"),
+    column("flow", "flow", I32, Dictionary, "Index of the flow"),
+    column("carries", "carries", U8, Dictionary, "Kind of the packets"),
+    column("node", "node", I32, Dictionary, "Index of the node that the packets enter"),
     column(
         "from",
         "node",
         I32,
         Dictionary,
-        "index of the node that they come from: the same, if the end of the flow there sends them; another radio of the node, which received them; otherwise \
-         the other end of a wire, in the queue of which they waited, and which they crossed",
+        "Index of the origin of the packets: the node itself, if the flow's end there sends them; another radio of the node, if that received them; \
+         otherwise the node at the other end of a wire, in whose queue the packets waited",
     ),
 ];
 
 const ENTRIES: &[Column] = &[
-    column("ingress", "ingress", I32, Dictionary, "row of `ingress`, from 0"),
-    column("packet", "1", I64, Delta, "number of the packet among those of its flow and direction"),
-    column("time", "ns", I64, Delta, "when it came to the node"),
+    column("ingress", "ingress", I32, Dictionary, "Row of the ingress in `ingress`, from 0"),
+    column("packet", "1", I64, Delta, "Number of the packet within its flow and direction"),
+    column("time", "ns", I64, Delta, "Time at which the packet enters the node"),
 ];
 
 impl Table {
-    /// Its name.
+    /// Returns the name of the table.
     pub const fn name(self) -> &'static str {
         match self {
             Table::Reservations => "reservations",
@@ -303,7 +304,7 @@ impl Table {
         }
     }
 
-    /// Its columns, in their order.
+    /// Returns the columns of the table in order.
     pub const fn columns(self) -> &'static [Column] {
         match self {
             Table::Reservations => RESERVATIONS,
@@ -318,7 +319,7 @@ impl Table {
         }
     }
 
-    /// Place of the column by whose range a reader chooses batches: the time, or the number of a set.
+    /// Returns the index of the column by whose range a reader selects batches: a time, or the number of a set.
     #[cfg(any(test, feature = "files"))]
     pub(crate) const fn key(self) -> Option<usize> {
         match self {
@@ -329,9 +330,10 @@ impl Table {
         }
     }
 
-    /// Whether a part of a log has only the rows of its interval. Routes and places hold until the next row.
+    /// Whether a selection of an interval contains only the table's rows of this interval. Routes and places hold
+    /// until the next row and are read whole.
     #[cfg(feature = "files")]
-    pub(crate) const fn is_cut(self) -> bool {
+    pub(crate) const fn is_restricted(self) -> bool {
         matches!(self, Table::Transmissions | Table::Mpdus | Table::Drops | Table::Windows | Table::Entries)
     }
 }
@@ -341,7 +343,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_stands_at_its_index_and_its_key_is_a_time_or_a_set() {
+    fn tables_are_ordered_by_index_and_keyed_by_time_or_set() {
         for (index, (table, _)) in TABLES.iter().enumerate() {
             assert_eq!(*table as usize, index);
             let key = table.key().map(|key| table.columns()[key].name);
@@ -350,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn outcomes_have_their_names() {
+    fn outcome_codes_match_their_names() {
         let (_, names) = ENUMERATIONS.iter().find(|(unit, _)| *unit == "outcome").unwrap();
         let named = [ARRIVED, BROADCAST, UNKNOWN].map(|place| names[place as usize]);
         assert_eq!(named, ["arrived", "broadcast", "unknown"]);

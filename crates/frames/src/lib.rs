@@ -1,9 +1,9 @@
-//! The frame log: every transmission of a run or of a capture, as tables of typed columns.
+//! Frame logs: every transmission of a run or of a capture, as tables of typed columns.
 //!
-//! The log says what a capture cannot: which frames collided, how long stations backed off, at which
-//! stations the NAV was set, how long queues were. [`layout`] is its one definition. A [`Writer`] collects
-//! rows and hands them in batches to a [`Sink`]: to [`Memory`], or with the feature `files` to a folder of
-//! Parquet files (module `files`), which `files::read` reads. [`page`](mod@page) is what the viewer reads.
+//! A log of a run records what no capture contains: collisions, durations of backoff, stations that set the
+//! NAV, lengths of queues. [`layout`] defines all tables and columns. A [`Writer`] collects rows and passes
+//! them in batches to a [`Sink`]: [`Memory`], or a folder of Parquet files (module `files`, feature `files`).
+//! `files::read` reads such a folder. [`page`](mod@page) converts a log to the bytes that the viewer reads.
 
 #![forbid(unsafe_code)]
 

@@ -1,15 +1,15 @@
-//! A log as the viewer reads it: typed arrays behind a header.
+//! Log format of the viewer: a header, then columns as typed arrays.
 //!
 //! | bytes | content |
 //! |---|---|
-//! | 4 | length of the header, little-endian as all numbers |
-//! | as many | header, JSON: `head`, `cutShort`, and of each table `name`, `rows` and `columns` |
-//! | from the next multiple of 8 on | columns, each from a multiple of 8 on |
+//! | 4 | length of the header; all numbers are little-endian |
+//! | this length | header, JSON: `head`, `cutShort`, and `name`, `rows` and `columns` of each table |
+//! | from the next multiple of 8 | columns, each aligned to 8 bytes |
 //!
-//! The header says of a column its `name`, its type (`f8`, `i4` or `u1`), where it begins (`at`), its length
-//! in bytes (`size`), and whether it is `packed`: as varints (LEB128) of zigzag differences, compressed by
-//! DEFLATE without a header. Packets of aggregates are runs of numbers that follow each other, which some
-//! millions of packets need to fit a page.
+//! The header gives for each column its `name`, its `type` (`f8`, `i4` or `u1`), its offset (`at`), its size in
+//! bytes (`size`), and whether it is `packed`. A packed column consists of the zigzag differences of its values
+//! as varints (LEB128), compressed by raw DEFLATE. Packets of aggregates are stored as runs of consecutive
+//! packet numbers, so that a page can hold millions of packets.
 
 use crate::columns::{Tables, Values};
 use crate::layout::Table;
@@ -17,24 +17,26 @@ use crate::layout::Type::{I32, I64, U8};
 use crate::writer::Log;
 use serde_json::{Value, json};
 
-/// Columns begin at multiples of this.
-const ALIGNED: usize = 8;
+/// Alignment of columns, in bytes.
+const ALIGNMENT: usize = 8;
 
-/// Returns a log as bytes whose columns are typed arrays in place.
+/// Converts a log to the viewer's format, with columns as plain typed arrays.
 pub fn raw(log: &Log) -> Vec<u8> {
-    made(log, false, |values, out| match values {
+    convert(log, false, |values, out| match values {
         Values::U8(values) => out.extend_from_slice(values),
         Values::I32(values) => values.iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes())),
         Values::I64(values) => {
-            values.iter().for_each(|value| out.extend_from_slice(&(*value as f64).to_le_bytes()));
+            for value in values {
+                out.extend_from_slice(&(*value as f64).to_le_bytes());
+            }
         }
     })
 }
 
-/// Returns a log as bytes whose columns are packed.
+/// Converts a log to the viewer's format, with packed columns.
 #[cfg(feature = "files")]
 pub fn packed(log: &Log) -> Vec<u8> {
-    made(log, true, pack)
+    convert(log, true, pack)
 }
 
 #[cfg(feature = "files")]
@@ -42,28 +44,28 @@ fn pack(values: &Values, out: &mut Vec<u8>) {
     use flate2::{Compression, write::DeflateEncoder};
     use std::io::Write;
     let mut varints = Vec::with_capacity(values.len());
-    let mut before = 0;
+    let mut previous = 0;
     for value in values.iter() {
-        let difference = value.wrapping_sub(before);
-        before = value;
-        let mut left = (difference << 1 ^ difference >> 63) as u64;
-        while left >= 0x80 {
-            varints.push(left as u8 | 0x80);
-            left >>= 7;
+        let difference = value.wrapping_sub(previous);
+        previous = value;
+        let mut zigzag = (difference << 1 ^ difference >> 63) as u64;
+        while zigzag >= 0x80 {
+            varints.push(zigzag as u8 | 0x80);
+            zigzag >>= 7;
         }
-        varints.push(left as u8);
+        varints.push(zigzag as u8);
     }
     let mut encoder = DeflateEncoder::new(out, Compression::new(4));
-    encoder.write_all(&varints).and_then(|()| encoder.finish()).expect("memory can be written");
+    encoder.write_all(&varints).and_then(|()| encoder.finish()).expect("writing to memory succeeds");
 }
 
-fn made(log: &Log, packed: bool, write: impl Fn(&Values, &mut Vec<u8>)) -> Vec<u8> {
+fn convert(log: &Log, packed: bool, write: impl Fn(&Values, &mut Vec<u8>)) -> Vec<u8> {
     let (aggregates, lost) = aggregates(&log.tables);
     let mut content = Vec::new();
     let mut table = |name: &str, columns: Vec<(&str, &Values)>| {
         let rows = columns[0].1.len();
         let columns = columns.into_iter().map(|(name, values)| {
-            content.resize(content.len().next_multiple_of(ALIGNED), 0);
+            content.resize(content.len().next_multiple_of(ALIGNMENT), 0);
             let at = content.len();
             write(values, &mut content);
             json!({ "name": name, "type": type_of(values), "at": at, "size": content.len() - at, "packed": packed })
@@ -81,11 +83,11 @@ fn made(log: &Log, packed: bool, write: impl Fn(&Values, &mut Vec<u8>)) -> Vec<u
     tables.push(table("lost", ["row", "place", "outcome"].into_iter().zip(&lost).collect()));
     let head: Value = serde_json::from_str(&log.head).unwrap_or_default();
     let header = json!({ "head": head, "cutShort": log.cut_short, "tables": tables }).to_string();
-    let begins = (4 + header.len()).next_multiple_of(ALIGNED);
-    let mut bytes = Vec::with_capacity(begins + content.len());
+    let content_start = (4 + header.len()).next_multiple_of(ALIGNMENT);
+    let mut bytes = Vec::with_capacity(content_start + content.len());
     bytes.extend_from_slice(&(header.len() as u32).to_le_bytes());
     bytes.extend_from_slice(header.as_bytes());
-    bytes.resize(begins, b' ');
+    bytes.resize(content_start, b' ');
     bytes.append(&mut content);
     bytes
 }
@@ -98,8 +100,9 @@ fn type_of(values: &Values) -> &'static str {
     }
 }
 
-/// Packets of aggregates as runs: of which transmission, of which flow and direction, from which number on,
-/// and how many; and those that were lost alone: of which transmission, in which place, and the outcome.
+/// Converts the packets of aggregates to two tables. Rows of the first are runs of consecutive packet numbers:
+/// transmission, flow, direction, first number, length. Rows of the second are single lost packets:
+/// transmission, position in the aggregate, outcome.
 fn aggregates(tables: &Tables) -> ([Values; 5], [Values; 3]) {
     let mut runs = [I32, I32, U8, I64, I32].map(Values::new);
     let mut lost = [I32, I32, U8].map(Values::new);
@@ -122,7 +125,7 @@ fn aggregates(tables: &Tables) -> ([Values; 5], [Values; 3]) {
             of += 1;
         }
         if of == transmissions[0].len() {
-            break; // the transmissions of the rest are missing
+            break; // the log is cut short: the transmissions of the other packets are missing
         }
         place = if of == before && at > 0 { place + 1 } else { 0 };
         if run[..3] == [of as i64, flow, carries] && run[3] + run[4] == packet {

@@ -1,10 +1,9 @@
-//! Whether what a log refers to by an index is there.
+//! Check of indices: whether every index of a log refers to an existing entry.
 
 use crate::columns::Tables;
 use crate::layout::{ENUMERATIONS, TABLES, Table};
 
-/// Returns the first table and column with an index that refers to nothing; none if all are sound, or if the
-/// description is not one.
+/// Returns the first table and column with an index out of range; none if all indices are valid.
 pub(crate) fn dangling(head: &str, tables: &Tables) -> Option<(&'static str, &'static str)> {
     let head: serde_json::Value = serde_json::from_str(head).unwrap_or_default();
     let count = |key| head.get(key).and_then(|list| list.as_array()).map_or(0, Vec::len);
@@ -17,10 +16,10 @@ pub(crate) fn dangling(head: &str, tables: &Tables) -> Option<(&'static str, &'s
     TABLES.iter().find_map(|(table, _)| {
         let dangles = |(place, column): (usize, &crate::Column)| {
             let size = size(column.unit)? as i64;
-            // Senders of frames, and nodes of other rows, are always known.
-            let least = if column.name == "from" { 0 } else { -1 };
-            let is_sound = tables.columns(*table)[place].iter().all(|value| (least..size).contains(&value));
-            (!is_sound).then_some((table.name(), column.name))
+            // Only the sender of a frame is always known; -1 is "none" in other columns.
+            let minimum = if column.name == "from" { 0 } else { -1 };
+            let is_valid = tables.columns(*table)[place].iter().all(|value| (minimum..size).contains(&value));
+            (!is_valid).then_some((table.name(), column.name))
         };
         table.columns().iter().enumerate().find_map(dangles)
     })

@@ -1,32 +1,32 @@
-//! Sets of nodes that set the NAV by a frame, each of which is written once in a batch.
+//! Sets of nodes that set their NAV by a frame. A batch contains each distinct set once.
 
 use crate::columns::Tables;
 use crate::layout::Table;
 
-/// Slots of the table of sets at first.
-const SLOTS: usize = 1 << 10;
+/// Initial number of slots of the hash table.
+const INITIAL_SLOTS: usize = 1 << 10;
 
-/// Numbers of the sets of a batch.
+/// Sets of the current batch, and their numbers.
 #[derive(Debug)]
 pub(crate) struct Sets {
-    /// Number of the latest set.
+    /// Number of the last set.
     last: i64,
-    /// Sets of the batch: number, and where its nodes begin and end.
+    /// Sets of the batch: number, and range in `nodes`.
     known: Vec<(i64, usize, usize)>,
     nodes: Vec<(u32, i64)>,
-    /// One more than the place in `known`, by hash, with open addressing; 0 is free.
+    /// Hash table with open addressing: index in `known` plus 1; 0 marks a free slot.
     slots: Vec<u32>,
 }
 
 impl Default for Sets {
     fn default() -> Sets {
-        Sets { last: 0, known: Vec::new(), nodes: Vec::new(), slots: vec![0; SLOTS] }
+        Sets { last: 0, known: Vec::new(), nodes: Vec::new(), slots: vec![0; INITIAL_SLOTS] }
     }
 }
 
 impl Sets {
-    /// Returns the number of a set, from 1; a new set is added to the table of reservations. 0 is the number
-    /// of the empty set.
+    /// Returns the number of a set, from 1, or 0 for the empty set. A new set is added to the table of
+    /// reservations.
     pub fn number(&mut self, set: &mut [(u32, i64)], tables: &mut Tables) -> i64 {
         if set.is_empty() {
             return 0;
@@ -49,13 +49,13 @@ impl Sets {
             tables.push(Table::Reservations, [self.last, i64::from(*node), *nav]);
         }
         if 2 * self.known.len() > self.slots.len() {
-            self.spread();
+            self.grow();
         }
         self.last
     }
 
-    /// Forgets the sets of a batch; numbers go on.
-    pub fn forget(&mut self) {
+    /// Removes the sets of the batch. The numbers continue in the next batch.
+    pub fn clear(&mut self) {
         self.known.clear();
         self.nodes.clear();
         self.slots.fill(0);
@@ -67,7 +67,8 @@ impl Sets {
         hash as usize % self.slots.len()
     }
 
-    fn spread(&mut self) {
+    /// Doubles the hash table.
+    fn grow(&mut self) {
         self.slots = vec![0; 2 * self.slots.len()];
         for place in 0..self.known.len() {
             let (_, from, to) = self.known[place];
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_has_one_number_whatever_the_order_of_its_nodes() {
+    fn the_number_of_a_set_does_not_depend_on_the_order_of_its_nodes() {
         let (mut sets, mut tables) = (Sets::default(), Tables::default());
         assert_eq!(sets.number(&mut [], &mut tables), 0);
         for nav in 0..3_000 {
@@ -93,7 +94,7 @@ mod tests {
         }
         assert_eq!(sets.number(&mut [(3, 5), (7, 1_234)], &mut tables), 1_235);
         assert_eq!(tables.rows(Table::Reservations), 6_000);
-        sets.forget();
-        assert_eq!(sets.number(&mut [(3, 5), (7, 0)], &mut tables), 3_001, "numbers go on");
+        sets.clear();
+        assert_eq!(sets.number(&mut [(3, 5), (7, 0)], &mut tables), 3_001, "the numbers continue");
     }
 }

@@ -1,4 +1,4 @@
-//! Collects rows in batches, and hands each batch over.
+//! Writer of logs: collects rows in batches and passes each batch to a sink.
 
 use crate::columns::Tables;
 use crate::head::Head;
@@ -7,39 +7,39 @@ use crate::sets::Sets;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Transmissions of a batch.
+/// Default number of transmissions in a batch.
 pub const ROWS: usize = 1 << 16;
-/// Rows of any other table that end a batch early.
-const MOST_OTHERS: usize = 1 << 18;
+/// Number of rows of any other table that ends a batch early.
+const MAX_OTHER_ROWS: usize = 1 << 18;
 
 /// Destination of a log.
 pub trait Sink: Send {
-    /// Takes the description, before any rows.
+    /// Writes the description, before any rows.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the description cannot be written.
     fn begin(&mut self, head: &Head) -> io::Result<()>;
 
-    /// Takes a batch of rows.
+    /// Writes a batch of rows.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the rows cannot be written.
     fn write(&mut self, rows: &Tables) -> io::Result<()>;
 
     /// Ends the log.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the end of the log cannot be written.
     fn finish(&mut self) -> io::Result<()>;
 
-    /// Transmissions of a batch.
+    /// Number of transmissions in a batch.
     fn batch(&self) -> usize {
         ROWS
     }
 }
 
-/// A transmission. The layout of `transmissions` says what its values mean; indices are those of the
-/// description, and -1 is none.
+/// Row of the table `transmissions`, whose layout documents the values. Indices refer to the description; -1
+/// means none.
 #[allow(missing_docs)]
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Transmission {
@@ -64,18 +64,18 @@ pub struct Transmission {
     pub overlap: i64,
 }
 
-/// A packet of an aggregate.
+/// Packet of an aggregate.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Mpdu {
-    /// Index of its flow, and its place in the enumeration `carries`.
+    /// Index of its flow, and its code in the enumeration `carries`.
     pub stream: [i64; 2],
-    /// Number of the packet.
+    /// Number of the packet within its flow and direction.
     pub packet: i64,
-    /// Place in the enumeration `outcome`; 0 if it arrived.
+    /// Code in the enumeration `outcome`; 0 if the packet arrived.
     pub outcome: i64,
 }
 
-/// Writes a log as a run goes on.
+/// Writer of a log during a run.
 pub struct Writer {
     out: Box<dyn Sink>,
     rows: Tables,
@@ -85,7 +85,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Begins a log with this description.
+    /// Begins a log with a description.
     ///
     /// # Errors
     /// If `out` cannot be written.
@@ -95,11 +95,13 @@ impl Writer {
         Ok(Writer { out, rows: Tables::default(), sets: Sets::default(), batch, transmissions: 0 })
     }
 
-    /// Adds a transmission, none of which may begin before an earlier one; the nodes that set their NAV by
-    /// it, each with the NAV's length beyond the end of the frame; and the packets of an aggregate.
+    /// Adds a transmission, which must not begin before the previous one.
+    ///
+    /// `reserves` are the nodes that set their NAV by the frame, each with the duration of the NAV after the
+    /// end of the frame; `mpdus` are the packets of an aggregate.
     ///
     /// # Errors
-    /// If a batch is full and cannot be written.
+    /// If the batch is full and cannot be written.
     #[inline]
     pub fn transmission(
         &mut self,
@@ -139,7 +141,9 @@ impl Writer {
             self.rows.push(Table::Mpdus, [t.start, t.from, flow, carries, mpdu.packet, mpdu.outcome]);
         }
         self.transmissions += 1;
-        if self.rows.rows(Table::Transmissions) >= self.batch || self.rows.rows(Table::Mpdus) >= MOST_OTHERS {
+        if self.rows.rows(Table::Transmissions) >= self.batch
+            || self.rows.rows(Table::Mpdus) >= MAX_OTHER_ROWS
+        {
             self.end_batch()?;
         }
         Ok(())
@@ -148,20 +152,20 @@ impl Writer {
     /// Adds rows to other tables.
     ///
     /// # Errors
-    /// If a batch is full and cannot be written.
+    /// If the batch is full and cannot be written.
     pub fn append(&mut self, rows: &Tables) -> io::Result<()> {
         self.rows.append(rows);
-        if TABLES.iter().any(|(table, _)| self.rows.rows(*table) >= MOST_OTHERS) {
+        if TABLES.iter().any(|(table, _)| self.rows.rows(*table) >= MAX_OTHER_ROWS) {
             self.end_batch()
         } else {
             Ok(())
         }
     }
 
-    /// Writes what is left, and the end. Returns the number of transmissions.
+    /// Writes the last batch and ends the log. Returns the number of transmissions.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the log cannot be written.
     pub fn finish(mut self) -> io::Result<u64> {
         self.end_batch()?;
         self.out.finish()?;
@@ -171,37 +175,37 @@ impl Writer {
     fn end_batch(&mut self) -> io::Result<()> {
         self.out.write(&self.rows)?;
         self.rows.clear();
-        self.sets.forget();
+        self.sets.clear();
         Ok(())
     }
 }
 
-/// A log in memory.
+/// Log in memory.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     /// Description, as JSON.
     pub head: String,
     /// Rows of all tables.
     pub tables: Tables,
-    /// Reason why only the beginning of the log is there; none if it is whole.
+    /// Reason why the log is incomplete; none for a complete log.
     pub cut_short: Option<String>,
 }
 
-/// A destination in memory, of which one copy is written and another one read.
+/// Sink in memory. Clones share one log, so that one clone can be written and another read.
 #[derive(Clone, Debug)]
 pub struct Memory {
     log: Arc<Mutex<Log>>,
     batch: usize,
-    most_bytes: usize,
+    max_bytes: usize,
 }
 
 impl Memory {
-    /// Creates an empty log, which takes batches of so many transmissions until it has so many bytes.
-    pub fn new(batch: usize, most_bytes: usize) -> Memory {
-        Memory { log: Arc::default(), batch, most_bytes }
+    /// Creates an empty log that takes batches of `batch` transmissions until its size is `max_bytes`.
+    pub fn new(batch: usize, max_bytes: usize) -> Memory {
+        Memory { log: Arc::default(), batch, max_bytes }
     }
 
-    /// Returns what was written so far.
+    /// Returns the log that is written so far.
     pub fn log(&self) -> MutexGuard<'_, Log> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -215,25 +219,25 @@ impl Default for Memory {
 
 impl Sink for Memory {
     fn begin(&mut self, head: &Head) -> io::Result<()> {
-        let cut_short = Some("it has not ended".into());
+        let cut_short = Some("the run has not ended".into());
         *self.log() = Log { head: head.json(), tables: Tables::default(), cut_short };
         Ok(())
     }
 
     fn write(&mut self, rows: &Tables) -> io::Result<()> {
         let mut log = self.log();
-        if log.tables.bytes() + rows.bytes() <= self.most_bytes {
+        if log.tables.bytes() + rows.bytes() <= self.max_bytes {
             log.tables.append(rows);
         } else {
-            // What comes later would leave a gap before it.
+            // Later batches are refused too: the log must have no gaps.
             drop(log);
-            self.most_bytes = 0;
+            self.max_bytes = 0;
         }
         Ok(())
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.log().cut_short = (self.most_bytes == 0).then(|| "there was no room for the rest".into());
+        self.log().cut_short = (self.max_bytes == 0).then(|| "the limit of memory was reached".into());
         Ok(())
     }
 

@@ -1,10 +1,10 @@
-//! A name for what an engine is built from, which finished runs are kept under.
+//! Identity of an engine build, under which finished runs are stored.
 //!
-//! Two builds have the same name if and only if they are made from the same sources, on whatever machine, in
-//! whatever folder, in a checkout or outside of one. What counts is what can change a run: the sources of the
-//! crates that the engine is made of, without their tests; what their manifests say of building them; and the
-//! locked versions of all other packages below them. What does not count is everything else: tests,
-//! documents, Python, lints, and crates that the engine does not use.
+//! Two builds have the same identity if and only if they are made from the same sources, on any machine, in
+//! any folder, with or without a Git checkout. The identity covers what can change a run: the sources of the
+//! engine's crates without their tests, the build settings of their manifests, and the locked versions of all
+//! their dependencies. Tests, documents, Python, lints, and crates that the engine does not use are not
+//! covered.
 
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,36 +13,34 @@ use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// What files and folders of tests are called among the sources: each is a module under `#[cfg(test)]`.
+/// Names of files and folders of tests among the sources; each is a module under `#[cfg(test)]`.
 const TESTS: [&str; 2] = ["tests", "testing"];
 
-/// Keys of a crate's manifest that change no build of it.
+/// Keys of a crate's manifest that do not change its build.
 const NOT_BUILT: [&str; 3] = ["build-dependencies", "dev-dependencies", "lints"];
 
-/// The name of what the crate in the folder `of` of the workspace `root` is made of: 16 hexadecimal digits.
+/// Computes the identity of the crate in folder `of` of the workspace `root`: 16 hexadecimal digits.
 ///
 /// # Errors
-///
-/// If a file cannot be read, a manifest is not one of Cargo, or `Cargo.lock` does not have a package that a
-/// manifest asks for.
+/// If a file cannot be read, a manifest is not one of Cargo, or `Cargo.lock` lacks a package that a manifest
+/// requires.
 pub fn identity(root: &Path, of: &str) -> Result<String> {
     let mut digest = Sha256::new();
     for (name, content) in parts(root, of)? {
-        // With lengths, so that nothing can move from one part to another unseen.
+        // Lengths are included, so that bytes cannot move from one part to another unnoticed.
         for bytes in [name.as_bytes(), &content] {
             digest.update((bytes.len() as u64).to_le_bytes());
             digest.update(bytes);
         }
     }
-    // 64 bits are enough: edits are not made to collide.
+    // 64 bits suffice: nobody constructs edits that collide.
     let number = digest.finalize().iter().take(8).fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
     Ok(format!("{number:016x}"))
 }
 
-/// Everything that the name is made from, by a path or a name that is the same on every machine, in order.
+/// Contents that the identity is computed from, by a path or name that is equal on every machine, sorted.
 ///
 /// # Errors
-///
 /// As [`identity`].
 pub fn parts(root: &Path, of: &str) -> Result<BTreeMap<String, Vec<u8>>> {
     let workspace = table(&root.join("Cargo.toml"))?;
@@ -91,7 +89,7 @@ pub fn parts(root: &Path, of: &str) -> Result<BTreeMap<String, Vec<u8>>> {
     Ok(parts)
 }
 
-/// The packages of `Cargo.lock`.
+/// Packages of `Cargo.lock`.
 struct Lock(Vec<Table>);
 
 impl Lock {
@@ -101,15 +99,15 @@ impl Lock {
         Ok(Self(packages.into_iter().filter_map(|package| package.try_into().ok()).collect()))
     }
 
-    /// How the lock calls the package that a crate of the workspace depends on: by its name, with its version
-    /// if there are several.
+    /// Entry of `Cargo.lock` for a dependency of a workspace crate: its name, with its version if there are
+    /// several.
     fn of_member(&self, member: &str, package: &str) -> Result<String> {
         let names = dependencies(self.find(member)?);
         let found = names.into_iter().find(|name| name.split(' ').next() == Some(package));
         found.ok_or_else(|| Error::new(ErrorKind::NotFound, format!("Cargo.lock: {member} has no {package}")))
     }
 
-    /// These packages and all below them, each with its version and checksum.
+    /// Version and checksum of these packages and of all their dependencies.
     fn below(&self, names: BTreeSet<String>) -> Result<BTreeMap<String, Vec<u8>>> {
         let mut found = BTreeMap::new();
         let mut open: Vec<String> = names.into_iter().collect();
@@ -143,7 +141,7 @@ fn dependencies(package: &Table) -> Vec<String> {
     listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Every source below a folder that is not a test.
+/// Source files below a folder, without tests.
 fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -160,7 +158,7 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// A table of a table, empty if it is not there.
+/// Table in a table; empty if absent.
 fn entry(of: &Table, key: &str) -> Table {
     of.get(key).and_then(Value::as_table).cloned().unwrap_or_default()
 }

@@ -1,11 +1,11 @@
-//! What changes the name of a build, and what does not, on a workspace made up for it; and that this one's
-//! sources are all in.
+//! Changes that alter the identity of a build, and changes that do not, on a sample workspace; and that the
+//! sources of this workspace are all included.
 
 use multihop_identity::{identity, parts};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A workspace of an engine, a library that it uses, and a tool that it does not use.
+/// Workspace of an engine, a library that it uses, and a tool that it does not use.
 const FILES: [(&str, &str); 11] = [
     (
         "Cargo.toml",
@@ -38,7 +38,7 @@ const FILES: [(&str, &str); 11] = [
     ("crates/tool/src/main.rs", "fn main() {}\n"),
 ];
 
-/// A folder that goes with the value.
+/// Folder that is removed when the value is dropped.
 struct Tree(PathBuf);
 
 impl Tree {
@@ -57,7 +57,7 @@ impl Tree {
         fs::write(path, text).expect("a temporary file");
     }
 
-    /// Puts another text for one that must be there.
+    /// Replaces a text that must be present.
     fn replace(&self, path: &str, old: &str, new: &str) {
         let text = fs::read_to_string(self.0.join(path)).expect("is there");
         assert!(text.contains(old), "{path} has no {old}");
@@ -75,7 +75,7 @@ impl Drop for Tree {
     }
 }
 
-/// One change to the workspace.
+/// Change to the workspace.
 type Change<'a> = (&'a str, &'a dyn Fn(&Tree));
 
 #[test]
@@ -153,7 +153,7 @@ fn what_is_missing_is_said() {
     }
 }
 
-/// Names of files leave tests out, and sources only are in: that must be true of this workspace.
+/// Exclusion is by file name: in this workspace the excluded files are tests only.
 #[test]
 fn what_is_left_out_of_this_engine_is_tests_only() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

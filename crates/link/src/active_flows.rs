@@ -14,55 +14,55 @@ pub struct ActiveFlows {
     /// Time at which a packet of the sender's own flow was last overheard between other nodes.
     relayed: Option<Time>,
     /// Other flows, each listed once.
-    seen: Vec<Seen>,
+    observed: Vec<ObservedFlow>,
     /// Bytes of the sender's own flow, and start of the current window.
-    sending: Counts,
+    sending: WindowBytes,
     turned: Time,
 }
 
 /// Another flow: time of its latest packet, and bytes observed.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct ObservedFlow {
     flow: FlowId,
     last: Time,
-    counts: Counts,
+    counts: WindowBytes,
 }
 
 /// Bytes of the current and of the previous window.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
+struct WindowBytes {
     present: u64,
     before: u64,
 }
 
-impl Counts {
+impl WindowBytes {
     fn sum(self) -> u64 {
         self.present + self.before
     }
 
-    fn turn(&mut self) {
-        *self = Counts { present: 0, before: self.present };
+    fn start_window(&mut self) {
+        *self = WindowBytes { present: 0, before: self.present };
     }
 }
 
 /// Maximum number of flows; beyond it, a new flow replaces the one observed longest ago.
-const MOST: usize = 64;
+const MAX_FLOWS: usize = 64;
 
 impl ActiveFlows {
     /// Starts without flows, for the sender of the flow `own`; flows expire after `window`.
     pub fn new(own: FlowId, window: Span) -> ActiveFlows {
-        let seen = Vec::with_capacity(MOST);
-        let (sending, turned) = (Counts::default(), Time::ZERO);
-        ActiveFlows { own, window, sent: None, relayed: None, seen, sending, turned }
+        let observed = Vec::with_capacity(MAX_FLOWS);
+        let (sending, turned) = (WindowBytes::default(), Time::ZERO);
+        ActiveFlows { own, window, sent: None, relayed: None, observed, sending, turned }
     }
 
     /// Processes an event of the node's MAC.
     pub fn on_link(&mut self, event: &LinkEvent) {
         match event {
-            // Of an aggregate each packet counts for its own flow, and the whole for none.
+            // Each packet of an aggregate counts for its own flow, and the aggregate for none.
             LinkEvent::Exchange(exchange) if exchange.mpdus > 1 => {}
             LinkEvent::Mpdu(exchange) | LinkEvent::Exchange(exchange) => {
-                self.see(exchange.flow, exchange.done, exchange.size);
+                self.observe(exchange.flow, exchange.done, exchange.size);
                 if exchange.flow == self.own {
                     self.sent = Some(exchange.done);
                     self.sending.present += u64::from(exchange.size);
@@ -73,7 +73,7 @@ impl ActiveFlows {
                 if flow == self.own && heard.to != Some(heard.node) {
                     self.relayed = Some(heard.air.end);
                 }
-                self.see(flow, heard.air.end, heard.size);
+                self.observe(flow, heard.air.end, heard.size);
             }
             _ => {}
         }
@@ -81,43 +81,43 @@ impl ActiveFlows {
 
     /// Whether the flow leaves its node by this radio, and not by a wire.
     pub fn sends(&self, now: Time) -> bool {
-        self.lately(self.sent, now)
+        self.is_recent(self.sent, now)
     }
 
     /// Whether the next hop forwards the flow by radio: it may be the destination, or use a wire.
     pub fn is_relayed(&self, now: Time) -> bool {
-        self.lately(self.relayed, now)
+        self.is_recent(self.relayed, now)
     }
 
-    fn lately(&self, last: Option<Time>, now: Time) -> bool {
+    fn is_recent(&self, last: Option<Time>, now: Time) -> bool {
         last.is_some_and(|last| now.since(last) <= self.window)
     }
 
-    fn see(&mut self, flow: FlowId, at: Time, size: u32) {
-        self.turn(at);
+    fn observe(&mut self, flow: FlowId, at: Time, size: u32) {
+        self.start_window(at);
         if matches!(flow, FlowId::ROUTING | FlowId::SIGNALLING | FlowId::ARP) {
             return;
         }
         let size = u64::from(size);
-        if let Some(seen) = self.seen.iter_mut().find(|seen| seen.flow == flow) {
+        if let Some(seen) = self.observed.iter_mut().find(|seen| seen.flow == flow) {
             seen.last = at;
             seen.counts.present += size;
             return;
         }
-        let new = Seen { flow, last: at, counts: Counts { present: size, before: 0 } };
-        if self.seen.len() < MOST {
-            self.seen.push(new);
-        } else if let Some(oldest) = self.seen.iter_mut().min_by_key(|seen| seen.last) {
+        let new = ObservedFlow { flow, last: at, counts: WindowBytes { present: size, before: 0 } };
+        if self.observed.len() < MAX_FLOWS {
+            self.observed.push(new);
+        } else if let Some(oldest) = self.observed.iter_mut().min_by_key(|seen| seen.last) {
             *oldest = new;
         }
     }
 
     /// Starts a new window of counts when the current one is over.
-    fn turn(&mut self, now: Time) {
+    fn start_window(&mut self, now: Time) {
         let windows = now.since(self.turned).ns() / self.window.ns();
         for _ in 0..windows.min(2) {
-            self.sending.turn();
-            self.seen.iter_mut().for_each(|seen| seen.counts.turn());
+            self.sending.start_window();
+            self.observed.iter_mut().for_each(|seen| seen.counts.start_window());
         }
         self.turned += self.window * windows;
     }
@@ -127,10 +127,10 @@ impl ActiveFlows {
     /// at most one. A flow that sends less therefore leaves the remainder to the others; in equilibrium this
     /// is max-min fairness.
     pub fn sharers(&mut self, now: Time) -> f64 {
-        self.turn(now);
-        self.seen.retain(|seen| now.since(seen.last) <= self.window);
+        self.start_window(now);
+        self.observed.retain(|seen| now.since(seen.last) <= self.window);
         let sent = self.sending.sum().max(1) as f64;
-        let others = self.seen.iter().filter(|seen| seen.flow != self.own);
+        let others = self.observed.iter().filter(|seen| seen.flow != self.own);
         1.0 + others.map(|seen| (seen.counts.sum() as f64 / sent).min(1.0)).sum::<f64>()
     }
 }
@@ -149,7 +149,7 @@ mod tests {
         assert!((got - expected).abs() < 1e-12, "{got} is not {expected}");
     }
 
-    /// Sends a packet of a flow, done at this microsecond.
+    /// Sends a packet of a flow that ends at this microsecond.
     fn sends(flows: &mut ActiveFlows, flow: FlowId, at: u64) {
         let exchange = Exchange { flow, ..exchange(1500, at - 10, at, Fate::Acknowledged) };
         flows.on_link(&LinkEvent::Exchange(exchange));
@@ -175,7 +175,7 @@ mod tests {
         close(flows.sharers(us(1_500)), 2.25);
     }
 
-    /// Whatever a control frame is for: only DATA carries a packet.
+    /// Only DATA carries a packet: control frames do not count, whatever they are for.
     #[test]
     fn a_control_frame_is_no_packet_of_its_flow() {
         let mut flows = flows();
@@ -219,11 +219,11 @@ mod tests {
         let mut flows = flows();
         (0..100).for_each(|flow| sends(&mut flows, FlowId(flow), 100 + u64::from(flow)));
         close(flows.sharers(us(200)), 65.0); // the own one has made room, and shares with 64
-        assert!(flows.seen.iter().all(|seen| seen.flow.0 >= 36));
-        assert_eq!(flows.seen.capacity(), MOST, "nothing was allocated");
+        assert!(flows.observed.iter().all(|seen| seen.flow.0 >= 36));
+        assert_eq!(flows.observed.capacity(), MAX_FLOWS, "nothing was allocated");
     }
 
-    /// Two of 1500 bytes, while the own flow sent four.
+    /// Two flows of one packet of 1500 bytes each, while the own flow sent four packets.
     #[test]
     fn what_is_seen_of_a_flow_adds_up() {
         let mut flows = flows();

@@ -7,15 +7,15 @@ use multihop_core::{Rate, Span};
 pub struct PhyTimes {
     /// Slot time.
     pub slot: Span,
-    /// Short inter-frame space.
+    /// Short interframe space.
     pub sifs: Span,
-    /// Distributed inter-frame space.
+    /// Distributed coordination function interframe space.
     pub difs: Span,
     /// Mean back-off of a first attempt.
     pub backoff: Span,
-    /// First contention window, in slots.
+    /// Minimum contention window, in slots.
     pub cw_min: u32,
-    /// Largest contention window, in slots.
+    /// Maximum contention window, in slots.
     pub cw_max: u32,
     /// Airtime of an RTS.
     pub rts: Span,
@@ -99,33 +99,33 @@ impl PhyTimes {
         self.difs + self.backoff + reservation + exchange.data + self.sifs + exchange.response
     }
 
-    /// The same where DATA has another bit rate. ACKs keep their airtime, though that follows the rate of
-    /// DATA by the standard's rule for control responses, between 28 and 44 us in OFDM.
+    /// Parameters with another bit rate of DATA. ACKs keep their airtime, although the standard's rule for
+    /// control responses derives it from the rate of DATA, between 28 and 44 us in OFDM.
     #[must_use]
     pub fn at(self, data_rate: Rate) -> PhyTimes {
         PhyTimes { data_rate, ..self }
     }
 
     /// Airtime of a DATA frame that carries `size` bytes, at the nominal rate. OFDM's rounding up to whole
-    /// symbols is left out.
+    /// symbols is ignored.
     pub fn data(&self, size: u32) -> Span {
         self.data_overhead + self.data_rate.span_of_bytes(u64::from(size + self.data_header))
     }
 
-    /// The size that a DATA frame of this airtime carries, to the nearest byte: the inverse of
+    /// Size in bytes that a DATA frame of this airtime carries, to the nearest byte: the inverse of
     /// [`PhyTimes::data`].
     pub(crate) fn size_of(&self, data: Span) -> u32 {
         let bits = data.saturating_sub(self.data_overhead).seconds() * self.data_rate.bps() as f64;
         (bits / 8.0).round() as u32 - self.data_header.min((bits / 8.0).round() as u32)
     }
 
-    /// The delay of each MSDU of `size` bytes without contention, `T_MSDU` of Barreto 2015, Eq. 14: DIFS, the
-    /// mean back-off, RTS and CTS with a SIFS after each (`handshake`), DATA, SIFS, ACK.
+    /// Delay of an MSDU of `size` bytes without contention, `T_MSDU` of Barreto 2015, Eq. 14: DIFS, mean
+    /// back-off, RTS and CTS with a SIFS after each (`handshake`), DATA, SIFS, ACK.
     pub fn per_msdu(&self, size: u32, handshake: bool) -> Span {
         self.length(&self.exchange(size, handshake.then_some(0)))
     }
 
-    /// Overhead of a packet without contention: [`PhyTimes::per_msdu`] less the DATA frame.
+    /// Overhead of a packet without contention: [`PhyTimes::per_msdu`] minus the DATA frame.
     pub(crate) fn besides_data(&self, handshake: bool) -> Span {
         let reservation = if handshake { self.rts + self.cts + self.sifs * 2 } else { Span::ZERO };
         self.difs + self.backoff + reservation + self.sifs + self.ack

@@ -76,13 +76,13 @@ pub struct Departure {
     pub data: Span,
     /// Airtime of the acknowledgement.
     pub ack: Span,
-    /// Short inter-frame space between DATA and acknowledgement.
+    /// Short interframe space between DATA and acknowledgement.
     pub sifs: Span,
     /// Propagation delay to the next hop.
     pub propagation: Span,
     /// Airtime of a whole successful exchange (`T_SL`), from the first bit of the RTS, if one is used.
     pub exchange: Span,
-    /// Mean wait of a frame without contention: inter-frame space and back-off from the first window.
+    /// Mean waiting time of a frame without contention: interframe space and back-off from the first window.
     pub access: Span,
     /// Number of RTS transmissions of this frame so far.
     pub rts_tries: u32,

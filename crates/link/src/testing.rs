@@ -4,19 +4,19 @@ use multihop_core::{
     DecodedFrame, Exchange, Fate, FlowId, FrameKind, Interval, LinkEvent, NodeId, Rate, Span, Time,
 };
 
-/// The node whose events these are.
+/// Node that observes the events.
 pub(crate) const A: NodeId = NodeId(0);
-/// Another node.
+/// Second node.
 pub(crate) const B: NodeId = NodeId(1);
-/// A third node.
+/// Third node.
 pub(crate) const C: NodeId = NodeId(2);
 
-/// An instant.
+/// Instant at this number of microseconds.
 pub(crate) fn us(us: u64) -> Time {
     Time::from_ns(us * 1_000)
 }
 
-/// `A` decoded a frame: DATA of 1500 bytes of flow 1 at 11 Mb/s, all others at 1 Mb/s.
+/// Event that `A` decoded a frame: DATA of 1500 bytes of flow 1 at 11 Mb/s, all others at 1 Mb/s.
 pub(crate) fn heard(
     kind: FrameKind,
     from: NodeId,
@@ -38,7 +38,7 @@ pub(crate) fn heard(
     })
 }
 
-/// A frame of `size` bytes from `A` to `B` at 11 Mb/s, which the MAC had from `start` to `end`.
+/// Exchange of a frame of `size` bytes from `A` to `B` at 11 Mb/s, in the MAC from `start` to `end`.
 pub(crate) fn exchange(size: u32, start: u64, end: u64, fate: Fate) -> Exchange {
     Exchange {
         node: A,

@@ -1,4 +1,4 @@
-//! The simulated air under real programs.
+//! Emulation: real programs over the simulated network.
 
 use crate::{air_log_error, outputs, panics, read_overrides, scenario_error, tables};
 use multihop_core::{DropCause, NodeId, Span};
@@ -10,8 +10,8 @@ use multihop_live::journal::{self, JournalWriter};
 use multihop_live::lateness::Lateness;
 use multihop_live::shim::Shim;
 use multihop_live::{Emulation, Mode, address};
-use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::config::Config;
+use multihop_sim::logs::{AirLog, LogError};
 use multihop_sim::{Ties, World};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -24,23 +24,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{io, iter};
 
-/// By how much packets may be late to save processor time.
+/// Delay of packets that is accepted to save processor time.
 const SLACK: Span = Span::from_us(50);
-/// How often others can see how far it has come.
+/// Interval at which the status is updated for other threads.
 const STATUS_EVERY: Span = Span::from_ms(100);
 
-/// A scenario with a namespace for each node. Of this process, which has isolated itself.
+/// Scenario with a network namespace for each node, owned by this process, which has isolated itself.
 #[pyclass(frozen)]
 pub struct Emulator {
     config: Config,
-    /// Until it runs.
+    /// Parts of the emulation, until it runs.
     parts: Mutex<Option<Parts>>,
     home: Namespace,
     nodes: Vec<Namespace>,
     stop: AtomicBool,
     status: Mutex<Status>,
-    /// Packets that each device could not hold until they were read, as far as that was ever seen: the kernel
-    /// forgets it with the device.
+    /// Number of packets that each device dropped because they were not read in time, as of the last
+    /// observation: the kernel discards the number with the device.
     overflowed: Mutex<Vec<u64>>,
 }
 
@@ -56,7 +56,7 @@ struct Parts {
     gateway: Option<NodeId>,
 }
 
-/// How far it has come.
+/// Progress of an emulation.
 #[derive(Clone, Default)]
 struct Status {
     virtual_s: f64,
@@ -116,16 +116,16 @@ impl Emulator {
         })
     }
 
-    /// Puts this thread, and what it starts, into the namespaces of a node; without one, back to where it was
-    /// made.
+    /// Moves this thread, and the processes that it starts, into the namespaces of a node; without a node,
+    /// back to the original ones.
     #[pyo3(signature = (node = None))]
     fn enter(&self, node: Option<usize>) -> PyResult<()> {
         let namespace = node.map_or(Some(&self.home), |node| self.nodes.get(node));
         Ok(namespace.ok_or_else(|| PyValueError::new_err("there is no such node"))?.enter()?)
     }
 
-    /// Runs until the end of the scenario, until it is stopped, or until devices cannot be read. Returns the
-    /// tables, what `status` has, and what has failed.
+    /// Runs until the end of the scenario, until `stop`, or until devices cannot be read. Returns the tables,
+    /// the status, and the failures.
     fn run<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>, Vec<String>)> {
         let parts = locked(&self.parts).take();
         let Parts { world, devices, journal, slow, mode, shim, gateway } =
@@ -155,7 +155,7 @@ impl Emulator {
                         *locked(&self.status) = self.look(&mut live);
                     }
                 };
-                // While there are devices.
+                // The devices still exist here.
                 self.overflowed()?;
                 let journal = live.end_journal();
                 *locked(&self.status) = self.look(&mut live);
@@ -175,12 +175,12 @@ impl Emulator {
         Ok((tables::output(py, &self.config, &outcome)?, self.status(py)?, failures))
     }
 
-    /// Ends the run, soon.
+    /// Requests the end of the run.
     fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// How far it has come, at most a tenth of a second ago.
+    /// Progress of the run, at most a tenth of a second old.
     fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Status { virtual_s, real_s, counters, lateness, delivered, queues, removed } =
             locked(&self.status).clone();
@@ -212,7 +212,7 @@ impl Emulator {
 }
 
 impl Emulator {
-    /// Packets that devices could not hold until they were read, of all nodes.
+    /// Number of packets that the devices of all nodes dropped because they were not read in time.
     fn overflowed(&self) -> io::Result<u64> {
         let mut counts = locked(&self.overflowed);
         for (count, node) in iter::zip(&mut *counts, &self.nodes) {
@@ -236,7 +236,7 @@ impl Emulator {
     }
 }
 
-/// Runs a journal again. Returns the tables, and the fingerprint that the journal states, if it does.
+/// Replays a journal. Returns the tables, and the fingerprint that the journal states, if it does.
 #[pyfunction]
 #[pyo3(signature = (text, origin, overrides, journal, pcap = None))]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
@@ -282,32 +282,32 @@ fn recorder(path: &Path, first: &str) -> PyResult<Journal> {
     recorder.map_err(|error| outputs::os_error(&error))
 }
 
-fn capture_error(error: AirLogError) -> io::Error {
+fn capture_error(error: LogError) -> io::Error {
     match error {
-        AirLogError::Io(error) => error,
-        other @ AirLogError::NoRoomForHeader { .. } => io::Error::other(other),
+        LogError::Io(error) => error,
+        other @ LogError::NoRoomForHeader { .. } => io::Error::other(other),
     }
 }
 
-/// The address that the node of this index has in an emulation.
+/// IP address of the node with this number in an emulation.
 #[pyfunction]
 pub fn node_address(node: u32) -> String {
     Ipv4Addr::from(address(NodeId(node))).to_string()
 }
 
-/// Gives this process namespaces of its own; see [`host::isolate`].
+/// Gives this process its own namespaces; see [`host::isolate`].
 #[pyfunction]
 pub fn isolate() -> io::Result<()> {
     host::isolate()
 }
 
-/// The kernel kills this process when the one that has started it ends.
+/// Lets the kernel kill this process when its parent ends.
 #[pyfunction]
 pub fn die_with_parent() -> io::Result<()> {
     host::die_with_parent()
 }
 
-/// Mounts that only this process sees; see [`host::private_mounts`].
+/// Mounts files that only this process sees; see [`host::private_mounts`].
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
 pub fn private_mounts(files: Vec<(PathBuf, PathBuf)>) -> io::Result<()> {

@@ -1,9 +1,9 @@
-//! The Python module `multihop._core`: scenarios in, columns out.
+//! Python module `multihop._core`: scenarios in, columns out.
 //!
-//! It holds no logic. Scenarios are read by [`multihop_scenario`], run by [`multihop_sim::run`] with the GIL
-//! released, and results cross as `NumPy` arrays ([`tables`]); captures are measured by [`multihop_measure`]
-//! ([`measure`]); closed forms that the engine has too are [`models`]. A panic of the engine, which is a bug,
-//! becomes an `InternalError` ([`panics`]).
+//! The module holds no logic. [`multihop_scenario`] reads scenarios, [`multihop_sim::run`] runs them without
+//! the GIL, and results are returned as `NumPy` arrays ([`tables`]). [`multihop_measure`] measures captures
+//! ([`measure`]). [`models`] has closed forms that the engine uses too. A panic of the engine, which is a
+//! bug, becomes an `InternalError` ([`panics`]).
 
 #[cfg(target_os = "linux")]
 mod emulation;
@@ -17,10 +17,9 @@ mod tables;
 
 use multihop_dot11::DcfRules;
 use multihop_scenario::{External, Overrides, Place, Resolved, Setting, Step};
-use multihop_sim::Logs;
-use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::capacity::{Airtimes, Capacity, LinkTime};
 use multihop_sim::config::Config;
+use multihop_sim::logs::{AirLog, LogError, Logs};
 use multihop_sim::preflight::path;
 use multihop_sim::routing::{LinkQuality, Routes};
 use pyo3::create_exception;
@@ -34,13 +33,13 @@ create_exception!(multihop._core, ScenarioError, PyValueError, "A scenario that 
 create_exception!(multihop._core, CaptureError, PyValueError, "A file that is no capture of 802.11.");
 create_exception!(multihop._core, InternalError, PyRuntimeError, "A broken invariant of the engine: a bug.");
 
-/// The compiled part of multihop.
+/// Compiled part of multihop.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     panics::remember_where();
     let scenario_error = module.py().get_type::<ScenarioError>();
     for name in ["key", "found", "remedy", "line", "setting", "is_parameter_error"] {
-        scenario_error.setattr(name, module.py().None())?; // of those that an error does not have
+        scenario_error.setattr(name, module.py().None())?; // default of the attributes that an error lacks
     }
     module.add("ScenarioError", scenario_error)?;
     module.add("CaptureError", module.py().get_type::<CaptureError>())?;
@@ -107,7 +106,7 @@ fn check<'py>(
     view(py, &resolved, &links, &paths)
 }
 
-/// How far a run has come; any thread may look.
+/// Progress of a run, readable from any thread.
 #[pyclass(frozen)]
 #[derive(Default)]
 struct Meter {
@@ -127,16 +126,15 @@ impl Meter {
         Meter::default()
     }
 
-    /// Seconds of virtual time that have passed in the run.
+    /// Virtual time of the run in seconds.
     #[getter]
     fn simulated_s(&self) -> f64 {
         self.simulated_ns.load(Ordering::Relaxed) as f64 * 1e-9
     }
 }
 
-/// Runs a scenario with the GIL released; what each radio sees goes to the file `pcap`, and every
-/// transmission to the frame log `frames`, if they are asked for. With `causes` there are the tables of
-/// causes as well.
+/// Runs a scenario without the GIL. If requested, writes a capture of each radio to `pcap` and a frame log to
+/// `frames`. With `causes` the tables of causes are included.
 #[pyfunction]
 #[pyo3(signature = (text, origin, overrides = None, meter = None, pcap = None, causes = false, frames = None, part = Default::default()))]
 #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // what PyO3 extracts is owned; arguments have names in Python
@@ -171,24 +169,24 @@ fn run<'py>(
     tables::output(py, &config, &outcome)
 }
 
-/// The logs that are asked for.
+/// Creates the requested logs.
 fn logs(
     config: &Config,
     pcap: Option<&PathBuf>,
     frames: Option<&PathBuf>,
     part: &frames::Part,
-) -> Result<Logs, AirLogError> {
+) -> Result<Logs, LogError> {
     let air = |path: &PathBuf| {
         let log = AirLog::new(config, Box::new(outputs::created(path)?))?;
-        Ok::<_, AirLogError>(log.only(config, frames::selection(part)))
+        Ok::<_, LogError>(log.only(config, frames::selection(part)))
     };
     Ok(Logs {
         air: pcap.map(air).transpose()?,
-        frames: frames.map(|path| frames::opened(config, path, part)).transpose()?,
+        frames: frames.map(|path| frames::create(config, path, part)).transpose()?,
     })
 }
 
-/// Spaces, slots and airtimes of a scenario, in seconds.
+/// Interframe spaces, slot and airtimes of a scenario, in seconds.
 #[pyfunction]
 fn airtimes<'py>(
     py: Python<'py>,
@@ -220,7 +218,7 @@ fn airtimes<'py>(
     Ok(made)
 }
 
-/// What the flows of a scenario need of the channel, and which links share it.
+/// Airtime that the flows of a scenario need, and conflicts between their links.
 #[pyfunction]
 #[pyo3(signature = (text, origin, overrides = None))]
 fn capacity<'py>(
@@ -274,14 +272,14 @@ fn capacity<'py>(
     Ok(made)
 }
 
-/// A step of a path: a key, or the index of an entry.
+/// Step of a path in TOML: a key, or the index of an entry.
 #[derive(FromPyObject)]
 enum PathStep {
     Key(String),
     Index(usize),
 }
 
-/// The line of a key in any TOML text, from 1.
+/// Line number of a key in a TOML text, from 1.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
 fn locate(text: &str, path: Vec<PathStep>) -> Option<usize> {
@@ -295,57 +293,57 @@ fn locate(text: &str, path: Vec<PathStep>) -> Option<usize> {
     multihop_scenario::locate(text, &steps)
 }
 
-/// A length of time, written with its unit as in scenarios, in seconds.
+/// Duration in seconds of a text with a unit, as in scenarios.
 #[pyfunction]
 fn seconds(text: &str) -> PyResult<f64> {
     multihop_scenario::seconds(text).map_err(PyValueError::new_err)
 }
 
-/// The JSON Schema of scenarios.
+/// JSON Schema of scenarios.
 #[pyfunction]
 fn schema() -> String {
     multihop_scenario::json_schema().to_string()
 }
 
-/// What a scenario can name.
+/// Names that a scenario can use: schemes, estimators, and others.
 #[pyfunction]
 fn registry() -> String {
     multihop_scenario::catalogue().to_string()
 }
 
-/// How a congestion header is found and read: the bits of its first byte that are its type, and its IP
-/// protocols, each with that of the transport which follows.
+/// Identification of congestion headers: the mask of the type bits in the first byte, and pairs of the
+/// header's IP protocol and the protocol that follows it.
 #[pyfunction]
 fn congestion_header() -> (u8, Vec<(u8, u8)>) {
     (multihop_core::Layout::KIND_BITS, multihop_core::Layout::PROTOCOLS.to_vec())
 }
 
-/// What to say of a name that is not known; see [`multihop_core::instead_of`].
+/// Suggestion for an unknown name; see [`multihop_core::instead_of`].
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
 fn instead_of(name: &str, known: Vec<String>) -> String {
     multihop_core::instead_of(name, known)
 }
 
-/// The version of the engine.
+/// Version of the engine.
 #[pyfunction]
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// A name for what the engine was built from; see `multihop_identity`.
+/// Identity of the engine build; see `multihop_identity`.
 #[pyfunction]
 fn identity() -> &'static str {
     env!("MULTIHOP_IDENTITY")
 }
 
-/// The commit that the engine was built from.
+/// Commit that the engine was built from; none outside of a Git checkout.
 #[pyfunction]
 fn commit() -> Option<&'static str> {
     option_env!("MULTIHOP_COMMIT")
 }
 
-/// The same error for Python, with what it consists of.
+/// Converts an error of a scenario to Python, with its attributes.
 fn scenario_error(error: multihop_scenario::ScenarioError) -> PyErr {
     let raised = ScenarioError::new_err(error.to_string());
     let (line, setting) = match error.place.clone() {
@@ -366,15 +364,15 @@ fn scenario_error(error: multihop_scenario::ScenarioError) -> PyErr {
     described.map_or_else(|error| error, |()| raised)
 }
 
-/// What the handler of a signal raises, if one came.
+/// Exception that a signal handler raises, if a signal arrived.
 fn raised_by_signal(py: Python<'_>) -> Option<PyErr> {
     py.check_signals().err()
 }
 
-fn air_log_error(error: AirLogError, origin: &str) -> PyErr {
+fn air_log_error(error: LogError, origin: &str) -> PyErr {
     match error {
-        AirLogError::Io(error) => outputs::os_error(&error),
-        other @ AirLogError::NoRoomForHeader { .. } => ScenarioError::new_err(format!("{origin}: {other}")),
+        LogError::Io(error) => outputs::os_error(&error),
+        other @ LogError::NoRoomForHeader { .. } => ScenarioError::new_err(format!("{origin}: {other}")),
     }
 }
 

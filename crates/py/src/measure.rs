@@ -1,4 +1,4 @@
-//! What a capture says, as columns: a dictionary per interface.
+//! Measurements of a capture, as columns: one dictionary per interface.
 
 use crate::{CaptureError, frames, outputs, panics, raised_by_signal, scenario_error, tables};
 use multihop_capture::{Capture, MacAddress, NetworkName};
@@ -15,8 +15,8 @@ use pyo3::types::{PyDict, PyList};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Surveys a capture file with the GIL released; `watch` is called with the bytes read, and may raise.
-/// `estimators` is a text with `[[measure]]` tables, and what messages call it.
+/// Measures a capture file without the GIL. `watch` is called with the number of bytes read, and may raise.
+/// `estimators` is a text with `[[measure]]` tables, and its name in messages.
 #[pyfunction]
 #[pyo3(signature = (path, bin_s, stamps = None, station = None, estimators = None, watch = None))]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
@@ -86,11 +86,11 @@ fn stamp_reference(stamps: Option<&str>) -> Option<StampReference> {
     }
 }
 
-/// Writes the transmissions that an interface of a capture saw on a channel as a frame log, by default of
-/// those with most of them: those that begin `between` these nanoseconds after the first frame, no more than
-/// `most`. Returns the interface, the frequency of the channel in MHz if the interface has several, how many
-/// transmissions there are, the names of interfaces by number, and why the capture could not be read to its
-/// end, if so.
+/// Writes the transmissions of a capture on one interface and channel, by default the ones with the most, as
+/// a frame log. Transmissions begin `between` these nanoseconds after the first frame; at most `most` are
+/// written. Returns the interface, the channel's frequency in MHz if the interface has several, the number of
+/// transmissions, the names of interfaces by number, and the reason if the capture could not be read to its
+/// end.
 #[pyfunction]
 #[pyo3(signature = (path, out, name, stamps = None, interface = None, channel = None, between = None, most = usize::MAX))]
 #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments, clippy::type_complexity)] // they are keywords in Python
@@ -157,7 +157,7 @@ fn capture_error(error: &multihop_capture::CaptureError) -> PyErr {
     CaptureError::new_err(error.to_string())
 }
 
-/// Each sniffer is dropped when its columns are made, as its rows may be many.
+/// Converts a survey; each interface is dropped after its conversion, because it may have many rows.
 fn view<'py>(py: Python<'py>, options: &SurveyOptions, found: Survey) -> PyResult<Bound<'py, PyDict>> {
     let made = PyDict::new(py);
     made.set_item("records", found.records)?;
@@ -239,7 +239,7 @@ fn stations<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, 
     let all = &found.stations;
     let made = PyDict::new(py);
     made.set_item("station", all.iter().map(|station| station.address.to_string()).collect::<Vec<_>>())?;
-    // An SSID need not be UTF-8.
+    // An SSID may not be UTF-8.
     let network_name = |station: &StationStatistics| {
         let bytes = station.network_name.as_ref().map_or(&[][..], NetworkName::as_bytes);
         String::from_utf8_lossy(bytes).into_owned()

@@ -11,10 +11,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The model of a link's capacity with the PHY of a scenario: frames of so many bytes, the shares that the
-/// channel loses and that others take, the back-off in seconds (none: the mean of the first one), the
-/// transport's acknowledgements, if there are any, as the bytes of a frame and how many frames each answers,
-/// and bytes of headers. In seconds and bits per second.
+/// Capacity of a link by the model of [`LinkCapacity`], with the PHY of a scenario. Arguments: bytes of a
+/// frame, share of frames that the channel loses, share of time that others use, back-off in seconds (none
+/// for the mean of the first window), transport acknowledgements if any (bytes of a frame, and frames per
+/// acknowledgement), and bytes of headers. Results are in seconds and bits per second.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // the model's
 pub fn link_capacity<'py>(
@@ -51,8 +51,8 @@ pub fn link_capacity<'py>(
     Ok(made)
 }
 
-/// Delays among saturated stations with the PHY and the MAC header of a scenario: of packets of so many
-/// bytes, and of feedback to them; in seconds.
+/// Delays in seconds among saturated stations, with the PHY and the MAC header of a scenario: of packets of
+/// this size, and of feedback to them.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // the model's
 pub fn contention_delay<'py>(
@@ -87,8 +87,8 @@ pub fn contention_delay<'py>(
     Ok(made)
 }
 
-/// The rate of the throughput equation of TFRC in bytes per second at a loss event rate, or the loss event
-/// rate at which it has a rate: `(s, R, p or none, X or none)`, with times in seconds.
+/// TFRC's throughput equation: the rate in bytes per second at a loss event rate, or the loss event rate at a
+/// given rate. Arguments are `(s, R, p or none, X or none)`, with times in seconds.
 #[pyfunction]
 pub fn throughput_equation(
     packet_size: f64,
@@ -104,8 +104,8 @@ pub fn throughput_equation(
     (equation.rate(&path, p), p)
 }
 
-/// The ratio of signal to noise in dB at which probes of a scenario's medium, measured links with powers,
-/// arrive at its data rate in each of these shares, by the error model that runs use.
+/// Signal-to-noise ratios in dB at which probes of a scenario's medium arrive at its data rate with these
+/// probabilities, by the error model of runs. The medium has measured links with powers.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
 pub fn snr_of_delivery(text: &str, origin: &str, shares: Vec<f64>) -> PyResult<Vec<f64>> {
@@ -117,7 +117,7 @@ pub fn snr_of_delivery(text: &str, origin: &str, shares: Vec<f64>) -> PyResult<V
     })
 }
 
-/// What models have to know of the PHY of a scenario.
+/// PHY and MAC durations of a scenario, for models.
 fn phy_of(text: &str, origin: &str) -> PyResult<PhyTimes> {
     panics::caught(|| {
         let config = multihop_scenario::load(text, origin, &Overrides::default()).map_err(scenario_error)?;

@@ -1,4 +1,4 @@
-//! Files that are written, whose errors name the file.
+//! Output files, whose errors name the file.
 
 use pyo3::PyErr;
 use pyo3::exceptions::PyOSError;
@@ -6,13 +6,13 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A file that is written.
+/// Output file.
 pub struct Output {
     path: PathBuf,
     file: File,
 }
 
-/// A new file at this path, or what is there, emptied.
+/// Creates a file at this path, or empties an existing one.
 pub fn created(path: &Path) -> io::Result<Output> {
     let file = File::create(path).map_err(|error| named(path, error))?;
     Ok(Output { path: path.to_owned(), file })
@@ -33,7 +33,7 @@ impl Write for Output {
     }
 }
 
-/// An error of a file.
+/// Error of a file.
 #[derive(Debug)]
 struct Failed {
     path: PathBuf,
@@ -55,7 +55,7 @@ fn named(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), Failed { path: path.to_owned(), error })
 }
 
-/// The same error for Python: number, reason, and the name of the file if it is known.
+/// Converts an I/O error to Python: number, reason, and the name of the file if known.
 pub fn os_error(error: &io::Error) -> PyErr {
     let failed = failure(error);
     let cause = failed.map_or(error, |failed| &failed.error);
@@ -66,7 +66,7 @@ pub fn os_error(error: &io::Error) -> PyErr {
     }
 }
 
-/// Message for a file whose writing ended early: its name if it is known, and the reason.
+/// Message for a file whose writing ended early: its name if known, and the reason.
 pub fn cut_short(error: &io::Error) -> String {
     match failure(error) {
         Some(Failed { path, error }) => {
@@ -76,7 +76,7 @@ pub fn cut_short(error: &io::Error) -> String {
     }
 }
 
-/// The kernel's text for an error, without its number.
+/// Kernel's text for an error, without its number.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let number = error.raw_os_error().map(|code| format!(" (os error {code})"));

@@ -1,4 +1,4 @@
-//! A panic of the engine is a bug. It must reach Python as an error that says where, and not as a trace on
+//! Panics of the engine, which are bugs: they become Python exceptions with message and place, not a trace on
 //! standard error.
 
 use crate::InternalError;
@@ -10,7 +10,7 @@ thread_local! {
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Replaces the default hook, which prints: message and place of a panic are kept for [`caught`] instead.
+/// Replaces the default panic hook, which prints: message and place are kept for [`caught`] instead.
 pub fn remember_where() {
     panic::set_hook(Box::new(|info| {
         let place = info.location().map(|at| format!("{}:{}: ", at.file(), at.line())).unwrap_or_default();
@@ -22,9 +22,9 @@ pub fn remember_where() {
     }));
 }
 
-/// What `work` returns, or an [`InternalError`] if it panics.
+/// Calls `work`; returns its result, or an [`InternalError`] if it panics.
 pub fn caught<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    // Nothing that `work` could have left half-done is used again.
+    // Nothing that `work` may have left inconsistent is used again.
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         let what = LAST.with_borrow_mut(Option::take).unwrap_or_else(|| "a panic without a message".into());
         Err(InternalError::new_err(what))

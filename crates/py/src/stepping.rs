@@ -1,4 +1,4 @@
-//! A run in steps.
+//! Runs in steps.
 
 use crate::{Meter, panics, raised_by_signal, read_overrides, scenario_error, tables};
 use multihop_core::{Ecn, FlowId, HeaderBytes, Span, Time};
@@ -12,28 +12,29 @@ use std::sync::{Mutex, TryLockError};
 use std::thread;
 use std::time::Duration;
 
-/// A packet from outside that has come to its end: its number, when in seconds, where it was lost and why,
-/// and whether it is marked.
-type Ended = (u64, f64, Option<(String, &'static str)>, bool);
+/// Outcome of an injected packet: number, time in seconds, node and cause of the loss if lost, and whether it
+/// is marked.
+type PacketResult = (u64, f64, Option<(String, &'static str)>, bool);
 
-/// A run that goes on in steps. One thread at a time has it.
+/// Run that advances in steps. One thread at a time can use it.
 #[pyclass(frozen)]
 pub struct Stepper {
     config: Config,
-    /// None when it is over, or broken.
+    /// Run; none when it is over, or broken by a panic.
     world: Mutex<Option<World>>,
-    /// Virtual time that has passed, which any thread may look at while another one steps.
+    /// Virtual time reached, readable from any thread during a step.
     now: Meter,
 }
 
-/// How long a thread sleeps before it looks again whether another one still has the run.
-const BETWEEN_TRIES: Duration = Duration::from_millis(1);
+/// Interval at which a thread checks whether another thread still uses the run.
+const RETRY_INTERVAL: Duration = Duration::from_millis(1);
 
 impl Stepper {
-    /// Does something with the run without the GIL, once no other thread has it; what panics leaves none.
+    /// Calls a function with the run, without the GIL, once no other thread uses it. A panic discards the
+    /// run.
     ///
     /// # Errors
-    /// If the run is over, or a signal came while another thread had it.
+    /// If the run is over, or a signal arrived while another thread used it.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -46,7 +47,7 @@ impl Stepper {
                     Ok(place) => place,
                     Err(TryLockError::Poisoned(broken)) => broken.into_inner(),
                     Err(TryLockError::WouldBlock) => {
-                        thread::sleep(BETWEEN_TRIES);
+                        thread::sleep(RETRY_INTERVAL);
                         return None;
                     }
                 };
@@ -98,13 +99,13 @@ impl Stepper {
         })
     }
 
-    /// Seconds of virtual time that have passed; of a step of another thread, until a moment ago.
+    /// Virtual time reached, in seconds; during a step of another thread, slightly earlier.
     fn now(&self) -> f64 {
         self.now.simulated_s()
     }
 
-    /// Lets everything happen up to this second, included. Returns when the next event is due; none when the
-    /// run is over. What a signal raises ends the step; the next one goes on from there.
+    /// Processes all events up to this time, inclusive. Returns the time of the next event; none when the run
+    /// is over. An exception of a signal handler ends the step; the next one continues from there.
     fn step(&self, py: Python<'_>, until_s: f64) -> PyResult<Option<f64>> {
         self.with(py, |world| {
             let until = Time::ZERO + Span::from_seconds(until_s.min(world.end().seconds() + 1.0));
@@ -118,7 +119,7 @@ impl Stepper {
         })
     }
 
-    /// Injects a packet into the flow of this index now. Returns its number.
+    /// Injects a packet into the flow with this number now. Returns the packet's number.
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn inject(
         &self,
@@ -148,8 +149,8 @@ impl Stepper {
         })
     }
 
-    /// What has become of injected packets since this was last asked.
-    fn outcomes(&self, py: Python<'_>) -> PyResult<Vec<Ended>> {
+    /// Outcomes of injected packets since the last call.
+    fn outcomes(&self, py: Python<'_>) -> PyResult<Vec<PacketResult>> {
         self.with(py, |world| {
             let ended = std::iter::from_fn(|| world.poll_outcome()).filter_map(|outcome| match outcome {
                 PacketOutcome::Delivered { number, at, ecn, .. } => {
@@ -159,14 +160,14 @@ impl Stepper {
                     let node = self.config.nodes[node.index()].name.clone();
                     Some((number, at.seconds(), Some((node, cause.name())), false))
                 }
-                // Of frames, which are not injected here.
+                // Outcomes of frames, which cannot be injected here.
                 PacketOutcome::Heard { .. } | PacketOutcome::Sent { .. } => None,
             });
             Ok(ended.collect())
         })
     }
 
-    /// The tables as they would be if the run ended now.
+    /// Result tables as if the run ended now.
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let outcome = self.with(py, |world| Ok(world.tables()))?;
         tables::output(py, &self.config, &outcome)

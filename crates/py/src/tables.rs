@@ -1,4 +1,4 @@
-//! The tables of a run as columns: numbers as `NumPy` arrays, names as lists. What was not measured is NaN.
+//! Tables of a run as columns: numbers as `NumPy` arrays, names as lists. Missing values are NaN.
 
 use multihop_sim::config::Config;
 use multihop_sim::mobility::places;
@@ -8,13 +8,13 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// Raises an interrupt that arrived while the engine ran, before the first use of `NumPy`, which would panic.
+/// Raises a pending interrupt before the first use of `NumPy`, which would panic on it.
 pub fn raise_pending_signal(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
 }
 
-/// All tables; those of wires, access categories, measurements and positions only if there are any in the
-/// configuration.
+/// Converts all tables; those of wires, access categories, measurements and positions only if the
+/// configuration has any.
 pub fn output<'py>(py: Python<'py>, config: &Config, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     raise_pending_signal(py)?;
     let run = Run { py, config, measured_s: outcome.measured_s, made: PyDict::new(py) };
@@ -46,8 +46,8 @@ pub fn output<'py>(py: Python<'py>, config: &Config, outcome: &Outcome) -> PyRes
     Ok(run.made)
 }
 
-/// Name, what a row is, and name, unit and meaning of each column, of every table of a run; of those of
-/// causes instead, if they are asked for.
+/// Descriptions of the tables of a run, or of causes if `causes` is set: name, row, and name, unit and
+/// meaning of each column.
 #[pyfunction]
 #[pyo3(signature = (causes = false))]
 pub fn columns(py: Python<'_>, causes: bool) -> PyResult<Bound<'_, PyList>> {
@@ -55,7 +55,7 @@ pub fn columns(py: Python<'_>, causes: bool) -> PyResult<Bound<'_, PyList>> {
     PyList::new(py, described.into_iter().map(|table| (table.name, table.row, table.columns)))
 }
 
-/// The tables of a run in the making.
+/// Dictionary of tables under construction.
 struct Run<'py, 'run> {
     py: Python<'py>,
     config: &'run Config,

@@ -1,4 +1,4 @@
-//! What flows send, and when.
+//! Applications: the traffic that flows send, and its times.
 
 pub mod external;
 mod video;
@@ -9,10 +9,10 @@ use video::Camera;
 
 pub use video::VideoConfig;
 
-/// So much that no run can send it all.
+/// Backlog in bytes of an unlimited source, more than any run can send.
 const ENDLESS: u64 = 1 << 60;
 
-/// An application at the sending end of a flow.
+/// Application at the sending end of a flow.
 #[derive(Clone, Debug)]
 pub struct App {
     kind: AppConfig,
@@ -20,7 +20,7 @@ pub struct App {
     rng: Rng,
     /// Bytes handed to the transport so far.
     pushed: u64,
-    /// Transfers: when the present one began; how many are left.
+    /// Start of the present transfer, for applications with transfers.
     began: Option<Time>,
     left: u32,
     completed: Vec<Span>,
@@ -28,21 +28,21 @@ pub struct App {
     camera: Camera,
 }
 
-/// What an application does when its time has come.
+/// Result of an application's timer event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Offer {
     /// Bytes to hand to the transport now.
     pub bytes: u64,
-    /// When it wants to be called again.
+    /// Time of the application's next timer event.
     pub again: Option<Time>,
-    /// It takes back what the transport has not sent yet.
+    /// Whether the application withdraws the bytes that the transport has not sent yet.
     pub withdraw: bool,
-    /// A frame of a video was made; one of no bytes is not sent.
+    /// Whether a video frame was made. A frame of no bytes is not sent.
     pub frame: bool,
 }
 
 impl App {
-    /// The application of a flow. `datagrams`: its transport sends whatever it is given at once.
+    /// Creates the application of a flow. `datagrams` is whether its transport sends every message at once.
     pub fn new(flow: &FlowConfig, datagrams: bool, rng: Rng) -> App {
         let left = match flow.app {
             AppConfig::Transfers { count, .. } => count.unwrap_or(u32::MAX),
@@ -62,7 +62,7 @@ impl App {
         }
     }
 
-    /// Does it offer a datagram whenever the interface queue has room?
+    /// Whether the application offers a datagram whenever the interface queue has room.
     pub fn follows_queue(&self, now: Time) -> bool {
         self.follows_queue && now < self.stop
     }
@@ -72,11 +72,11 @@ impl App {
         &self.completed
     }
 
-    /// Its time has come; `backlog` bytes of what it handed to the transport were not sent yet.
+    /// Handles the application's timer; `backlog` is the number of bytes that the transport has not sent yet.
     pub fn on_time(&mut self, now: Time, backlog: u64) -> Offer {
         let offer = |bytes: u64, again: Option<Time>| Offer { bytes, again, ..Offer::default() };
         if now >= self.stop {
-            // A source that always has more stops at once; others leave the transport what they gave it.
+            // An unlimited source stops at once; other applications leave the bytes to the transport.
             let withdraw = matches!(self.kind, AppConfig::Saturated | AppConfig::Bulk { bytes: None });
             return Offer { withdraw, ..Offer::default() };
         }
@@ -117,8 +117,8 @@ impl App {
         offer
     }
 
-    /// `acked` bytes have been acknowledged in all. Returns when the next transfer begins, if one ended and
-    /// another follows.
+    /// Handles `acked` bytes acknowledged in total. Returns the start of the next transfer, if a transfer
+    /// ended and another follows.
     pub fn on_progress(&mut self, now: Time, acked: u64) -> Option<Time> {
         if acked < self.pushed {
             return None;
@@ -185,7 +185,7 @@ mod tests {
         }
     }
 
-    /// Frames of 1000 bytes; more than 2500 bytes may not wait.
+    /// Frames of 1000 bytes, and a limit of 2500 bytes on the backlog.
     #[test]
     fn a_video_skips_frames_while_too_much_waits() {
         let video = VideoConfig {

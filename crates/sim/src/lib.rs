@@ -1,47 +1,49 @@
 //! The simulator: nodes with an 802.11 MAC on a shared medium, and the flows between them.
 //!
-//! A [`Config`](config::Config) goes in, an [`Outcome`](outcome::Outcome) comes out, and [`run`] is all there
-//! is between:
+//! [`run`] takes a [`Config`](config::Config) and returns an [`Outcome`](outcome::Outcome). Modules:
 //!
-//! * `agenda`: the future-event set, of named slots.
+//! * `agenda`: future-event set.
 //! * `medium`: which nodes sense each other, and which frames are received.
-//! * [`mobility`]: where nodes are at any instant, from models and files. `outages`: radios that are off for
-//!   a while.
-//! * `mac`: the distributed coordination function of one station.
-//! * `stack`: what lies above it: interface queue, router policies, estimators, ends of flows. `apps`: what
-//!   flows send; [`external`]: packets that come from outside, and what became of them.
-//! * [`routing`]: static shortest paths, and routing protocols. [`capacity`]: the airtime that flows need and
-//!   which links share it, without a run.
-//! * `message`: what packets say that belong to no flow.
-//! * `measure`: estimators whose values are written down.
-//! * `node` wires MAC and stack; [`World`] owns the nodes and pops events. `record` counts.
-//! * [`airlog`]: what each radio sees, as a capture; [`framelog`]: every transmission and why; off unless
-//!   [`run_logged`] is called.
+//! * [`mobility`]: positions of nodes over time, from models and files. `outages`: intervals in which radios
+//!   are off.
+//! * `mac`: distributed coordination function of one station.
+//! * `stack`: layers above the MAC: interface queue, router policies, estimators, endpoints of flows. `apps`:
+//!   traffic of flows; [`external`]: injected packets and their outcomes.
+//! * [`routing`]: static shortest paths, and routing protocols. [`capacity`]: airtime demands of flows and
+//!   conflicts between links, without a run.
+//! * `slab`: packets in the network; `packet_content`, `datagram` and `source_route`: their contents.
+//! * `measure`: time series of estimators.
+//! * `node`: MAC and stack of one node. [`World`]: all nodes, and the event loop. `record`: counters.
+//! * [`logs`]: files that [`run_logged`] writes during a run: captures of all radios, and frame logs.
 //!
-//! Invariants: a node never touches another node, only the medium does; nothing on the per-frame path
-//! allocates or hashes; the order of events at one instant within a lane changes nothing; every packet is
-//! accounted for at the end of every run.
+//! Invariants:
+//!
+//! * A node never touches another node; only the medium does.
+//! * The per-frame path neither allocates nor hashes.
+//! * The order of events at one instant within a lane changes no result.
+//! * Every packet is accounted for at the end of every run.
 
 mod agenda;
-pub mod airlog;
 mod apps;
 pub mod capacity;
 pub mod config;
+mod datagram;
+pub mod logs;
 mod mac;
 mod measure;
 mod medium;
-mod message;
 pub mod mobility;
 mod node;
 mod outages;
 pub mod outcome;
+mod packet_content;
 pub mod preflight;
 mod record;
 pub mod routing;
 mod slab;
+mod source_route;
 mod stack;
 mod world;
 
 pub use apps::external;
-pub use record::framelog;
-pub use world::{Logs, Ties, World, run, run_logged, run_watched};
+pub use world::{Ties, World, run, run_logged, run_watched};

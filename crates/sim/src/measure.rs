@@ -1,4 +1,4 @@
-//! Estimators whose values are written down while the run goes on, beside what the simulator itself knows.
+//! Estimators of a run whose values are recorded, next to the quantities that the simulator itself measures.
 
 use crate::config::Config;
 use crate::mac::Timing;
@@ -7,16 +7,16 @@ use crate::node::Node;
 use crate::outcome::MeasurementRow;
 use multihop_core::{NodeId, Span, Time};
 
-/// The time series of estimators.
+/// Time series of estimators.
 #[derive(Debug, Default)]
 pub struct Measurements {
-    /// The nodes that have estimators, and for how long each could not use the medium up to the last row.
+    /// Nodes with estimators, and for how long each could not use the medium up to the last row.
     nodes: Vec<(u32, Span)>,
     rows: Vec<MeasurementRow>,
 }
 
 impl Measurements {
-    /// Puts the estimators of a configuration into its nodes.
+    /// Installs the estimators of a configuration in its nodes.
     pub fn new(config: &Config, timing: &Timing, nodes: &mut [Node]) -> Measurements {
         let mut measured = vec![false; nodes.len()];
         for (index, measurement) in config.measurements.iter().enumerate() {
@@ -31,7 +31,7 @@ impl Measurements {
         Measurements { nodes: nodes.map(|node| (node, Span::ZERO)).collect(), rows: Vec::new() }
     }
 
-    /// Writes down a row for each, at the end of a step of this length.
+    /// Records one row per estimator at the end of a step of length `step`.
     pub fn take(&mut self, now: Time, step: Span, nodes: &[Node], order: &NodeOrder) {
         for (index, before) in &mut self.nodes {
             let at = order.of(NodeId(*index));
@@ -46,12 +46,12 @@ impl Measurements {
         }
     }
 
-    /// All rows, of which none is left.
+    /// Removes and returns all rows.
     pub fn take_rows(&mut self) -> Vec<MeasurementRow> {
         std::mem::take(&mut self.rows)
     }
 
-    /// Puts rows back that were taken.
+    /// Puts back rows that [`Measurements::take_rows`] returned.
     pub fn put_back(&mut self, rows: &[MeasurementRow]) {
         self.rows = rows.to_vec();
     }

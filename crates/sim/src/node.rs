@@ -1,28 +1,28 @@
-//! A node: a MAC below, a stack above. It alone knows both.
+//! Node: a radio and MAC below, a stack above. The only module that knows both.
 
 use crate::mac::{Context, Mac, Reservation};
 use crate::medium::{Frame, Link, Radio};
 use crate::stack::{Stack, StackContext};
 use multihop_core::Time;
 
-/// A node. A frame concerns radio and MAC of many nodes, and what lies above of few: that has a place of its
-/// own.
+/// Node of a run. A frame changes radio and MAC of many nodes but the stack of few, so the stack is stored
+/// apart.
 #[repr(C, align(128))]
 pub struct Node {
-    /// Its receiver.
+    /// Receiver of the node.
     pub radio: Radio,
-    /// Its MAC.
+    /// MAC of the node.
     pub mac: Mac,
-    /// What lies above.
+    /// Layers above the MAC.
     pub stack: Box<Stack>,
 }
 
 const _: () = assert!(size_of::<Node>() == 128, "all that frames of others change is two cache lines");
 
 impl Node {
-    /// A signal begins, where overlaps are settled by pairs. If nothing else is on the air here, and nothing
-    /// observes the link, the node senses it, and says whether its NAV might have been reset: see
-    /// [`Mac::sense_begin`]. Otherwise nothing is done.
+    /// Starts a signal at the node by carrier sense alone, if overlaps are decided by pairs, nothing else is
+    /// on the air here, and nothing observes the link. Returns whether the NAV might have been reset (see
+    /// [`Mac::sense_begin`]); none if nothing was done.
     #[expect(clippy::inline_always, reason = "a call for each listener is 5 % of a grid")]
     #[inline(always)]
     pub fn senses_begin(&mut self, link: &Link, frame: &Frame, now: Time) -> Option<bool> {
@@ -34,8 +34,8 @@ impl Node {
         Some(might_reset)
     }
 
-    /// A signal ends there. If it was alone, and is a matter of carrier sense, that is done, and true
-    /// returned. It is `certain` to be right, if it can be decoded and the link makes no errors.
+    /// Ends a signal at the node by carrier sense alone, if that signal was the only one. Returns whether
+    /// that was done. The frame is `certain` to be correct if it can be decoded and the link makes no errors.
     #[expect(clippy::inline_always, reason = "as for `senses_begin`")]
     #[inline(always)]
     pub fn senses_end(
@@ -46,18 +46,18 @@ impl Node {
         reserves: &Reservation,
         now: Time,
     ) -> bool {
-        let only = self.mac.only_senses(frame, link.decodable())
+        let only = self.mac.only_senses(frame, link.is_decodable())
             && self.radio.is_ended_alone_by(link, frame, certain);
         if only {
             self.radio.end_alone(now);
-            self.mac.sense_end(reserves, link.decodable(), now);
+            self.mac.sense_end(reserves, link.is_decodable(), now);
         }
         only
     }
 }
 
-/// Splits what a node's handlers may touch out of the world: `$world` must be a path to it, `$row` a node's
-/// row.
+/// Borrows the parts of the world that a node's handlers may change: `$world` is a path to the world, `$row`
+/// a node's row.
 ///
 /// A macro, because the borrow checker follows fields of one expression, not those behind a method call.
 macro_rules! at_node {
@@ -68,7 +68,7 @@ macro_rules! at_node {
 }
 pub(crate) use at_node;
 
-/// The same, of a node that was found before: `$node` is a reference to it.
+/// Variant of [`at_node`] for a node that is already borrowed: `$node` is a reference to it.
 macro_rules! in_node {
     ($world:ident, $node:ident, $now:expr, |$mac:ident, $ctx:ident| $body:expr) => {{
         let outcome = crate::node::at_listener!($world, $node, $now, |$mac, $ctx| $body);
@@ -78,8 +78,8 @@ macro_rules! in_node {
 }
 pub(crate) use in_node;
 
-/// The same, where what happens cannot change whether [the station is involved](Mac::needs_slow_path): the
-/// medium turns busy or idle, and a back-off stops or goes on.
+/// Variant of [`at_node`] for events that cannot change whether [the station needs the slow
+/// path](Mac::needs_slow_path): the medium becomes busy or idle, and a back-off freezes or resumes.
 macro_rules! at_listener {
     ($world:ident, $node:ident, $now:expr, |$mac:ident, $ctx:ident| $body:expr) => {{
         let $mac = &mut $node.mac;
@@ -99,7 +99,7 @@ macro_rules! at_listener {
 }
 pub(crate) use at_listener;
 
-/// Settles everything above the MAC, and lets the MAC take what came of it.
+/// Processes all events above the MAC, and lets the MAC start what results from them.
 #[inline]
 pub fn settle(mac: &mut Mac, ctx: &mut Context, network: &crate::stack::Network) {
     if ctx.stack.is_settled() && !mac.wants_packet(ctx.stack) {

@@ -1,35 +1,38 @@
-//! Nodes that are off for a while.
+//! Outages: nodes that are off for a while.
 //!
-//! Only the radio and the ends of wires are off: what lies above goes on. The MAC finds the medium busy until
-//! the radio is on again, and so begins nothing; what it owes or awaits comes to nothing; the interface queue
-//! keeps its packets, as a driver's does while its radio is away, and loses what does not fit. So does the
-//! queue of a wire; the packet that was being sent on the wire is cut, and what comes by wire is lost.
+//! Only radios and the ends of wires are off; the layers above keep running:
+//!
+//! * The MAC finds the medium busy until the radio is on again, and starts nothing. Pending responses and
+//!   expected responses fail.
+//! * The interface queue keeps its packets, as a driver's does without its radio, and drops those that do not
+//!   fit. The queue of a wire does the same.
+//! * The packet being sent on a wire is truncated, and packets that arrive by wire are lost.
 
 use crate::mobility::Outage;
 use multihop_core::Time;
 
-/// What listeners get of a node's frame, the one on the air or else the next.
+/// Part of a node's frame that its listeners receive; the frame on the air, or else the next one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Sent {
-    /// All of it.
+pub enum TransmittedPart {
+    /// The whole frame.
     Whole,
-    /// Its radio was switched off meanwhile: it cannot be decoded.
+    /// A truncated frame, because the radio was switched off meanwhile: it cannot be decoded.
     Cut,
-    /// Nothing: its radio was off when the frame should have begun.
+    /// No frame, because the radio was off when the frame should have begun.
     Nothing,
 }
 
-/// When radios are switched, and what became of frames.
+/// Switching times of radios, and their effect on frames.
 #[derive(Clone, Debug)]
 pub struct Outages {
-    /// By node: instants at which it is switched off and on in turn, the next one last.
+    /// For each node, instants at which it is switched off and on in turn, the next one last.
     pending: Vec<Vec<Time>>,
-    /// By node; none where no radio is ever switched, and all is sent whole.
-    sent: Vec<Sent>,
+    /// Effect on each node's frame; empty if no radio is ever switched.
+    sent: Vec<TransmittedPart>,
 }
 
 impl Outages {
-    /// Those of a run with so many nodes. Outages of a node that overlap or touch are one.
+    /// Outages of a run with this number of nodes. Outages of a node that overlap or touch are merged.
     pub fn new(outages: &[Outage], nodes: usize) -> Outages {
         let mut outages: Vec<&Outage> = outages.iter().filter(|outage| outage.from < outage.to).collect();
         outages.sort_by_key(|outage| (outage.node, outage.from));
@@ -46,15 +49,15 @@ impl Outages {
             instants.reverse();
         }
         let switched = if pending.iter().any(|instants| !instants.is_empty()) { nodes } else { 0 };
-        Outages { pending, sent: vec![Sent::Whole; switched] }
+        Outages { pending, sent: vec![TransmittedPart::Whole; switched] }
     }
 
-    /// When the node's radio is switched next.
+    /// Time at which the node's radio is switched next.
     pub fn next(&self, node: u32) -> Option<Time> {
         self.pending[node as usize].last().copied()
     }
 
-    /// The node's radio is switched; returns whether it is off now.
+    /// Switches the node's radio; returns whether it is off now.
     pub fn switch(&mut self, node: u32) -> bool {
         let pending = &mut self.pending[node as usize];
         let was_on = pending.len().is_multiple_of(2);
@@ -62,17 +65,17 @@ impl Outages {
         was_on
     }
 
-    /// What listeners get of the node's frame.
+    /// Part of the node's frame that its listeners receive.
     #[inline]
-    pub fn sent(&self, node: u32) -> Sent {
-        self.sent.get(node as usize).copied().unwrap_or(Sent::Whole)
+    pub fn sent(&self, node: u32) -> TransmittedPart {
+        self.sent.get(node as usize).copied().unwrap_or(TransmittedPart::Whole)
     }
 
-    /// Says what listeners get of the node's frame.
+    /// Sets the part of the node's frame that its listeners receive.
     #[inline]
-    pub fn note(&mut self, node: u32, sent: Sent) {
+    pub fn set_part(&mut self, node: u32, sent: TransmittedPart) {
         debug_assert!(
-            sent == Sent::Whole || !self.sent.is_empty(),
+            sent == TransmittedPart::Whole || !self.sent.is_empty(),
             "only a radio that is switched cuts a frame"
         );
         if let Some(noted) = self.sent.get_mut(node as usize) {

@@ -1,6 +1,6 @@
-//! What a run found out. Everything counts from the end of the warm-up, unless it says otherwise.
+//! Results of a run. Everything counts from the end of the warm-up unless stated otherwise.
 //!
-//! The columns of the tables are declared here, each beside the row that it is read off.
+//! The columns of the tables are declared here, next to the fields that they show.
 
 mod causes;
 mod delays;
@@ -23,98 +23,98 @@ use multihop_core::DropCause;
 use table::table;
 
 table! {
-    /// The results of one run.
+    /// Results of one run.
     #[derive(Clone, Debug, Default, PartialEq)]
     Outcome, "summary", "one row":
 
     /// seed of every random stream of the run
     seed(""): u64;
-    /// time that results cover: duration less warm-up
+    /// time that results cover: duration minus warm-up
     measured_s("s"): f64;
     /// sum of the flows' goodput
     derived goodput_total_bps("bit/s");
-    /// Jain's fairness index of the goodput of flows that want the same, of the largest group of such: 1 is
-    /// equal, 1/n is one flow taking all
+    /// Jain's fairness index of goodput within the largest group of flows with equal demand: 1 is equal, 1/n
+    /// is one flow taking everything
     derived jain("1");
-    /// mean delay, each data packet that arrived counting once
+    /// mean delay over all data packets that arrived
     derived delay_mean_s("s");
-    /// median delay of the data packets of flows that want the same, of the largest group of such, each
-    /// packet counting once; from `delays`, within 3 %
+    /// median delay over the data packets of the largest group of flows with equal demand; from `delays`,
+    /// within 3 %
     derived delay_p50_s("s");
     /// 95th percentile of the same delays
     derived delay_p95_s("s");
     /// mean round-trip time, mean over the flows that measured it
     derived rtt_mean_s("s");
-    /// data packets lost in the network, of those that were lost or arrived, all flows together
+    /// share of data packets lost in the network, among those lost or delivered, all flows together
     derived loss_ratio("1");
     /// acknowledgements lost in the network, any cause, all flows together
     derived feedback_dropped("packets");
-    /// segments that repeated payload per data packet emitted, all flows together
+    /// segments that repeated payload per data packet sent, all flows together
     derived retransmission_ratio("1");
-    /// `rate_cv` of flows, mean over those that have one
+    /// mean of `rate_cv` over the flows that have it
     derived rate_cv("1");
-    /// `late_ratio` of the frames of all flows with a video together; missing without, as are the next two
+    /// `late_ratio` over the video frames of all flows; missing without video, as are the next two columns
     derived late_ratio("1");
-    /// `stall_time_s` of flows, mean over those with a video
+    /// mean of `stall_time_s` over the flows with video
     derived stall_time_s("s");
-    /// `video_frame_delay_p95_s` of flows, mean over those with a video
+    /// mean of `video_frame_delay_p95_s` over the flows with video
     derived video_frame_delay_p95_s("s");
     /// flows that delivered nothing
     derived flows_starved("1");
-    /// share of the airtime that all radios sent that is not `payload_airtime` of flows: headers and
-    /// preambles, RTS, CTS and ACK, repetitions of MACs and transports, acknowledgements of transports,
-    /// signalling, routing, and packets that were lost on their way; missing where no radio sent
+    /// share of the airtime of all radios that is not `payload_airtime` of flows: headers and preambles, RTS,
+    /// CTS and ACK, retransmissions by MACs and transports, transport acknowledgements, signalling, routing,
+    /// and packets that were lost; missing if no radio sent
     derived overhead("1");
     /// events processed
     events("1"): u64;
-    /// A number that changes when any event of the run changes: two runs did the same if it is the same.
+    /// Hash of all events of the run: two runs with the same value are identical.
     fingerprint: u64;
-    /// changes when any event of the run changes: equal means the same run
+    /// hash of all events of the run: equal values mean identical runs
     column fingerprint(""): String = |at| format!("{:016x}", at.row.fingerprint); // 64 bits do not survive JSON as a number
-    /// Conservation, from the start of the run; it was asserted.
+    /// Conservation of packets from the start of the run, which was asserted.
     conservation: Conservation;
-    /// packets of any kind that transports emitted, from the start of the run
+    /// packets of any kind that transports sent, from the start of the run
     column sent("packets"): u64 = |at| at.row.conservation.sent;
     /// of these, packets that reached the other end
     column delivered("packets"): u64 = |at| at.row.conservation.delivered;
     /// of these, packets in queues and MACs at the end
     column queued("packets"): u64 = |at| at.row.conservation.queued;
     ..losses("of these, packets", |outcome: &Outcome| &outcome.conservation.dropped);
-    /// One per flow.
+    /// Results by flow.
     flows: Vec<FlowOutcome>;
-    /// One per node.
+    /// Results by node.
     nodes: Vec<NodeOutcome>;
-    /// One per directed link that carried at least one unicast attempt.
+    /// Results by directed link, for links with at least one unicast attempt.
     links: Vec<LinkOutcome>;
-    /// One per direction of a wire, in the order of the configuration.
+    /// Results by direction of a wire, in the order of the configuration.
     wires: Vec<WireOutcome>;
-    /// One per node and access category, the lowest first; empty without such.
+    /// Results by node and access category, the lowest first; empty without access categories.
     categories: Vec<CategoryOutcome>;
-    /// One row per flow and step, from the start of the run.
+    /// Rows by flow and step, from the start of the run.
     series: Vec<SeriesRow>;
-    /// One row per flow and non-empty bin of delay.
+    /// Rows by flow and non-empty bin of delay.
     delays: Vec<DelayRow>;
-    /// One row per step, node and measurement, from the start of the run.
+    /// Rows by step, node and measurement, from the start of the run.
     measurements: Vec<MeasurementRow>;
-    /// Why flows got what they got; empty unless [`crate::config::Config::causes`] asks for it.
+    /// Causes of the flows' results; empty unless [`crate::config::Config::causes`] is set.
     causes: Causes;
 }
 
-/// Where every packet of the flows went, transport segments and acknowledgements alike, from the start of the
+/// Balance of all packets of the flows, transport segments and acknowledgements alike, from the start of the
 /// run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Conservation {
-    /// Packets that transports emitted.
+    /// Packets that transports sent.
     pub sent: u64,
     /// Packets that reached the other end.
     pub delivered: u64,
     /// Packets lost, by cause, in the order of [`DropCause::ALL`].
     pub dropped: [u64; DropCause::ALL.len()],
-    /// Packets still in queues and MACs at the end.
+    /// Packets in queues and MACs at the end.
     pub queued: u64,
 }
 
-/// A distribution in six numbers: of delays, in seconds.
+/// Distribution in six numbers, of delays in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quantiles {
     /// Mean.
@@ -147,7 +147,7 @@ pub fn tables() -> Vec<Description> {
     ]
 }
 
-/// A column for each cause of loss.
+/// Columns of packets lost, one for each cause.
 fn losses<Row: 'static>(
     of: &'static str,
     counts: fn(&Row) -> &[u64; DropCause::ALL.len()],

@@ -1,4 +1,4 @@
-//! What is known of a configuration before it runs: what scenarios are refused by.
+//! Checks of a configuration before a run, for the validation of scenarios.
 
 use crate::config::{Config, FlowConfig, MediumModel, Radios};
 use crate::mac::Timing;
@@ -8,13 +8,13 @@ use crate::routing::{LEAST_DELIVERY, LinkQuality, Routes};
 use multihop_core::{NodeId, Span};
 use multihop_dot11::success_from_delivery;
 
-/// The shortest pause of the MAC between two frames of one exchange: no frame may travel for longer.
+/// Shortest pause of the MAC between two frames of one exchange, which limits propagation delays.
 pub fn least_pause(config: &Config) -> Span {
     Timing::new(config).least_pause()
 }
 
-/// The ratio of signal to noise at which probes arrive at the data rate in each of these shares; none unless
-/// the medium has probes and powers.
+/// Signal-to-noise ratios at which probes arrive at the data rate with these probabilities; none unless the
+/// medium has probes and powers.
 pub fn power_ratio_of_delivery(config: &Config, shares: &[f64]) -> Option<Vec<f64>> {
     let MediumModel::Sensed { probe_size, .. } = config.medium.model else { return None };
     let table = config.phy.error_table(config.data_rate)?;
@@ -22,9 +22,9 @@ pub fn power_ratio_of_delivery(config: &Config, shares: &[f64]) -> Option<Vec<f6
     Some(shares.iter().map(ratio).collect())
 }
 
-/// Puts the ends of each flow at those radios of their nodes by which packets leave on static routes: what a
-/// source that is saturated follows is the queue of the radio that sends. A multicast flow is sent by the
-/// first radio of its source, and received by that on its channel.
+/// Places the endpoints of each flow at the radios that send and receive its packets on static routes, so
+/// that a saturated source follows the queue of the sending radio. A multicast flow is sent by the first
+/// radio of its source and received by the radio on that channel.
 pub fn place_ends(config: &mut Config) {
     let quality = LinkQuality::new(config);
     let leaves_by = |config: &Config, routes: &Routes, from: NodeId, to: NodeId| {
@@ -50,8 +50,8 @@ pub fn place_ends(config: &mut Config) {
     }
 }
 
-/// The nodes on the way of a flow when the run begins: those of its route; of a multicast flow source, relay
-/// if there is one, and receiver. Empty if its packets cannot reach the receiver.
+/// Nodes on the path of a flow at the start of the run. For a multicast flow: source, relay if there is one,
+/// and receiver. Empty if the receiver is not reachable.
 pub fn path(config: &Config, flow: &FlowConfig, routes: &Routes, quality: &LinkQuality) -> Vec<NodeId> {
     let (source, to) = (flow.source, flow.destination);
     if flow.group.is_none() {
@@ -69,7 +69,7 @@ pub fn path(config: &Config, flow: &FlowConfig, routes: &Routes, quality: &LinkQ
     path
 }
 
-/// The radio of a node that is on the channel of a sender's; the node's first radio if none is.
+/// Radio of a node that is on the channel of the sending radio; the node's first radio if none is.
 fn hears(radios: &Radios, sender: NodeId, node: NodeId) -> NodeId {
     let channel = |radio: NodeId| radios.channels.get(radio.index());
     radios.of(node).find(|radio| channel(*radio) == channel(sender)).unwrap_or(node)

@@ -1,20 +1,15 @@
-//! The run's counters: what is counted while it runs.
+//! Counters of a run.
 //!
-//! Everything is added up per node and per flow in integers, so that the order of events at one instant
-//! changes no sum. Conservation is counted from the start of the run; everything else from the end of the
-//! warm-up.
+//! Counters are integers per node and per flow, so that the order of events at one instant changes no sum.
+//! Conservation counts from the start of the run; everything else from the end of the warm-up.
 
 mod categories;
 mod causes;
 mod counters;
-mod events;
-pub mod framelog;
-mod logwriter;
 mod mean;
 mod media;
 mod multicast;
 mod occupancy;
-mod selection;
 mod timely;
 mod wires;
 
@@ -32,36 +27,36 @@ use multihop_core::{
 };
 use multihop_dot11::AccessCategory;
 use multihop_transport::Delivered;
-pub(crate) use selection::FlowFilter;
 use std::collections::VecDeque;
 use wires::WireCounters;
 
-/// The run's counters.
+/// Counters of a run.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     from: Time,
-    /// One per flow.
+    /// Counters of each flow.
     pub flows: Vec<FlowCounters>,
-    /// One per node.
+    /// Counters of each node.
     pub nodes: Vec<NodeCounters>,
-    /// For how long nodes could not use the medium until the warm-up ended, by row; none before.
+    /// Time until the end of the warm-up in which each node could not use the medium, by row; none before
+    /// that end.
     media_use_before: Option<Vec<MediumUse>>,
-    /// One per flow.
+    /// Video and jitter counters of each flow.
     media: Vec<MediaCounters>,
-    /// One per direction of a wire.
+    /// Counters of each direction of a wire.
     wires: Vec<WireCounters>,
-    /// Of each node by access category; empty without such.
+    /// Counters of each node by access category; empty without access categories.
     categories: Vec<[CategoryCounters; AccessCategory::COUNT]>,
-    /// Frames lost.
+    /// Counters of lost frames.
     pub causes: CauseCounters,
-    /// Since the start of the run.
+    /// Conservation counters from the start of the run.
     pub conservation: Conservation,
-    /// Of packets from outside, until they are polled.
+    /// Outcomes of injected packets, until they are polled.
     pub outcomes: VecDeque<PacketOutcome>,
 }
 
 impl Recorder {
-    /// Counters at zero, which count from `from` on.
+    /// Creates counters at zero that count from `from` on.
     pub fn new(nodes: usize, flows: usize, from: Time) -> Recorder {
         Recorder {
             from,
@@ -77,7 +72,7 @@ impl Recorder {
         }
     }
 
-    /// The same, which keep what becomes of packets from outside.
+    /// Adds the counters of flows whose packets are injected.
     #[must_use]
     pub fn with_external(mut self, config: &Config) -> Recorder {
         for (counters, flow) in self.flows.iter_mut().zip(&config.flows) {
@@ -86,12 +81,12 @@ impl Recorder {
         self
     }
 
-    /// Is this instant after the warm-up?
+    /// Whether this instant is after the warm-up.
     pub fn counts(&self, now: Time) -> bool {
         now > self.from || self.from == Time::ZERO
     }
 
-    /// A transport emitted a packet.
+    /// Counts a packet that a transport sent.
     pub fn sent(&mut self, packet: &Packet, now: Time) {
         if packet.is_multicast() {
             return self.sent_to_all(packet, now);
@@ -99,11 +94,11 @@ impl Recorder {
         self.sent_to_one(packet, now);
     }
 
-    /// The same, of a packet with one receiver.
+    /// Counts a packet that a transport sent to one receiver.
     #[inline]
     fn sent_to_one(&mut self, packet: &Packet, now: Time) {
         self.conservation.sent += 1;
-        self.came(packet, packet.source, packet.source, now);
+        self.packet_arrived(packet, packet.source, packet.source, now);
         if packet.port == Port::Receiver && packet.carries_data() {
             let counts = self.counts(now);
             let payload = u64::from(packet.segment.payload);
@@ -117,10 +112,10 @@ impl Recorder {
         }
     }
 
-    /// A packet came to a node otherwise than by a frame: from its own end there, over a wire, or from
-    /// another radio of the node.
+    /// Records the arrival of a packet at a node without a frame: from the node's own endpoint, over a wire,
+    /// or from another radio of the node.
     #[inline]
-    pub fn came(&mut self, packet: &Packet, from: NodeId, node: NodeId, now: Time) {
+    pub fn packet_arrived(&mut self, packet: &Packet, from: NodeId, node: NodeId, now: Time) {
         if let Some(came) = &mut self.causes.came
             && !packet.is_control()
         {
@@ -128,9 +123,9 @@ impl Recorder {
         }
     }
 
-    /// A packet reached the other end, which passed this on to its application. Its payload was on the air
-    /// for `payload_air`, once on each hop; bytes that had come before, and waited for it, are taken to have
-    /// come the same way.
+    /// Counts a packet that reached the other end, and the bytes that its endpoint delivered to the
+    /// application. `payload_air` is the time that the payload was on the air, once on each hop; bytes that
+    /// had waited for this packet count with the same time.
     pub fn delivered(&mut self, packet: &Packet, got: Delivered, payload_air: Span, now: Time) {
         self.conservation.delivered += 1;
         let counts = self.counts(now);
@@ -158,12 +153,12 @@ impl Recorder {
         }
     }
 
-    /// A frame from outside reached a node.
+    /// Records an injected frame that reached a node.
     pub fn heard(&mut self, node: NodeId, packet: &Packet, now: Time) {
         self.outcomes.push_back(PacketOutcome::Heard { number: packet.number, at: now, node });
     }
 
-    /// A node handed a packet that belongs to no flow to the interface queue.
+    /// Counts a packet of no flow that a node handed to the interface queue.
     pub fn control_sent(&mut self, node: NodeId, packet: &Packet, now: Time) {
         if self.counts(now) {
             let counters = self.control(node, packet);
@@ -177,7 +172,7 @@ impl Recorder {
         if packet.is_routing() { &mut counters.routing } else { &mut counters.signalling }
     }
 
-    /// A packet was lost at a node. Packets that belong to no flow have counters of their own.
+    /// Counts a packet lost at a node. Packets of no flow have separate counters.
     pub fn dropped(&mut self, node: NodeId, packet: &Packet, cause: DropCause, now: Time) {
         if packet.is_control() {
             let counts = self.counts(now);
@@ -213,7 +208,7 @@ impl Recorder {
         }
     }
 
-    /// A frame's life ended.
+    /// Counts a frame exchange that ended.
     pub fn exchange(&mut self, exchange: &Exchange, now: Time) {
         if exchange.fate == Fate::Broadcast {
             return;
@@ -251,15 +246,15 @@ impl Recorder {
         }
     }
 
-    /// A packet waited for so long in the queue of a node's hardware.
+    /// Counts the waiting time of a packet in a node's hardware queue.
     pub fn left_hardware(&mut self, node: NodeId, waited: Span, now: Time) {
         if self.counts(now) {
             self.nodes[node.index()].hardware.add(waited.seconds());
         }
     }
 
-    /// The medium was in use for these PPDUs with DATA, or none, from a node to a neighbour, each with so
-    /// many MPDUs at a rate.
+    /// Counts the medium time of a node's exchange with a neighbour, with its PPDUs of DATA, each with a
+    /// number of MPDUs at a rate.
     pub fn used(
         &mut self,
         [from, to]: [NodeId; 2],
@@ -279,7 +274,7 @@ impl Recorder {
         link.rates_bps += carried as f64 * rate.bps() as f64;
     }
 
-    /// A node's own frame ended, which was on the air there during `air`, with this packet in it.
+    /// Counts a node's own frame that ended, with its interval on the air and its packet.
     pub fn transmitted(
         &mut self,
         node: NodeId,
@@ -298,7 +293,7 @@ impl Recorder {
         }
     }
 
-    /// A node decoded a frame that was for it.
+    /// Counts a frame that a node decoded and that was addressed to it.
     pub fn received(&mut self, node: NodeId, frame: &Frame, now: Time) {
         let counted = self.after_warmup(frame.air, now);
         if frame.kind != FrameKind::Data || frame.to.is_some() {
@@ -306,18 +301,20 @@ impl Recorder {
         }
     }
 
-    /// The warm-up ends, and until now nodes could not use the medium for so long, by row.
+    /// Marks the end of the warm-up; `media_use` is the time in which each node could not use the medium
+    /// until now, by row.
     pub fn warm_up_ends(&mut self, media_use: Vec<MediumUse>) {
         self.media_use_before = Some(media_use);
     }
 
-    /// For how long the node in this row could not use the medium after the warm-up, of so long until now.
+    /// Time after the warm-up in which the node in this row could not use the medium, given the time from the
+    /// start of the run.
     pub fn media_use_measured(&self, row: usize, until_now: MediumUse) -> MediumUse {
         let before = self.media_use_before.as_ref();
         before.map_or(MediumUse::default(), |before| until_now.since(before[row]))
     }
 
-    /// A node's interface queue holds this many packets from now on.
+    /// Records the length of a node's interface queue from now on.
     pub fn queue(&mut self, node: NodeId, length: usize, now: Time) {
         let counts = self.counts(now);
         self.nodes[node.index()].queue.set(length, self.from, now, counts);
@@ -352,7 +349,7 @@ mod tests {
         assert_eq!(quantiles(&mut []), Quantiles::default());
     }
 
-    /// A frame of `payload` bytes of flow 0 from `node`, whose service ended at `done` milliseconds.
+    /// Frame of `payload` bytes of flow 0 from `node`, whose service ended at `done_ms`.
     fn frame(node: u32, payload: u32, service_ms: u64, done_ms: u64, rts: [u32; 2], fate: Fate) -> Exchange {
         let at = |ms: u64| Time::from_ns(ms * 1_000_000);
         Exchange {

@@ -1,39 +1,39 @@
-//! Packets in the network, by handle.
+//! Packet store: packets in the network, by handle.
 
-use crate::message::Message;
-use crate::routing::{self, RoutedPacket, SourceRoute};
+use crate::packet_content::PacketContent;
+use crate::source_route::SourceRoute;
 use multihop_core::{Packet, Span};
 use std::collections::BTreeMap;
 
-/// A packet in the [`Slab`].
+/// Handle of a packet in the [`Slab`].
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Handle(u32);
 
-/// A packet, and what the simulator knows about its copy at this node.
+/// Packet, with the simulator's data about its copy at this node.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredPacket {
-    /// The packet.
+    /// Packet itself.
     pub packet: Packet,
-    /// The next hop has it already, though this node does not know: losing this copy loses nothing.
+    /// Whether the next hop has the packet although this node does not know, so that losing this copy loses
+    /// nothing.
     pub passed_on: bool,
-    /// How long its payload was on the air, once on each hop so far.
+    /// Time for which the payload was on the air, once on each hop so far.
     pub payload_air: Span,
-    /// How long the hardware that holds it expects it to be on the air, where that is limited.
+    /// Expected airtime of the packet while the hardware holds it, where that airtime is limited.
     pub pending: Span,
 }
 
-/// Packets in the network. Freed places are used again, so that a run allocates only while its population
-/// grows.
+/// Packets in the network. Freed places are reused, so that a run allocates only while its population grows.
 #[derive(Clone, Debug, Default)]
 pub struct Slab {
     entries: Vec<StoredPacket>,
     free: Vec<u32>,
     used: Vec<bool>,
-    /// What the packets say that belong to no flow, by place. Data packets have nothing here.
-    messages: BTreeMap<u32, Message>,
-    /// The source routes of packets, by place: as many places as were ever needed for one.
+    /// Contents of packets that belong to no flow, by place. Data packets have no entry.
+    contents: BTreeMap<u32, PacketContent>,
+    /// Source routes of packets, by place; as long as the highest place that needed one.
     routes: Vec<Option<SourceRoute>>,
-    /// The packet that follows in the same A-MSDU, by place: as many places as were ever needed.
+    /// Next packet in the same A-MSDU, by place; as long as the highest place that needed one.
     next_msdus: Vec<Option<Handle>>,
 }
 
@@ -52,19 +52,19 @@ impl Slab {
     }
 
     /// Stores a packet that belongs to no flow.
-    pub fn insert_message(&mut self, packet: Packet, message: Message) -> Handle {
+    pub fn insert_control(&mut self, packet: Packet, content: PacketContent) -> Handle {
         debug_assert!(packet.is_control());
         let handle = self.insert(packet);
-        self.messages.insert(handle.0, message);
+        self.contents.insert(handle.0, content);
         handle
     }
 
-    /// Stores a copy of a packet: what a receiver of its frame has.
+    /// Stores a copy of a packet, for a receiver of its frame.
     pub fn copy(&mut self, handle: Handle) -> Handle {
         let StoredPacket { packet, payload_air, .. } = *self.get(handle);
         if packet.is_control() {
-            let message = self.messages[&handle.0].clone();
-            return self.insert_message(packet, message);
+            let content = self.contents[&handle.0].clone();
+            return self.insert_control(packet, content);
         }
         let copy = self.insert(packet);
         self.get_mut(copy).payload_air = payload_air;
@@ -74,12 +74,12 @@ impl Slab {
         copy
     }
 
-    /// The source route of a packet.
+    /// Source route of a packet.
     pub fn route(&self, handle: Handle) -> Option<&SourceRoute> {
         self.routes.get(handle.0 as usize)?.as_ref()
     }
 
-    /// Writes a source route into a packet, instead of the one that it may have.
+    /// Writes a source route into a packet, replacing any present one.
     pub fn set_route(&mut self, handle: Handle, route: SourceRoute) {
         let index = handle.0 as usize;
         if index >= self.routes.len() {
@@ -88,12 +88,12 @@ impl Slab {
         self.routes[index] = Some(route);
     }
 
-    /// The packet that follows one in the same A-MSDU.
+    /// Next packet in the same A-MSDU.
     pub fn next_msdu(&self, handle: Handle) -> Option<Handle> {
         *self.next_msdus.get(handle.0 as usize)?
     }
 
-    /// Appends a packet to the last one of an A-MSDU.
+    /// Appends a packet to an A-MSDU, behind its last one.
     pub fn append_msdu(&mut self, last: Handle, appended: Handle) {
         let index = last.0 as usize;
         if index >= self.next_msdus.len() {
@@ -102,60 +102,36 @@ impl Slab {
         self.next_msdus[index] = Some(appended);
     }
 
-    /// Detaches a packet from its A-MSDU, before it is enqueued elsewhere. Returns the packet that followed
+    /// Detaches a packet from its A-MSDU before it is enqueued elsewhere. Returns the packet that followed
     /// it.
     pub fn detach_msdu(&mut self, handle: Handle) -> Option<Handle> {
         self.next_msdus.get_mut(handle.0 as usize)?.take()
     }
 
-    /// A packet as a routing agent is handed it.
-    pub fn routed(&self, handle: Handle) -> RoutedPacket {
-        let packet = &self.get(handle).packet;
-        let route = self.route(handle).cloned();
-        RoutedPacket {
-            handle,
-            source: packet.source,
-            destination: packet.destination,
-            hops: packet.hops,
-            route,
-        }
+    /// Content of a packet that belongs to no flow; none for other packets.
+    pub fn content(&self, handle: Handle) -> Option<&PacketContent> {
+        self.contents.get(&handle.0)
     }
 
-    /// What a packet carries for a routing protocol, if it is one of those.
-    pub fn routing_message(&self, handle: Handle) -> Option<&routing::Message> {
-        match self.messages.get(&handle.0)? {
-            Message::Routing(message) => Some(message),
-            Message::Notice { .. } | Message::Arp | Message::Outside => None,
-        }
-    }
-
-    /// The datagram that a packet is which belongs to no flow, if it is one.
-    pub fn datagram(&self, handle: Handle) -> Option<&routing::Message> {
-        match self.messages.get(&handle.0)? {
-            Message::Routing(message) | Message::Notice { message, .. } => Some(message),
-            Message::Arp | Message::Outside => None,
-        }
-    }
-
-    /// Takes a packet that belongs to no flow out, with what it says.
+    /// Removes a packet that belongs to no flow, and returns it with its content.
     ///
     /// # Panics
-    /// If it was taken out before, or is none.
-    pub fn remove_message(&mut self, handle: Handle) -> (Packet, Message) {
-        let message = self.messages.get(&handle.0).cloned().expect("control packets carry a message");
-        (self.remove(handle).packet, message)
+    /// If it was removed before, or belongs to a flow.
+    pub fn remove_control(&mut self, handle: Handle) -> (Packet, PacketContent) {
+        let content = self.contents.get(&handle.0).cloned().expect("control packets have a content");
+        (self.remove(handle).packet, content)
     }
 
-    /// Takes the packet out, and looks at nothing of it.
+    /// Removes a packet without reading it.
     ///
     /// # Panics
-    /// If it was taken out before.
+    /// If it was removed before.
     pub fn discard(&mut self, handle: Handle) {
         let index = handle.0 as usize;
         assert!(std::mem::take(&mut self.used[index]), "a packet was freed twice");
         self.free.push(handle.0);
         if self.entries[index].packet.is_control() {
-            self.messages.remove(&handle.0);
+            self.contents.remove(&handle.0);
         }
         if let Some(route) = self.routes.get_mut(index) {
             *route = None;
@@ -165,28 +141,28 @@ impl Slab {
         }
     }
 
-    /// Takes the packet out.
+    /// Removes a packet and returns it.
     ///
     /// # Panics
-    /// If it was taken out before: a handle belongs to one holder.
+    /// If it was removed before: a handle belongs to one holder.
     pub fn remove(&mut self, handle: Handle) -> StoredPacket {
         self.discard(handle);
         self.entries[handle.0 as usize]
     }
 
-    /// The packet.
+    /// Packet with this handle.
     pub fn get(&self, handle: Handle) -> &StoredPacket {
         debug_assert!(self.used[handle.0 as usize], "the packet was freed");
         &self.entries[handle.0 as usize]
     }
 
-    /// The packet, to change it.
+    /// Packet with this handle, to be changed.
     pub fn get_mut(&mut self, handle: Handle) -> &mut StoredPacket {
         debug_assert!(self.used[handle.0 as usize], "the packet was freed");
         &mut self.entries[handle.0 as usize]
     }
 
-    /// Packets of flows that are still under way: those whose next hop does not have them yet.
+    /// Packets of flows still under way, whose next hop does not have them yet.
     pub fn under_way(&self) -> impl Iterator<Item = &Packet> {
         let counts = |entry: &StoredPacket| !entry.passed_on && !entry.packet.is_control();
         let stored = self.entries.iter().zip(&self.used);

@@ -1,4 +1,4 @@
-//! The run: it owns everything, pops events, and hands each to the node that it concerns.
+//! World: owns all parts of a run, pops events, and passes each to its node.
 //!
 //! Only the medium reaches other nodes, and only in `air` and in `wires`.
 
@@ -15,21 +15,19 @@ mod stepping;
 mod wires;
 
 use crate::agenda::{Agenda, Lane, Slot};
-use crate::airlog::{AirLog, AirLogError};
 use crate::config::Config;
-use crate::framelog::FrameLog;
+use crate::logs::{AirLog, FrameLog, LogError, Logs};
 use crate::mac::Timing;
 use crate::measure::Measurements;
 use crate::medium::{Listeners, Loads, NodeOrder, Wavefront};
 use crate::node::{Node, at_node, settle};
-use crate::outages::{Outages, Sent};
+use crate::outages::{Outages, TransmittedPart};
 use crate::outcome::{NodeOutcome, Outcome, delay_rows};
 use crate::record::Recorder;
 use crate::routing::{self, LinkQuality, Routes};
 use crate::slab::Slab;
 use crate::stack::{End, Network, Stack, StackContext};
 use build::SlotPlan;
-pub use frames::Logs;
 use mpdus::MpduEnds;
 use multihop_core::{FlowId, NodeId, Packet, Port, Time};
 use multihop_transport::Progress;
@@ -37,32 +35,32 @@ use purpose::{Purpose, Purposes};
 use samples::Samples;
 use wires::Wired;
 
-/// How the agenda is kept; results must not depend on it.
+/// Order of simultaneous events of different owners; results must not depend on it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Ties {
-    /// Events of one instant and lane in the order in which their slots were given out.
+    /// Order of slots.
     #[default]
     InOrder,
-    /// Those of different owners in the opposite order of these.
+    /// Reverse order of owners.
     Reversed,
 }
 
-/// A run.
+/// Simulation run: nodes, medium, agenda and counters.
 pub struct World {
     agenda: Agenda,
     purposes: Purposes,
     timing: Timing,
     listeners: Listeners,
-    /// By transmitter; none unless delays go by distance.
+    /// Wavefront of each transmitter; none unless delays depend on distance.
     wavefronts: Option<Vec<Wavefront>>,
     outages: Outages,
     order: NodeOrder,
-    /// Each in its row.
+    /// Nodes, by row.
     nodes: Vec<Node>,
     wires: Vec<Wired>,
     packets: Slab,
     loads: Loads,
-    /// By row; none unless MPDUs are passed on one by one.
+    /// Ends of MPDUs, by row; empty unless MPDUs are passed on one by one.
     mpdu_ends: Vec<MpduEnds>,
     record: Recorder,
     network: Network,
@@ -74,19 +72,19 @@ pub struct World {
     measurements: Measurements,
     air_log: Option<Box<AirLog>>,
     frame_log: Option<Box<FrameLog>>,
-    /// Packets that came from outside.
+    /// Number of packets injected so far.
     injected: u64,
 }
 
 /// Runs a configuration to its end.
 ///
 /// # Panics
-/// If the run breaks one of the engine's own invariants: conservation of packets above all.
+/// If the run violates an invariant of the engine, above all the conservation of packets.
 pub fn run(config: &Config) -> Outcome {
     World::new(config, Ties::InOrder).finish()
 }
 
-/// The same; `watch` is called now and then with how far virtual time has come.
+/// Runs a configuration to its end; `watch` is called occasionally with the virtual time reached.
 ///
 /// # Panics
 /// As [`run`].
@@ -94,7 +92,7 @@ pub fn run_watched(config: &Config, watch: impl FnMut(Time)) -> Outcome {
     World::new(config, Ties::InOrder).finish_watched(watch)
 }
 
-/// The same; what happens is written to logs, which change nothing in the run.
+/// Runs a configuration to its end and writes logs, which do not change the run.
 ///
 /// # Errors
 /// If a log cannot be written; the run ends soon after that.
@@ -105,17 +103,17 @@ pub fn run_logged(
     config: &Config,
     logs: impl Into<Logs>,
     watch: impl FnMut(Time),
-) -> Result<Outcome, AirLogError> {
+) -> Result<Outcome, LogError> {
     World::new(config, Ties::InOrder).finish_logged(logs, watch)
 }
 
 impl World {
-    /// A run that has not begun.
+    /// Creates a run that has not begun.
     pub fn new(config: &Config, ties: Ties) -> World {
         World::in_order(config, ties, NodeOrder::new(config))
     }
 
-    /// The same; nodes lie in this order.
+    /// Creates a run with this order of nodes in memory.
     fn in_order(config: &Config, ties: Ties, order: NodeOrder) -> World {
         let quality = LinkQuality::new(config);
         let routes = Routes::new(config, &quality);
@@ -194,7 +192,7 @@ impl World {
         self.finish_watched(|_| ())
     }
 
-    /// The same; `watch` is called now and then with how far virtual time has come.
+    /// Runs to the end; `watch` is called occasionally with the virtual time reached.
     ///
     /// # Panics
     /// If packets are not conserved.
@@ -206,7 +204,7 @@ impl World {
         self.count()
     }
 
-    /// The same; what happens is written to logs.
+    /// Runs to the end and writes logs.
     ///
     /// # Errors
     /// If a log cannot be written.
@@ -217,7 +215,7 @@ impl World {
         mut self,
         logs: impl Into<Logs>,
         mut watch: impl FnMut(Time),
-    ) -> Result<Outcome, AirLogError> {
+    ) -> Result<Outcome, LogError> {
         self.log_to(logs);
         self.process(self.end(), &mut |world| {
             watch(world.now);
@@ -227,8 +225,8 @@ impl World {
         self.close()
     }
 
-    /// Handles events up to this instant, and the end of the run, as long as `look`, which is asked now and
-    /// then, says so. benches/budget.py finds it by its name.
+    /// Processes events up to this instant or the end of the run, as long as `look` returns true; `look` is
+    /// called occasionally. benches/budget.py finds this function by its name.
     #[inline(never)]
     fn process(&mut self, until: Time, look: &mut dyn FnMut(&World) -> bool) {
         const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
@@ -285,7 +283,7 @@ impl World {
         }
     }
 
-    /// Something happens above the MAC of the node in this row.
+    /// Calls a handler above the MAC of the node in this row.
     fn above(&mut self, row: u32, what: impl FnOnce(&mut Stack, &mut StackContext)) {
         at_node!(self, row, self.now, |mac, ctx| {
             let mut around = StackContext {
@@ -300,7 +298,7 @@ impl World {
         });
     }
 
-    /// Something happens at an end of a flow.
+    /// Calls a handler at an endpoint of a flow.
     fn at_end(&mut self, flow: FlowId, port: Port, what: impl FnOnce(&mut Stack, &mut StackContext, u32)) {
         let of = &self.config.flows[flow.index()];
         let node = if port == Port::Sender { of.source } else { of.destination };
@@ -308,26 +306,26 @@ impl World {
         self.above(self.order.of(node) as u32, |stack, around| what(stack, around, end));
     }
 
-    /// A radio takes what others of its node have for it, in the order of radios.
+    /// Lets a radio take the packets that other radios of its node have for it, in the order of radios.
     fn take_over(&mut self, id: u32) {
         let row = self.order.of(NodeId(id));
         let mut index = 0;
         while let Some(other) = self.nodes[row].stack.other_radio(index) {
             let place = self.order.of(other);
             while let Some(handle) = self.nodes[place].stack.poll_handed(NodeId(id)) {
-                self.record.came(&self.packets.get(handle).packet, other, NodeId(id), self.now);
+                self.record.packet_arrived(&self.packets.get(handle).packet, other, NodeId(id), self.now);
                 self.above(row as u32, |stack, around| stack.take_over(around, handle));
             }
             index += 1;
         }
     }
 
-    /// A node is switched off or on.
+    /// Switches a node off or on.
     fn switch(&mut self, slot: Slot, id: u32) {
         let off = self.outages.switch(id);
         let row = self.order.of(NodeId(id));
         if off && self.nodes[row].radio.is_sending(self.now) {
-            self.outages.note(id, Sent::Cut);
+            self.outages.set_part(id, TransmittedPart::Cut);
         }
         at_node!(self, row, self.now, |mac, ctx| {
             if off {
@@ -351,7 +349,7 @@ impl World {
         }
     }
 
-    /// Counters begin to count.
+    /// Ends the warm-up: counters start.
     fn warm_up_ends(&mut self) {
         self.samples.baseline = self.progress();
         let until_now = self.nodes.iter().map(|node| node.mac.medium_use(&node.radio, self.now));
@@ -362,7 +360,7 @@ impl World {
         self.senders().map(|end| end.endpoint().progress()).collect()
     }
 
-    /// The sending ends, in the order of flows.
+    /// Endpoints that send, in the order of flows.
     fn senders(&self) -> impl Iterator<Item = &End> {
         self.config
             .flows
@@ -371,13 +369,12 @@ impl World {
             .map(|(flow, route)| self.node(flow.source).stack.end(route.ends[Port::Sender as usize]))
     }
 
-    /// The node of this number.
+    /// Node with this number.
     fn node(&self, number: NodeId) -> &Node {
         &self.nodes[self.order.of(number)]
     }
 
-    /// Adds up what has happened until now: the counters are closed then, and the time series are in the
-    /// result alone.
+    /// Computes the results up to now. Counters are closed; time series are in the result only.
     fn count(&mut self) -> Outcome {
         let receivers = |packet: &Packet| {
             if packet.is_multicast() { self.record.lacking(packet) } else { 1 }
@@ -395,7 +392,7 @@ impl World {
         let flows = (0..self.config.flows.len())
             .map(|index| self.flow_outcome(index, &progress[index], &nodes, measured))
             .collect();
-        // Their delays are in order now.
+        // The delays are sorted by now.
         let delays =
             (0..).zip(&self.record.flows).flat_map(|(flow, counters)| delay_rows(flow, &counters.delays));
         let delays = delays.collect();
@@ -420,7 +417,7 @@ impl World {
     }
 }
 
-/// A commutative contribution to the run's fingerprint.
+/// Commutative contribution of an event to the run's fingerprint.
 fn mix(time: u64, slot: u32) -> u64 {
     let z = (time ^ u64::from(slot).rotate_left(40)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (z ^ (z >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
@@ -435,7 +432,7 @@ mod tests {
     use multihop_dot11::DcfRules;
     use serde_json::json;
 
-    /// Slots go by number, and what they are for lies in rows.
+    /// Slots follow node numbers, and nodes lie in rows.
     #[test]
     fn where_nodes_lie_changes_nothing() {
         let mut config = script::config(DcfRules::IEEE, None);

@@ -1,8 +1,8 @@
-//! What JavaScript calls. A request is written where [`input`] says, [`call`] answers it, and the answer is
-//! read where [`output`] says.
+//! Interface to JavaScript. The caller writes a request to the address that [`input`] returns; [`call`]
+//! answers it; the answer is at the address that [`output`] returns.
 //!
-//! There is one session to an instance. A panic, which would be a bug, is a trap in WebAssembly; its message
-//! and place are what [`output`] has then, and [`call`] has not returned.
+//! There is one session per instance. A panic, which is a bug, is a trap in WebAssembly: [`call`] does not
+//! return, and [`output`] has the panic's message and place.
 #![allow(
     unsafe_code,
     reason = "exports need names, and attributes that give them are unsafe; nothing else here is"
@@ -19,7 +19,7 @@ thread_local! {
     static SESSION: RefCell<Session> = RefCell::new(Session::default());
 }
 
-/// Room for a request of so many bytes. Returns where it is.
+/// Allocates space for a request of `bytes` bytes. Returns its address.
 #[unsafe(no_mangle)]
 pub extern "C" fn input(bytes: usize) -> *mut u8 {
     INPUT.with_borrow_mut(|room| {
@@ -29,7 +29,7 @@ pub extern "C" fn input(bytes: usize) -> *mut u8 {
     })
 }
 
-/// Answers the request. Returns the length of the answer.
+/// Answers the request. Returns the length of the answer in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn call() -> usize {
     static HOOK: Once = Once::new();
@@ -47,13 +47,13 @@ pub extern "C" fn call() -> usize {
     })
 }
 
-/// Where the last answer is; after a trap, the message of the panic.
+/// Address of the last answer; after a trap, of the panic's message.
 #[unsafe(no_mangle)]
 pub extern "C" fn output() -> *const u8 {
     OUTPUT.with_borrow(Vec::as_ptr)
 }
 
-/// Length of what [`output`] has.
+/// Length in bytes of the data at [`output`].
 #[unsafe(no_mangle)]
 pub extern "C" fn output_length() -> usize {
     OUTPUT.with_borrow(Vec::len)

@@ -1,8 +1,8 @@
-//! The engine for WebAssembly: a request in, an answer out, both JSON.
+//! Engine for WebAssembly: requests and answers in JSON.
 //!
-//! It holds no logic: [`multihop_scenario`] reads and edits scenarios, [`multihop_sim`] runs them, and a
-//! [`Session`] is the run that is under way. `abi` is all that crosses to JavaScript: four functions over
-//! linear memory, and no tool that would make glue. `playground/engine.js` is its other side.
+//! The crate holds no logic: [`multihop_scenario`] reads and edits scenarios, [`multihop_sim`] runs them, and
+//! a [`Session`] holds the run in progress. `abi` is the whole interface to JavaScript: four functions over
+//! linear memory, without generated glue. `playground/engine.js` is the other side.
 
 mod abi;
 mod requests;

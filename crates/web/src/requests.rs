@@ -5,74 +5,74 @@ use multihop_core::{Span, Time};
 use multihop_frames::{Memory, page};
 use multihop_scenario::edit;
 use multihop_scenario::{Overrides, Place, ScenarioError};
-use multihop_sim::framelog::{FrameLog, Selection};
+use multihop_sim::logs::{FrameLog, Selection};
 use multihop_sim::{Ties, World};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What JavaScript can ask for.
+/// Request from JavaScript.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Request {
-    /// The JSON Schema of scenarios.
+    /// JSON Schema of scenarios.
     Schema,
-    /// What a scenario can name.
+    /// Names that a scenario can use.
     Catalogue,
     /// Name, row and columns of each table of a run.
     Columns,
     /// Reads and resolves a scenario: its nodes, links, flows and paths.
     Check {
-        /// The scenario.
+        /// Text of the scenario.
         text: String,
-        /// Values in place of its own.
+        /// Values that override the text.
         #[serde(default)]
         overrides: Overrides,
     },
-    /// The values that a scenario states, as they stand in its text.
+    /// Values in a scenario, as written in its text.
     Values {
-        /// The scenario.
+        /// Text of the scenario.
         text: String,
     },
-    /// The text with changed values, all else as it was.
+    /// Text with changed values, otherwise unchanged.
     Edit {
-        /// The scenario.
+        /// Text of the scenario.
         text: String,
-        /// The changes, in this order.
+        /// Changes, applied in this order.
         edits: Vec<edit::Edit>,
     },
-    /// The text with the nodes of a generated topology, and the flows of a pattern, listed one by one.
+    /// Text with generated nodes, and the flows of a pattern, listed one by one.
     List {
-        /// The scenario.
+        /// Text of the scenario.
         text: String,
     },
-    /// Begins a run in place of the one that there is.
+    /// Starts a run, replacing the present one.
     Start {
-        /// The scenario.
+        /// Text of the scenario.
         text: String,
-        /// Values in place of its own.
+        /// Values that override the text.
         #[serde(default)]
         overrides: Overrides,
-        /// Whether it has a frame log.
+        /// Whether to write a frame log.
         #[serde(default)]
         frames: bool,
     },
-    /// Lets the run go on up to this second of virtual time: how far it came, and whether it is over.
+    /// Advances the run: the answer has the time reached, and whether the run is over.
     Advance {
-        /// The second.
+        /// Virtual time in seconds to advance to.
         until_s: f64,
     },
-    /// The tables as they would be if the run ended now.
+    /// Result tables as if the run ended now.
     Tables,
-    /// The frame log, as the viewer reads it; no bytes if the run has none. The run ends now.
+    /// Ends the run and returns its frame log as the viewer reads it; empty if the run has none.
     Frames,
-    /// The frame log as far as it is written; no bytes if its rows have no more than these. The run goes on.
+    /// Returns the frame log written so far; empty if its rows take at most `longer_than` bytes. The run continues.
     FramesSoFar {
-        /// Bytes.
+        /// Number of bytes that the caller already has.
         longer_than: usize,
     },
 }
 
-/// A run, if there is one.
+/// Session with at most one run.
 #[derive(Default)]
 pub struct Session {
     world: Option<World>,
@@ -80,13 +80,13 @@ pub struct Session {
 }
 
 impl Session {
-    /// The answer to a request, `{"ok": …}` or `{"error": …}`; an error has a `message`, and one of a
-    /// scenario `line` or `option`, `key`, `found` and `remedy` besides. Those to [`Request::Frames`] and
-    /// [`Request::FramesSoFar`] are bytes alone.
+    /// Answers a request: `{"ok": …}` or `{"error": …}`. An error has a `message`; an error of a scenario
+    /// also has `line` or `option`, `key`, `found` and `remedy`. Answers to [`Request::Frames`] and
+    /// [`Request::FramesSoFar`] are plain bytes.
     pub fn answer(&mut self, request: &[u8]) -> Vec<u8> {
         let request = serde_json::from_slice(request);
         if matches!(request, Ok(Request::Frames)) {
-            // Writing into memory does not fail, and the books have been read.
+            // Writing into memory does not fail, and results are not needed.
             let _ = self.world.take().map(World::close);
             return self.frames.take().map_or_else(Vec::new, |memory| page::raw(&memory.log()));
         }
@@ -155,13 +155,12 @@ impl Session {
     }
 }
 
-/// Transmissions that a frame log takes at once.
+/// Number of transmissions in a batch of the frame log.
 const BATCH: usize = 1_024;
-/// Bytes of a frame log that are kept: about a million transmissions. The rest is left out, and the log is
-/// cut short.
+/// Largest size of the rows of a frame log in bytes, about a million transmissions. The log omits later rows.
 const MOST_BYTES: usize = 128 << 20;
 
-/// What messages call a scenario that is no file.
+/// Name of a scenario without a file in messages.
 const ORIGIN: &str = "scenario";
 
 fn error(error: &ScenarioError) -> Value {

@@ -1,12 +1,12 @@
-//! The tables of a run as columns. What was not measured is `null`.
+//! Tables of a run as columns. Missing values are `null`.
 
 use multihop_sim::config::Config;
 use multihop_sim::mobility::places;
 use multihop_sim::outcome::{At, Outcome, Table, Values, tables};
 use serde_json::{Value, json};
 
-/// Table → column → values, and for the summary one value each; tables without rows are left out, and that of
-/// delays, which no page shows.
+/// Converts the tables: table → column → values, and single values for the summary. Tables without rows are
+/// omitted, and the table of delays, which no page shows.
 pub fn output(config: &Config, outcome: &Outcome) -> Value {
     let run = Run { config, measured_s: outcome.measured_s };
     let summary = run.columns(std::slice::from_ref(outcome)).into_iter().flatten();
@@ -25,7 +25,7 @@ pub fn output(config: &Config, outcome: &Outcome) -> Value {
     Value::Object(tables.into_iter().flatten().collect())
 }
 
-/// Name, row, and name, unit and meaning of each column, of every table.
+/// Descriptions of all tables: name, row, and name, unit and meaning of each column.
 pub fn columns() -> Value {
     let described = tables().into_iter().map(|table| {
         let columns = table.columns.into_iter();
@@ -37,7 +37,7 @@ pub fn columns() -> Value {
     described.collect()
 }
 
-/// What rows are rows of.
+/// Context of the rows of a run.
 struct Run<'a> {
     config: &'a Config,
     measured_s: f64,

@@ -1,4 +1,4 @@
-//! What a scenario resolves to, for pictures.
+//! Resolved scenario, for drawings.
 
 use multihop_core::NodeId;
 use multihop_scenario::Resolved;
@@ -6,8 +6,8 @@ use multihop_sim::preflight::path;
 use multihop_sim::routing::{LinkQuality, Routes};
 use serde_json::{Value, json};
 
-/// Name, description, times and seed; nodes with places in metres, links with their quality, wires, and flows
-/// with their paths.
+/// Name, description, times and seed; nodes with positions in metres, links with their quality, wires, and
+/// flows with their paths.
 pub fn view(resolved: &Resolved) -> Value {
     let config = &resolved.config;
     let quality = LinkQuality::new(config);

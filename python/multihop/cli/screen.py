@@ -1,4 +1,4 @@
-"""What `run` and `compare` print: a first screen in words, then tables; or JSON."""
+"""Output of `run` and `compare`: a summary in sentences, then tables; or JSON."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from multihop.api.results import Comparison
     from multihop.results.columns import Metric
 
-#: Lines of a first screen.
-_MOST_LINES = 12
+#: Maximum number of lines of the summary.
+_MAX_LINES = 12
 
-#: A comparison prints no more flows than these.
-_MOST_FLOWS = 12
+#: Maximum number of flows in the table of a comparison.
+_MAX_FLOWS = 12
 
 
 def print_run(comparison: Comparison, *, why: bool = False) -> None:
-    """What `run` prints: a first screen in words, then flows, and metrics of the whole."""
-    _print_first(comparison, "", why=why)
+    """Prints the output of `run`: summary, flows, metrics of the network."""
+    _print_summary(comparison, "", why=why)
     _print_flows(comparison)
     _print_metrics(comparison, comparison.measured_metrics)
     _print_phases(comparison)
@@ -35,11 +35,11 @@ def _print_phases(comparison: Comparison) -> None:
 
 
 def print_comparison(comparison: Comparison) -> None:
-    """What `compare` prints: a first screen in words, then tables."""
-    sure = ""
+    """Prints the output of `compare`: summary, then tables."""
+    significance = ""
     if len(comparison.seeds) > 1 and len(comparison.variants) > 1:
-        sure = "; better means beyond chance (p < 0.05, table below)"
-    _print_first(comparison, sure, why=True)
+        significance = "; better means beyond chance (p < 0.05, table below)"
+    _print_summary(comparison, significance, why=True)
     _print_rates(comparison)
     _print_metrics(comparison, comparison.metrics)
     _print_differences(comparison)
@@ -48,8 +48,8 @@ def print_comparison(comparison: Comparison) -> None:
     _print_phases(comparison)
 
 
-def _print_first(comparison: Comparison, sure: str, *, why: bool) -> None:
-    """What a reader looks for first, in at most twelve sentences."""
+def _print_summary(comparison: Comparison, significance: str, *, why: bool) -> None:
+    """Prints a summary of at most twelve lines."""
     from multihop.comparison.verdict import first_screen, shortened
     from multihop.explanation.explain import causes_of
     from multihop.results.words import counted
@@ -57,22 +57,22 @@ def _print_first(comparison: Comparison, sure: str, *, why: bool) -> None:
     view = comparison.view
     schemes = f"{', '.join(comparison.variants)}; " if len(comparison.variants) > 1 else ""
     flows, seeds = counted(len(view["flows"]), "flow"), counted(len(comparison.seeds), "seed")
-    head = [f"{view['name']}: {schemes}{flows}, {seeds}{sure}."]
+    head = [f"{view['name']}: {schemes}{flows}, {seeds}{significance}."]
     head += [comparison.varied] if comparison.varied is not None else []
-    *said, last = first_screen(comparison)
-    whole = [*said, *(causes_of(comparison) if why else []), last]
-    room = _MOST_LINES - sum(len(console.lines(sentence)) for sentence in head)
-    for sentence in (*head, *shortened(whole, room, lambda sentence: len(console.lines(sentence)))):
+    *findings, last = first_screen(comparison)
+    sentences = [*findings, *(causes_of(comparison) if why else []), last]
+    room = _MAX_LINES - sum(len(console.lines(sentence)) for sentence in head)
+    for sentence in (*head, *shortened(sentences, room, lambda sentence: len(console.lines(sentence)))):
         console.paragraph(sentence)
     console.say()
 
 
 def _print_flows(comparison: Comparison) -> None:
-    """Per flow: means over seeds, and the share of the packets of all seeds that were lost."""
+    """Prints a table of flows: means over seeds, and loss ratio over the packets of all seeds."""
     from multihop.results.words import fixed
 
     flows = comparison.flows
-    # Where nodes move, hops are those at the start, which may differ between seeds.
+    # Where nodes move, the number of hops is that at the start, which may differ between seeds.
     moving = any(node["moves"] for results in comparison.results.values() for node in results[0].view["nodes"])
     columns = ["hops", "goodput_bps", "delay_p50_s", "delay_p95_s", "retransmission_ratio"]
     keys = ["flow", "name", "scheme"]
@@ -106,48 +106,48 @@ def _print_flows(comparison: Comparison) -> None:
 
 
 def _print_rates(comparison: Comparison) -> None:
-    """Per flow and scheme: mean goodput, and losses of all seeds; of many flows, those that got least."""
+    """Prints goodput and loss ratio by flow and scheme; of many flows, those with the lowest goodput."""
     from multihop.results.words import fixed
 
     flows = comparison.view["flows"]
     rates = {variant: comparison.rates(variant).mean(axis=0) for variant in comparison.variants}
     lost = {variant: comparison.loss_ratios(variant) for variant in comparison.variants}
-    by_rate = sorted(range(len(flows)), key=lambda flow: max(of[flow] for of in rates.values()))
+    by_rate = sorted(range(len(flows)), key=lambda flow: max(rate[flow] for rate in rates.values()))
     rows = [
         [
             flows[flow]["name"],
             str(flows[flow]["hops"]),
             *(f"{fixed(rates[v][flow] / 1e6, 3)} ({fixed(lost[v][flow] * 100, 1)} %)" for v in comparison.variants),
         ]
-        for flow in sorted(by_rate[:_MOST_FLOWS])
+        for flow in sorted(by_rate[:_MAX_FLOWS])
     ]
     console.out().print(console.table(["goodput Mb/s (packets lost)", "hops", *comparison.variants], rows))
-    if len(flows) > _MOST_FLOWS:
-        console.say(f"these {_MOST_FLOWS} of {len(flows)} flows got least; --out and --json have all")
+    if len(flows) > _MAX_FLOWS:
+        console.say(f"these {_MAX_FLOWS} of {len(flows)} flows have the lowest goodput; --out and --json list all")
     console.say()
 
 
 def _print_metrics(comparison: Comparison, metrics: Sequence[Metric]) -> None:
-    """Per variant and metric: mean and 95 % interval."""
+    """Prints a table of metrics by variant: mean and 95 % interval."""
     from multihop.results.words import SCREEN_DIGITS, fixed, with_interval
 
     seeds = len(comparison.seeds)
     rows = []
     for m in metrics:
         if m.name == "loss_ratio" and seeds > 1:
-            # As in the sentences and flow by flow: a seed with few packets weighs little.
+            # As in the sentences and the table of flows, each seed is weighted by its packets.
             lost = (comparison.loss_ratios(v)[-1] for v in comparison.variants)
             rows.append([f"{m.title}, all seeds together [{m.unit}]", *(fixed(100 * each, 2) for each in lost)])
         else:
-            of = (comparison.estimate(v, m.name) for v in comparison.variants)
-            rows.append([m.heading, *(with_interval(each, m, SCREEN_DIGITS) for each in of)])
-    over = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, so no interval"
-    console.out().print(console.table([over, *comparison.variants], rows))
+            estimates = (comparison.estimate(v, m.name) for v in comparison.variants)
+            rows.append([m.heading, *(with_interval(each, m, SCREEN_DIGITS) for each in estimates)])
+    heading = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, so no interval"
+    console.out().print(console.table([heading, *comparison.variants], rows))
     console.say()
 
 
 def _print_differences(comparison: Comparison) -> None:
-    """What the sentences about differences are made of: each pair of schemes, seed by seed."""
+    """Prints a table of differences: each pair of schemes, paired by seed."""
     from multihop.comparison.verdict import differences
     from multihop.results.words import signed
 
@@ -164,14 +164,14 @@ def _print_differences(comparison: Comparison) -> None:
 
 
 def _milliseconds(seconds: float) -> str:
-    """A delay; one hop takes less than a tenth of a millisecond."""
+    """Formats a delay in milliseconds, with more digits below 1 ms, where single hops are."""
     from multihop.results.words import fixed
 
     return fixed(seconds * 1e3, 3 if seconds < 1e-3 else 1)
 
 
 def as_json_value(comparison: Comparison) -> dict[str, Any]:
-    """What `--json` prints of runs."""
+    """Returns the JSON output of runs."""
     first = comparison.first
     return {
         **record(),

@@ -1,4 +1,4 @@
-"""Claims at a glance, in the terminal: bars of cells for each reading and pair of each claim."""
+"""Table of claims in the terminal, with a bar of cells for each reading and pair of a claim."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from multihop.claims.bars import Bar, pairs, rows
 from multihop.claims.judging import WHOSE, Judgement, State, Verdict
 from multihop.cli import console
 
-#: Blue and vermilion of Okabe and Ito's palette; the symbols say the same without a colour.
+#: Blue and vermilion of the palette of Okabe and Ito. The symbols differ for terminals without colours.
 _CELLS = {
     State.HOLDS: ("■", "#0072b2"),
     State.FAILS: ("x", "#d55e00"),
@@ -24,32 +24,32 @@ _WIDTH = 12
 
 
 def print_summary(title: str, judgements: Sequence[Judgement]) -> None:
-    """All claims of a paper by figure, how much of each holds, and whose the difference is."""
+    """Prints all claims of a paper by figure: verdict, cells that hold, cause of a difference."""
     write = console.out().print
     write(title, style="bold")
     table = Table(box=None, pad_edge=False, header_style="bold")
     for head in ("where", "claim", "verdict", "cells", "difference"):
         table.add_column(head, overflow="fold")
-    before = ""
+    previous = ""
     for judgement in judgements:
         claim, verdict = judgement.claim, judgement.verdict
-        where = "" if claim.where == before else claim.where
-        before = claim.where
-        table.add_row(where, claim.id, f"{verdict.symbol} {verdict}", _lines(judgement), judgement.whose)
+        where = "" if claim.where == previous else claim.where
+        previous = claim.where
+        table.add_row(where, claim.id, f"{verdict.symbol} {verdict}", _bars(judgement), judgement.whose)
     write(table)
     write(_totals(judgements))
     console.say()
 
 
 def print_key() -> None:
-    """What the symbols of the bars are."""
+    """Prints the legend of the bars."""
     key = Text("Cells: ")
     for state, (symbol, colour) in _CELLS.items():
         key.append(f"{symbol} ", style=colour).append(f"{state}  ")
     console.out().print(key.append(f"more than {_WIDTH} in proportion; a line for each reading that differs."))
 
 
-def _lines(judgement: Judgement) -> Text:
+def _bars(judgement: Judgement) -> Text:
     compared = pairs(judgement)
     lines = [Text(" | ".join(compared), style="dim")] if len(compared) > 1 else []
     for row in rows(judgement):
@@ -59,11 +59,11 @@ def _lines(judgement: Judgement) -> Text:
 
 
 def _drawn(bar: Bar, width: int) -> Text:
-    made = Text()
+    text = Text()
     for state, count in bar.parts(width):
         symbol, colour = _CELLS[state]
-        made.append(symbol * count, style=colour)
-    return made
+        text.append(symbol * count, style=colour)
+    return text
 
 
 def _totals(judgements: Sequence[Judgement]) -> str:
@@ -71,5 +71,5 @@ def _totals(judgements: Sequence[Judgement]) -> str:
     owners = Counter(judgement.whose for judgement in judgements)
     counted = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in Verdict if verdicts[verdict])
     differs = ", ".join(f"{owners[whose]} {whose}" for whose in WHOSE if owners[whose])
-    said = f"{len(judgements)} claims: {counted}"
-    return f"{said}. Differences: {differs}." if differs else f"{said}."
+    summary = f"{len(judgements)} claims: {counted}"
+    return f"{summary}. Differences: {differs}." if differs else f"{summary}."

@@ -1,4 +1,4 @@
-"""`view`: every transmission of a frame log on one self-contained page."""
+"""Command `view`: all transmissions of a frame log on one self-contained page."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from multihop.simulation.logs import interval
 if TYPE_CHECKING:
     from multihop.framelog.reading import FrameLog, Packed
 
-#: Most transmissions of a page, with which it opens within seconds and pans smoothly.
-_MOST = 5_000_000
+#: Maximum number of transmissions on a page, which opens within seconds and pans smoothly.
+_MAX_TRANSMISSIONS = 5_000_000
 
 
 def view(
@@ -57,10 +57,10 @@ def view(
         raise UserError(f"{source}: no such file; name a frame log, a folder of results, or a capture")
     window = None if between is None else interval(between)
     if source.is_file() and not _is_log(source):
-        page = out or _page_beside(source, f"{source.name}.html")
+        page = out or _page_path(source, f"{source.name}.html")
         require_writable_file(perfetto or page, source)
         with tempfile.TemporaryDirectory() as folder:
-            log = _of_capture(source, Path(folder) / "capture.frames", interface, window)
+            log = _capture_log(source, Path(folder) / "capture.frames", interface, window)
             _show([log], page, perfetto, None, open_=open_)
         return
     if interface is not None:
@@ -71,20 +71,21 @@ def view(
 def _show(
     logs: list[Path], out: Path | None, perfetto: Path | None, window: tuple[int, int] | None, *, open_: bool
 ) -> None:
+    """Writes the pages of logs, or a trace of one log."""
     if perfetto is not None:
         _perfetto(logs, perfetto, window)
         return
     if out is not None and len(logs) > 1:
         raise UserError(f"--out: found {len(logs)} frame logs for one file; name one of the logs: {logs[0]}")
     for log in logs:
-        page = out or _page_beside(log, f"{log.stem}.html", f"{log.name}.html")
+        page = out or _page_path(log, f"{log.stem}.html", f"{log.name}.html")
         write_page(log, page, window)
         console.say(f"page: {page}")
         if open_:
             webbrowser.open(page.resolve().as_uri())
 
 
-def _page_beside(source: Path, *names: str) -> Path:
+def _page_path(source: Path, *names: str) -> Path:
     """Returns the first of these files that does not exist, or is itself the page of a frame log.
 
     Raises:
@@ -95,7 +96,7 @@ def _page_beside(source: Path, *names: str) -> Path:
     files = [source.with_name(name) for name in names]
     found = next((file for file in files if not file.exists() or is_page(file)), None)
     if found is None:
-        raise UserError(f"{files[-1]}: exists, and is not the page of a frame log; name another file: --out FILE.html")
+        raise UserError(f"{files[-1]}: exists and is not the page of a frame log; name another file: --out FILE.html")
     return found
 
 
@@ -106,16 +107,19 @@ def _is_log(source: Path) -> bool:
     return is_log(source)
 
 
-def _of_capture(source: Path, log: Path, interface: int | None, window: tuple[int, int] | None) -> Path:
+def _capture_log(source: Path, log: Path, interface: int | None, window: tuple[int, int] | None) -> Path:
+    """Writes the frame log of a capture to `log`, with notes about the interface and the channel."""
     from multihop.framelog.captured import write_capture_log
 
-    made = write_capture_log(source, log, interface=interface, between=window, most=_MOST)
-    if made.interfaces > 1:
-        console.note(f"{source}: {made.name}, interface {made.interface} of {made.interfaces}; others: --interface")
-    if made.channel_mhz is not None:
-        console.note(f"{source}: the radio changed its channel; the page shows {made.channel_mhz} MHz")
-    if made.broken is not None:
-        console.note(f"{source}: {made.broken}; the page shows what was read before that")
+    written = write_capture_log(source, log, interface=interface, between=window, limit=_MAX_TRANSMISSIONS)
+    if written.interfaces > 1:
+        console.note(
+            f"{source}: {written.name}, interface {written.interface} of {written.interfaces}; others: --interface"
+        )
+    if written.channel_mhz is not None:
+        console.note(f"{source}: the radio changed its channel; the page shows {written.channel_mhz} MHz")
+    if written.broken is not None:
+        console.note(f"{source}: {written.broken}; the page shows the frames before that")
     return log
 
 
@@ -135,17 +139,17 @@ def write_page(log: Path, file: Path, window: tuple[int, int] | None = None) -> 
     from multihop.report.viewer import page
 
     require_writable_file(file, log)
-    found = packed(log, window, _MOST)
+    found = packed(log, window, _MAX_TRANSMISSIONS)
     _note_gaps(log, found, found.transmissions, window)
     write_text(file, page(found.data, found.head["name"], window))
 
 
 def _note_gaps(log: Path, found: Packed | FrameLog, transmissions: int, window: tuple[int, int] | None) -> None:
-    """Prints which parts of a log are missing."""
-    from multihop.framelog.reading import said_of_gap
+    """Prints notes about missing parts of a log."""
+    from multihop.framelog.reading import gap_message
 
     if found.cut_short:
-        console.note(said_of_gap(log, found.cut_short))
+        console.note(gap_message(log, found.cut_short))
     if transmissions == 0 and window is not None:
         console.note(
             f"{log}: no transmission begins in --between; the log covers {found.head['duration_ns'] / 1e9:g} s"
@@ -153,6 +157,7 @@ def _note_gaps(log: Path, found: Packed | FrameLog, transmissions: int, window: 
 
 
 def _perfetto(logs: list[Path], out: Path, window: tuple[int, int] | None) -> None:
+    """Writes a log as trace events."""
     from multihop.framelog.perfetto import write_perfetto
     from multihop.framelog.reading import read
 
@@ -167,6 +172,7 @@ def _perfetto(logs: list[Path], out: Path, window: tuple[int, int] | None) -> No
 
 
 def _logs(source: Path) -> list[Path]:
+    """Returns the frame logs of a path: the log itself, or those in a folder of results."""
     if not source.is_dir() or _is_log(source):
         return [source]
     found = sorted([*source.glob("*.frames"), *source.glob("frames/*.frames")])

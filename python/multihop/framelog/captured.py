@@ -1,4 +1,4 @@
-"""Frame logs of captures: what a sniffer saw, in lanes; what it cannot have seen is inferred or absent."""
+"""Frame logs of captures: transmissions that a sniffer received. Other values are inferred or missing."""
 
 from __future__ import annotations
 
@@ -16,15 +16,21 @@ from multihop.simulation.logs import FRAMES_MARK
 from multihop.simulation.scenario import text_of
 from multihop.simulation.seeds import is_whole
 
-#: A log of a capture has no more transmissions than these: a page holds no more.
-MOST = 5_000_000
+#: Maximum number of transmissions in the log of a capture, which is that of a page.
+MAX_TRANSMISSIONS = 5_000_000
 
 
 @dataclass(frozen=True, repr=False)
 class CapturedLog(Displayed):
-    """What was written: which interface of how many, how much, and why the capture ends early, if so.
+    """Result of writing the frame log of a capture.
 
-    `channel_mhz` is the frequency of the channel, where the interface was on several.
+    Attributes:
+        interface: number of the interface in the capture.
+        interfaces: number of interfaces in the capture.
+        name: name of the interface.
+        channel_mhz: frequency of the channel, if the interface used several; otherwise None.
+        transmissions: number of transmissions in the log.
+        broken: reason why the capture could not be read to its end, or None.
     """
 
     interface: int
@@ -35,12 +41,12 @@ class CapturedLog(Displayed):
     broken: str | None
 
     def overview(self, *, whole: bool = True) -> Overview:
-        """How many transmissions of which interface."""
+        """Returns the number of transmissions and the interface."""
         del whole
-        at = "" if self.channel_mhz is None else f" at {self.channel_mhz} MHz"
+        channel = "" if self.channel_mhz is None else f" at {self.channel_mhz} MHz"
         broken = [] if self.broken is None else [self.broken]
-        of = f"{self.name}{at}, interface {self.interface} of {self.interfaces}"
-        return Overview(f"{self.transmissions} transmissions of {of}", sentences=broken)
+        source = f"{self.name}{channel}, interface {self.interface} of {self.interfaces}"
+        return Overview(f"{self.transmissions} transmissions of {source}", sentences=broken)
 
 
 def capture_frames(
@@ -52,20 +58,20 @@ def capture_frames(
     between: tuple[float, float] | None = None,
     stamps: Literal["begin", "mpdu", "end"] | None = None,
 ) -> CapturedLog:
-    """Writes the transmissions that an interface of a monitor-mode capture saw to the frame log `out`.
+    """Writes the transmissions that one interface of a monitor-mode capture received to the frame log `out`.
 
     Args:
         capture: pcap or pcapng, plain or gzip.
-        out: the frame log, a folder, which `multihop.frames` and `multihop view` read. `inferred` of its
-            description names what was concluded.
-        interface: its number in the file; by default the one that saw most.
-        channel: frequency in MHz of one channel of a radio that changed its channel; by default the one on
-            which it saw most.
-        between: only what begins between these instants, in seconds after the first frame.
-        stamps: what stamps mark; found out by default.
+        out: folder of the frame log, for `multihop.frames` and `multihop view`. `inferred` in its description
+            names the inferred values.
+        interface: number of the interface in the file; by default the one with the most frames.
+        channel: frequency in MHz, for a radio that changed its channel; by default the channel with the most
+            frames.
+        between: interval in seconds after the first frame; only transmissions that begin in it are written.
+        stamps: instant that time stamps mark; detected by default.
 
     Raises:
-        UserError: if it cannot be read, has no frame that can be placed in time, or has more than five
+        UserError: if the capture cannot be read, has no frame with a time stamp, or has more than five
             million transmissions in the interval.
     """
     path = Path(capture)
@@ -82,29 +88,31 @@ def write_capture_log(
     channel: int | None = None,
     between: tuple[int, int] | None = None,
     stamps: str | None = None,
-    most: int = MOST,
+    limit: int = MAX_TRANSMISSIONS,
 ) -> CapturedLog:
-    """The same with an interval in nanoseconds, and `most` transmissions.
+    """Writes the frame log of a capture, as `capture_frames` does, with `between` in nanoseconds.
+
+    `limit` is the maximum number of transmissions.
 
     Raises:
         UserError: as `capture_frames`.
     """
-    for name, number, most_of_it in (("interface", interface, 2**32 - 1), ("channel", channel, 2**16 - 1)):
-        if number is not None and not (is_whole(number) and 0 <= number <= most_of_it):
-            raise UserError(f"{name}: found {number!r}; needs a whole number from 0 to {most_of_it}")
+    for name, number, maximum in (("interface", interface, 2**32 - 1), ("channel", channel, 2**16 - 1)):
+        if number is not None and not (is_whole(number) and 0 <= number <= maximum):
+            raise UserError(f"{name}: found {number!r}; needs a whole number from 0 to {maximum}")
     try:
         number, channel_mhz, found, names, broken = _core.capture_frames(
-            capture, out, text_of(capture.name), stamps, interface, channel, between, most
+            capture, out, text_of(capture.name), stamps, interface, channel, between, limit
         )
     except _core.CaptureError as error:
         raise UserError(f"{capture}: {error}") from error
-    if found > most:
+    if found > limit:
         raise UserError(
-            f"{capture}: {found} transmissions are more than the {most} of a frame log of a capture; "
-            'name a window of time after its first frame, as in --between "10 s, 12 s"'
+            f"{capture}: found {found} transmissions; the frame log of a capture has at most {limit}; "
+            'name an interval after the first frame, as in --between "10 s, 12 s"'
         )
     if found == 0:
         where = "" if between is None else " in this interval"
-        raise UserError(f"{capture}: no frame with a time stamp{where}; needs a capture of monitor mode")
+        raise UserError(f"{capture}: found no frame with a time stamp{where}; needs a capture in monitor mode")
     name = names[number] or f"interface {number}"
     return CapturedLog(number, len(names), name, channel_mhz, found, broken)

@@ -1,4 +1,4 @@
-"""A frame log as Chrome trace events, which Perfetto and chrome://tracing open."""
+"""Conversion of frame logs to Chrome trace events, for Perfetto and chrome://tracing."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 from multihop.framelog.reading import FrameLog
 
-#: Processes of the trace.
+#: Process numbers in the trace: transmissions by node, and senders.
 _LANES, _SENDERS = 1, 2
 
 
 def write_perfetto(log: FrameLog, path: Path) -> None:
-    """Writes the log as a JSON array of trace events: a thread per node, counters for queues and windows.
+    """Writes the log as a JSON array of trace events: one thread per node, counters for queues and windows.
 
-    Times of trace events are microseconds; three digits behind the point keep the nanoseconds.
+    Times of trace events are in microseconds with three decimals, so that nanoseconds are preserved.
     """
     with path.open("w", encoding="utf-8") as out:
         out.write('{"displayTimeUnit":"ns","traceEvents":[\n')
@@ -25,7 +25,7 @@ def write_perfetto(log: FrameLog, path: Path) -> None:
 
 
 def events(log: FrameLog) -> Iterator[dict[str, Any]]:
-    """The trace events of a log."""
+    """Returns the trace events of a log."""
     yield {"ph": "M", "pid": _LANES, "name": "process_name", "args": {"name": "transmissions by node"}}
     yield {"ph": "M", "pid": _SENDERS, "name": "process_name", "args": {"name": "senders"}}
     indices = {}
@@ -34,13 +34,13 @@ def events(log: FrameLog) -> Iterator[dict[str, Any]]:
         yield {"ph": "M", "pid": _LANES, "tid": index, "name": "thread_name", "args": {"name": node["name"]}}
     for row in log.transmissions.to_dict("records"):
         lane = {"pid": _LANES, "tid": indices[row["from"]], "ts": row["start"] / 1000}
-        said = ("to", "try", "outcome", "collided", "overlap", "bytes", "rate", "flow", "packet", "frozen", "nav")
+        columns = ("to", "try", "outcome", "collided", "overlap", "bytes", "rate", "flow", "packet", "frozen", "nav")
         yield {
             "ph": "X",
             "name": row["kind"].upper(),
             "cat": row["outcome"],
             "dur": row["airtime"] / 1000,
-            "args": _known({key: row[key] for key in said}),
+            "args": _known({key: row[key] for key in columns}),
             **lane,
         }
         yield {"ph": "C", "name": f"queue of {row['from']}", "args": {"packets": row["queue"]}, **lane}
@@ -60,5 +60,5 @@ def events(log: FrameLog) -> Iterator[dict[str, Any]]:
 
 
 def _known(values: dict[str, Any]) -> dict[str, Any]:
-    """Without what a row does not have, for which JSON has no number."""
+    """Removes missing values, for which JSON has no number."""
     return {key: value for key, value in values.items() if value == value and value is not None}

@@ -15,8 +15,8 @@ from multihop.base.files import whole_file, whole_folder
 _NS = 1_000_000_000
 #: File that every frame log has.
 FRAMES_MARK = "transmissions.parquet"
-#: Longest interval, so that times in nanoseconds fit into 64 bits.
-_MOST_S = 9e9
+#: Latest time of an interval: times in nanoseconds must fit into 64 bits.
+_MAX_S = 9e9
 
 
 @dataclass(frozen=True)
@@ -91,16 +91,17 @@ def selection(nodes: str | None, between: str | None, flows: str | None = None) 
     """Returns the selection of the options `--nodes`, `--between` and `--flows`.
 
     Raises:
-        UserError: naming the option, the value found and what is needed.
+        UserError: if an option is invalid; the message names the option, the value and what is needed.
     """
     window = None if between is None else interval(between)
     return Selection(_names("--nodes", nodes, "n0,n1"), window, _names("--flows", flows, "left,right"))
 
 
 def _names(option: str, text: str | None, example: str) -> tuple[str, ...]:
+    """Parses a list of names separated by commas."""
     names = tuple(name.strip() for name in (text or "").split(",") if name.strip())
     if text is not None and not names:
-        raise UserError(f"{option}: none given; name at least one, as in {option} {example}")
+        raise UserError(f"{option}: no name is given; name at least one, as in {option} {example}")
     return names
 
 
@@ -114,7 +115,7 @@ def interval(text: str) -> tuple[int, int]:
     try:
         first, last = (_core.seconds(_with_space(end)) for end in ends)
     except ValueError:
-        raise UserError(f'--between: found {text!r}; needs two instants, as in --between "10 s, 12.5 s"') from None
+        raise UserError(f'--between: found {text!r}; needs two times, as in --between "10 s, 12.5 s"') from None
     return nanoseconds("--between", text, first, last)
 
 
@@ -125,11 +126,12 @@ def nanoseconds(option: str, found: object, first: float, last: float) -> tuple[
         UserError: if the interval is empty or out of range; the message quotes `found` and the option.
     """
     if not 0 <= first < last:
-        raise UserError(f"{option}: found {found!r}; needs a first instant before the second, and neither below 0 s")
-    if last > _MOST_S:
-        raise UserError(f"{option}: found {found!r}; needs instants up to {_MOST_S:g} s")
+        raise UserError(f"{option}: found {found!r}; needs a first time of at least 0 s before a second one")
+    if last > _MAX_S:
+        raise UserError(f"{option}: found {found!r}; needs times up to {_MAX_S:g} s")
     return round(first * _NS), round(last * _NS)
 
 
 def _with_space(text: str) -> str:
+    """Inserts the space between a number and its unit."""
     return re.sub(r"^([\d.]+)([a-z]+)$", r"\1 \2", text)

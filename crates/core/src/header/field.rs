@@ -1,15 +1,15 @@
-//! What the fields of headers may be, and how each stands in its bytes.
+//! Types of header fields, and their encodings.
 
 use super::FieldKind;
 use crate::NodeId;
 
-/// What the fields of [`header!`](crate::header!) may be.
+/// Type of a field in [`header!`](crate::header!).
 pub trait Field: Sized {
-    /// What dissectors make of it.
+    /// Type of the field for dissectors.
     const KIND: FieldKind;
-    /// Writes it. A number that does not fit is the largest that does.
+    /// Writes the value. A number that does not fit is written as the largest that does.
     fn put(&self, bytes: &mut [u8], bit: u8);
-    /// Reads it.
+    /// Reads the value.
     fn get(bytes: &[u8], bit: u8) -> Self;
 }
 
@@ -84,12 +84,12 @@ impl Field for bool {
     }
 }
 
-/// A number of so many bits, which shares its byte, or its two bytes, with others.
+/// Number of `WIDTH` bits, which shares its byte, or its two bytes, with others.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Bits<const WIDTH: u8>(pub u8);
 
 impl<const WIDTH: u8> Bits<WIDTH> {
-    /// The largest number.
+    /// Largest number of `WIDTH` bits.
     pub const MOST: u8 = ((1u16 << WIDTH) - 1) as u8;
 }
 

@@ -1,6 +1,6 @@
-//! Reads a folder of Parquet files, or what of it is in an interval.
+//! Reader of a folder of Parquet files, or of an interval of it.
 
-use super::{BATCH, BATCHES, CHECK_SUM, HEAD, MAGIC, check_sum, file_name};
+use super::{BATCH, BATCHES, CHECKSUM, HEAD, MAGIC, checksum, file_name};
 use crate::columns::{Tables, Values};
 use crate::head;
 use crate::layout::{TABLES, Table, Type};
@@ -20,14 +20,14 @@ use std::sync::Arc;
 use std::{fs, io};
 use thiserror::Error;
 
-/// An interval in nanoseconds, its ends included.
+/// Closed interval in nanoseconds.
 pub type Window = [u64; 2];
 
-/// Rows that any file may have, and how many more for each of its bytes: a file that would fill the memory
-/// from a few bytes was made by no writer. Rows that are alike take 170 of them a byte.
-const ROWS: u64 = 1 << 20;
-const ROWS_OF_BYTE: u64 = 500;
-/// Length of a footer behind its metadata: the length of the metadata, and the magic.
+/// Limit of rows for a file of any size. A few damaged bytes must not fill the memory.
+const MAX_ROWS: u64 = 1 << 20;
+/// Additional limit of rows for each byte of a file. A writer reaches 170 rows per byte, if all rows are equal.
+const MAX_ROWS_PER_BYTE: u64 = 500;
+/// Size of the end of a footer: length of its metadata, and `MAGIC`.
 const TAIL: usize = 8;
 
 /// Reason why a log cannot be read.
@@ -36,82 +36,82 @@ pub enum ReadError {
     /// A file cannot be opened or read.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The path is not that of a frame log.
-    #[error("this is no frame log: {0}")]
+    /// The folder is not a frame log.
+    #[error("not a frame log: {0}")]
     NoLog(String),
-    /// A file has other bytes than were written.
-    #[error("damaged: {file}, {place}; write the log again")]
+    /// A file is damaged.
+    #[error("{file} is damaged: {fault}; write the log again")]
     Damaged {
         /// Name of the file.
         file: String,
-        /// Place in the file, and the fault.
-        place: String,
+        /// Fault, and its position in the file.
+        fault: String,
     },
-    /// There are more transmissions than were asked for.
-    #[error("{found} transmissions are more than {most}; name a window of time")]
+    /// The log has more transmissions than the caller accepts.
+    #[error("found {found} transmissions, at most {limit} can be read; name an interval")]
     TooMany {
-        /// Transmissions of the batches that overlap the window.
+        /// Number of transmissions in the batches that overlap the window.
         found: u64,
-        /// Transmissions that there may be.
-        most: u64,
+        /// Maximum number of transmissions.
+        limit: u64,
     },
 }
 
-/// Reads the log in a folder. With a `window` only the rows that begin in it are there, and all routes and
-/// places; the batches that overlap it may have at most so many transmissions.
+/// Reads the log in a folder. With a `window`, the result contains the rows that begin in it, and all routes and
+/// places. The batches that overlap the window must have at most `limit` transmissions.
 ///
 /// # Errors
-/// If it is no log, is damaged where it is read, or has too many transmissions. A log that is cut short is
-/// no error: its whole batches are read.
-pub fn read(folder: &Path, window: Option<Window>, most: u64) -> Result<Log, ReadError> {
+/// If the folder is not a log, a file is damaged where it is read, or the log has too many transmissions. A log
+/// that is cut short is no error: its complete batches are read.
+pub fn read(folder: &Path, window: Option<Window>, limit: u64) -> Result<Log, ReadError> {
     let transmissions = File::open(folder, Table::Transmissions)?;
     let head = transmissions.head.clone();
-    let head = head.ok_or_else(|| transmissions.damaged("has no description".into()))?;
+    let head = head.ok_or_else(|| transmissions.damaged("the description is missing".into()))?;
     let times = window.map(|window| window.map(|end| i64::try_from(end).unwrap_or(i64::MAX)));
     let found = transmissions.groups_in(times).map(|group| group.meta.num_rows() as u64).sum();
-    if found > most {
-        return Err(ReadError::TooMany { found, most });
+    if found > limit {
+        return Err(ReadError::TooMany { found, limit });
     }
     let mut log = Log { cut_short: transmissions.cut_short(), ..Log::default() };
     transmissions.read(times, &mut log.tables)?;
     for (table, _) in TABLES.into_iter().filter(|(table, _)| *table != Table::Transmissions) {
         let file = File::open(folder, table)?;
         let range = match table {
-            Table::Reservations => sets_of(&log.tables, window),
-            _ => times.filter(|_| table.is_cut()),
+            Table::Reservations => set_range(&log.tables, window),
+            _ => times.filter(|_| table.is_restricted()),
         };
         file.read(range, &mut log.tables)?;
         log.cut_short = log.cut_short.or(file.cut_short());
     }
     log.head = match window {
-        Some(window) => {
-            head::cut(&head, window).ok_or_else(|| transmissions.damaged("has another description".into()))?
-        }
+        Some(window) => head::restrict(&head, window)
+            .ok_or_else(|| transmissions.damaged("the description is not JSON".into()))?,
         None => head,
     };
     if let Some((table, column)) = dangling(&log.head, &log.tables) {
-        let place = format!("column {column}, refers to what is not there");
-        return Err(ReadError::Damaged { file: format!("{table}.parquet"), place });
+        let fault = format!("column {column} contains an index out of range");
+        return Err(ReadError::Damaged { file: format!("{table}.parquet"), fault });
     }
     Ok(log)
 }
 
-/// First and last number of the sets of a part of a log; none of a whole one.
-fn sets_of(tables: &Tables, window: Option<Window>) -> Option<[i64; 2]> {
+/// Returns the first and the last number of the sets that the transmissions of a window use; none without a
+/// window.
+fn set_range(tables: &Tables, window: Option<Window>) -> Option<[i64; 2]> {
     window?;
     let sets: BTreeSet<i64> =
         tables.column(Table::Transmissions, "reserves").iter().filter(|set| *set > 0).collect();
     Some([sets.first().copied().unwrap_or(0), sets.last().copied().unwrap_or(-1)])
 }
 
-/// A row group, and where its file has it.
+/// Row group of a file, and its bytes.
 struct Group {
     meta: RowGroupMetaData,
-    at: usize,
+    start: usize,
     end: usize,
 }
 
-/// A file of a table.
+/// File of a table.
 struct File {
     table: Table,
     name: String,
@@ -127,10 +127,10 @@ impl File {
         let bytes = match fs::read(folder.join(&name)) {
             Ok(bytes) => Bytes::from(bytes),
             Err(error) if error.kind() == io::ErrorKind::NotFound && table == Table::Transmissions => {
-                return Err(ReadError::NoLog(format!("it has no {name}")));
+                return Err(ReadError::NoLog(format!("{name} is missing")));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(ReadError::Damaged { file: name, place: "which is missing".into() });
+                return Err(ReadError::Damaged { file: name, fault: "the file is missing".into() });
             }
             Err(error) => return Err(error.into()),
         };
@@ -146,27 +146,27 @@ impl File {
         Ok(file)
     }
 
-    /// Adds the row groups of all batches before the first one that is not whole.
+    /// Adds the row groups of all batches before the first incomplete one.
     fn add_batches(&mut self) -> Result<(), ReadError> {
         let bytes = self.bytes.clone();
         let ends =
             (0..bytes.len().saturating_sub(MAGIC.len() - 1)).filter(|at| bytes[*at..].starts_with(MAGIC));
-        let mut is_begun = false;
+        let mut has_first_footer = false;
         for footer in ends.filter_map(|at| footer_at(&bytes, at + MAGIC.len())) {
             let Some(number) = value(&footer, BATCH).and_then(|number| number.parse().ok()) else { continue };
             match number {
-                0_usize if !is_begun => {
+                0_usize if !has_first_footer => {
                     self.head = value(&footer, HEAD);
-                    is_begun = true;
+                    has_first_footer = true;
                 }
-                _ if is_begun && number == self.groups.len() + 1 => self.add(&footer)?,
+                _ if has_first_footer && number == self.groups.len() + 1 => self.add(&footer)?,
                 _ => break,
             }
         }
-        if is_begun {
+        if has_first_footer {
             Ok(())
         } else {
-            Err(ReadError::NoLog(format!("{} does not begin as one of its files", self.name)))
+            Err(ReadError::NoLog(format!("{} does not begin with a description of multihop", self.name)))
         }
     }
 
@@ -176,29 +176,30 @@ impl File {
         let names = columns.iter().map(|column| column.name());
         if !names.eq(self.table.columns().iter().map(|column| column.name)) {
             return Err(ReadError::NoLog(format!(
-                "{} has other columns; it is of another version",
+                "{} has other columns; another version of multihop wrote it",
                 self.name
             )));
         }
         let rows =
             footer.row_groups().iter().fold(0, |sum: u64, group| sum.saturating_add(group.num_rows() as u64));
-        if rows > ROWS + ROWS_OF_BYTE * self.bytes.len() as u64 {
-            return Err(self.damaged("says that it has more rows than fit its bytes".into()));
+        if rows > MAX_ROWS + MAX_ROWS_PER_BYTE * self.bytes.len() as u64 {
+            return Err(self.damaged(format!("{rows} rows do not fit {} bytes", self.bytes.len())));
         }
         for meta in footer.row_groups() {
-            let is_sound = |column: &ColumnChunkMetaData| {
-                let begins = column.dictionary_page_offset().unwrap_or(0).min(column.data_page_offset());
-                begins >= 0 && column.compressed_size() >= 0
+            let is_valid = |column: &ColumnChunkMetaData| {
+                let start = column.dictionary_page_offset().unwrap_or(0).min(column.data_page_offset());
+                start >= 0 && column.compressed_size() >= 0
             };
-            if !meta.columns().iter().all(is_sound) {
-                return Err(self.damaged("says that it has columns before its beginning".into()));
+            if !meta.columns().iter().all(is_valid) {
+                return Err(self.damaged("a column has a negative offset or size".into()));
             }
-            let ranges = meta.columns().iter().map(|column| column.byte_range());
-            let ends = ranges.map(|(at, length)| (at, at.saturating_add(length)));
-            let Some((at, end)) = ends.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))) else {
+            let ranges = meta.columns().iter().map(ColumnChunkMetaData::byte_range);
+            let bounds = ranges.map(|(start, length)| (start, start.saturating_add(length)));
+            let Some((start, end)) = bounds.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+            else {
                 continue;
             };
-            self.groups.push(Group { meta: meta.clone(), at: at as usize, end: end as usize });
+            self.groups.push(Group { meta: meta.clone(), start: start as usize, end: end as usize });
         }
         Ok(())
     }
@@ -206,54 +207,57 @@ impl File {
     fn cut_short(&self) -> Option<String> {
         let at = self.groups.last().map_or(0, |group| group.end);
         let rows: i64 = self.groups.iter().map(|group| group.meta.num_rows()).sum();
-        let said = || format!("{} is cut short at byte {at}, after {rows} rows", self.name);
-        (!self.is_whole).then(said)
+        let reason = || format!("{} is cut short at byte {at}, after {rows} rows", self.name);
+        (!self.is_whole).then(reason)
     }
 
-    fn damaged(&self, place: String) -> ReadError {
-        ReadError::Damaged { file: self.name.clone(), place }
+    fn damaged(&self, fault: String) -> ReadError {
+        ReadError::Damaged { file: self.name.clone(), fault }
     }
 
-    /// Row groups with rows of which the key may be in a range.
+    /// Row groups that may contain rows whose key is in a range.
     fn groups_in(&self, range: Option<[i64; 2]>) -> impl Iterator<Item = &Group> {
         let key = self.table.key();
         self.groups.iter().filter(move |group| {
             let statistics = key.and_then(|key| group.meta.columns().get(key)?.statistics());
-            match (range, statistics.and_then(ends_of)) {
-                (Some([from, to]), Some([least, most])) => least <= to && most >= from,
+            match (range, statistics.and_then(extremes)) {
+                (Some([from, to]), Some([min, max])) => min <= to && max >= from,
                 _ => true,
             }
         })
     }
 
-    /// Reads the rows of which the key is in a range.
+    /// Reads the rows whose key is in a range.
     fn read(&self, range: Option<[i64; 2]>, to: &mut Tables) -> Result<(), ReadError> {
         for group in self.groups_in(range) {
             let number =
                 self.groups.iter().position(|known| std::ptr::eq(known, group)).map_or(0, |at| at + 1);
-            let place = |fault: &str| self.damaged(format!("batch {number}, at byte {}, {fault}", group.at));
-            let sum = self.bytes.get(group.end..group.end.saturating_add(CHECK_SUM));
-            let content = self.bytes.get(group.at..group.end);
+            let damaged =
+                |fault: &str| self.damaged(format!("batch {number} at byte {} {fault}", group.start));
+            let sum = self.bytes.get(group.end..group.end.saturating_add(CHECKSUM));
+            let content = self.bytes.get(group.start..group.end);
             match (content, sum) {
-                (Some(content), Some(sum)) if sum == check_sum(content) => (),
-                (Some(_), Some(_)) => return Err(place("has another check sum than it says")),
-                _ => return Err(place("is not in the file")),
+                (Some(content), Some(sum)) if sum == checksum(content) => (),
+                (Some(_), Some(_)) => return Err(damaged("does not match its checksum")),
+                _ => return Err(damaged("is outside the file")),
             }
             for (column, values) in to.columns_mut(self.table).iter_mut().enumerate() {
                 let of = self.table.columns()[column].of;
                 self.read_column(group, column, of, values)
-                    .ok_or_else(|| place("is not what its footer says"))?;
+                    .ok_or_else(|| damaged("does not match its footer"))?;
             }
         }
         if let (Some([from, last]), Some(key)) = (range, self.table.key()) {
             let columns = to.columns_mut(self.table);
-            let kept: Vec<bool> = columns[key].iter().map(|value| (from..=last).contains(&value)).collect();
-            columns.iter_mut().for_each(|column| column.keep(&kept));
+            let marks: Vec<bool> = columns[key].iter().map(|value| (from..=last).contains(&value)).collect();
+            for column in columns {
+                column.retain(&marks);
+            }
         }
         Ok(())
     }
 
-    /// Appends the values of a column of a row group; none if they are not there.
+    /// Appends the values of a column of a row group; none if the row group does not match its footer.
     fn read_column(&self, group: &Group, column: usize, of: Type, to: &mut Values) -> Option<()> {
         let meta = group.meta.columns().get(column)?;
         let rows = usize::try_from(group.meta.num_rows()).ok()?;
@@ -261,14 +265,14 @@ impl File {
         let reader = get_column_reader(meta.column_descr_ptr(), Box::new(pages));
         match (reader, of, to) {
             (ColumnReader::Int32ColumnReader(reader), Type::U8, Values::U8(to)) => {
-                let values = all(reader, rows)?;
+                let values = read_values(reader, rows)?;
                 to.extend(values.into_iter().map(|value| value as u8));
             }
             (ColumnReader::Int32ColumnReader(reader), Type::I32, Values::I32(to)) => {
-                to.append(&mut all(reader, rows)?)
+                to.append(&mut read_values(reader, rows)?);
             }
             (ColumnReader::Int64ColumnReader(reader), Type::I64, Values::I64(to)) => {
-                to.append(&mut all(reader, rows)?)
+                to.append(&mut read_values(reader, rows)?);
             }
             _ => return None,
         }
@@ -276,8 +280,8 @@ impl File {
     }
 }
 
-/// All values of a column, which are so many.
-fn all<T: DataType>(mut reader: ColumnReaderImpl<T>, rows: usize) -> Option<Vec<T::T>> {
+/// Reads a column of `rows` values; none if it has fewer.
+fn read_values<T: DataType>(mut reader: ColumnReaderImpl<T>, rows: usize) -> Option<Vec<T::T>> {
     let mut values = Vec::with_capacity(rows);
     while values.len() < rows {
         let (_, found, _) = reader.read_records(rows - values.len(), None, None, &mut values).ok()?;
@@ -288,26 +292,26 @@ fn all<T: DataType>(mut reader: ColumnReaderImpl<T>, rows: usize) -> Option<Vec<
     Some(values)
 }
 
-/// The footer that ends before a place, if there is one and it is as it was written.
+/// Returns the footer that ends at `end`; none if there is none or its checksum differs.
 fn footer_at(bytes: &[u8], end: usize) -> Option<ParquetMetaData> {
     let tail = bytes.get(end.checked_sub(TAIL)?..end)?;
     let length = u32::from_le_bytes(tail.strip_suffix(MAGIC)?.try_into().ok()?) as usize;
     let metadata = bytes.get(end.checked_sub(TAIL + length)?..end - TAIL)?;
-    let sum = bytes.get((end - TAIL - length).checked_sub(CHECK_SUM)?..end - TAIL - length)?;
-    if sum != check_sum(metadata) {
+    let sum = bytes.get((end - TAIL - length).checked_sub(CHECKSUM)?..end - TAIL - length)?;
+    if sum != checksum(metadata) {
         return None;
     }
     ParquetMetaDataReader::decode_metadata(metadata).ok()
 }
 
-/// A value of a footer by its key.
+/// Returns the value of a key in a footer.
 fn value(footer: &ParquetMetaData, key: &str) -> Option<String> {
     let values = footer.file_metadata().key_value_metadata()?;
     values.iter().find(|known| known.key == key)?.value.clone()
 }
 
-/// Least and greatest value of a column.
-fn ends_of(statistics: &Statistics) -> Option<[i64; 2]> {
+/// Returns the minimum and the maximum of a column.
+fn extremes(statistics: &Statistics) -> Option<[i64; 2]> {
     match statistics {
         Statistics::Int32(known) => Some([i64::from(*known.min_opt()?), i64::from(*known.max_opt()?)]),
         Statistics::Int64(known) => Some([*known.min_opt()?, *known.max_opt()?]),

@@ -1,6 +1,6 @@
-//! Writes a folder of Parquet files, batch by batch.
+//! Writer of a folder of Parquet files, batch by batch.
 
-use super::{BATCH, BATCHES, HEAD, check_sum, file_name, footer, properties, schema};
+use super::{BATCH, BATCHES, HEAD, checksum, file_name, footer, properties, schema};
 use crate::columns::{Tables, Values};
 use crate::head::Head;
 use crate::layout::{ENUMERATIONS, TABLES, Table};
@@ -16,21 +16,21 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Opens a new file of the folder for writing.
+/// Function that creates a file of the folder for writing.
 pub type Open = fn(&Path) -> io::Result<Box<dyn Write + Send>>;
 
-/// A folder that a log is written to.
+/// Folder to which a log is written.
 pub struct Folder {
     path: PathBuf,
     open: Open,
-    /// By table, once the log has begun.
+    /// Files by table; empty before the log begins.
     files: Vec<File>,
-    /// Values of a column of bytes, as Parquet has them.
+    /// Buffer for the values of a column of 8 bits, which Parquet stores as 32 bits.
     wide: Vec<i32>,
 }
 
 impl Folder {
-    /// Creates a log at `path`, a folder that is there, whose files `open` opens.
+    /// Creates a log in the existing folder `path`; `open` creates its files.
     pub fn new(path: PathBuf, open: Open) -> Folder {
         Folder { path, open, files: Vec::new(), wide: Vec::new() }
     }
@@ -49,27 +49,27 @@ impl Sink for Folder {
         Ok(())
     }
 
-    /// Transmissions come last: what they refer to is there before.
+    /// Writes transmissions last, after the rows to which they refer.
     fn write(&mut self, rows: &Tables) -> io::Result<()> {
-        for table in in_order().filter(|table| rows.rows(*table) > 0) {
+        for table in write_order().filter(|table| rows.rows(*table) > 0) {
             self.files[table as usize].write(rows.columns(table), &mut self.wide)?;
         }
         Ok(())
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        in_order().try_for_each(|table| self.files[table as usize].finish())
+        write_order().try_for_each(|table| self.files[table as usize].finish())
     }
 }
 
-/// All tables, transmissions last.
-fn in_order() -> impl Iterator<Item = Table> {
+/// Returns all tables, transmissions last.
+fn write_order() -> impl Iterator<Item = Table> {
     let others = TABLES.into_iter().map(|(table, _)| table).filter(|table| *table != Table::Transmissions);
     others.chain([Table::Transmissions])
 }
 
-/// A Parquet file that is being written. Its writer writes to memory, from which each batch goes to the file
-/// at once.
+/// Parquet file that is being written. The Parquet writer fills a buffer, which is moved to the file after each
+/// batch.
 struct File {
     out: Box<dyn Write + Send>,
     writer: SerializedFileWriter<Vec<u8>>,
@@ -79,23 +79,23 @@ struct File {
 impl File {
     fn new(table: Table, out: Box<dyn Write + Send>, head: Option<KeyValue>) -> io::Result<File> {
         let writer = SerializedFileWriter::new(Vec::new(), schema(table), properties(table));
-        let mut made = File { out, writer: writer.map_err(io::Error::other)?, head };
-        let values = made.head.iter().cloned().chain([KeyValue::new(BATCH.into(), "0".to_owned())]).collect();
-        made.add_footer(Vec::new(), values)?;
-        made.hand_over()?;
-        Ok(made)
+        let mut file = File { out, writer: writer.map_err(io::Error::other)?, head };
+        let values = file.head.iter().cloned().chain([KeyValue::new(BATCH.into(), "0".to_owned())]).collect();
+        file.add_footer(Vec::new(), values)?;
+        file.flush_buffer()?;
+        Ok(file)
     }
 
     fn write(&mut self, columns: &[Values], wide: &mut Vec<i32>) -> io::Result<()> {
         write_group(&mut self.writer, columns, wide).map_err(io::Error::other)?;
         self.writer.flush()?;
-        let sum = check_sum(self.writer.inner());
+        let sum = checksum(self.writer.inner());
         self.writer.write_all(&sum)?;
         let groups = self.writer.flushed_row_groups();
         let number = KeyValue::new(BATCH.into(), groups.len().to_string());
         let latest = groups.last().cloned().into_iter().collect();
         self.add_footer(latest, vec![number])?;
-        self.hand_over()
+        self.flush_buffer()
     }
 
     fn finish(&mut self) -> io::Result<()> {
@@ -103,7 +103,7 @@ impl File {
         let number = KeyValue::new(BATCHES.into(), groups.len().to_string());
         let values = self.head.take().into_iter().chain([number]).collect();
         self.add_footer(groups, values)?;
-        self.hand_over()
+        self.flush_buffer()
     }
 
     fn add_footer(
@@ -111,12 +111,12 @@ impl File {
         groups: Vec<parquet::file::metadata::RowGroupMetaData>,
         values: Vec<KeyValue>,
     ) -> io::Result<()> {
-        let made = footer(&self.writer.schema_descr().clone().into(), groups, values);
-        self.writer.write_all(&made)
+        let bytes = footer(&self.writer.schema_descr().clone().into(), groups, values);
+        self.writer.write_all(&bytes)
     }
 
-    /// Moves what is in memory to the file.
-    fn hand_over(&mut self) -> io::Result<()> {
+    /// Moves the buffer to the file.
+    fn flush_buffer(&mut self) -> io::Result<()> {
         self.writer.flush()?;
         self.out.write_all(self.writer.inner())?;
         self.out.flush()?;
@@ -125,7 +125,7 @@ impl File {
     }
 }
 
-/// Writes a row group with these columns.
+/// Writes columns as one row group.
 fn write_group(
     writer: &mut SerializedFileWriter<Vec<u8>>,
     columns: &[Values],
@@ -133,7 +133,7 @@ fn write_group(
 ) -> Result<(), ParquetError> {
     let mut group = writer.next_row_group()?;
     for values in columns {
-        let mut column = group.next_column()?.expect("the schema has every column");
+        let mut column = group.next_column()?.expect("the schema contains every column");
         match (column.untyped(), values) {
             (ColumnWriter::Int32ColumnWriter(out), Values::U8(values)) => {
                 wide.clear();
@@ -154,12 +154,13 @@ fn write_group(
     Ok(())
 }
 
-/// A Parquet file of names by unit and number.
+/// Returns a Parquet file of names by unit and number.
 fn names(head: &Head) -> Result<Vec<u8>, ParquetError> {
-    let of_nodes = head.nodes.iter().map(|node| node.name.as_str());
-    let of_flows = head.flows.iter().map(|flow| flow.name.as_str());
-    let of_words = ENUMERATIONS.iter().map(|(unit, names)| (*unit, names.to_vec()));
-    let lists = [("node", of_nodes.collect()), ("flow", of_flows.collect())].into_iter().chain(of_words);
+    let node_names = head.nodes.iter().map(|node| node.name.as_str());
+    let flow_names = head.flows.iter().map(|flow| flow.name.as_str());
+    let enumerations = ENUMERATIONS.iter().map(|(unit, names)| (*unit, names.to_vec()));
+    let lists =
+        [("node", node_names.collect()), ("flow", flow_names.collect())].into_iter().chain(enumerations);
     let (mut units, mut numbers, mut texts) = (Vec::new(), Vec::new(), Vec::new());
     for (unit, names) in lists {
         for (number, name) in (0..).zip(names) {
@@ -181,7 +182,7 @@ fn names(head: &Head) -> Result<Vec<u8>, ParquetError> {
     let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::default())?;
     let mut group = writer.next_row_group()?;
     let mut add = |texts: Option<&[ByteArray]>| {
-        let mut column = group.next_column()?.expect("there are three columns");
+        let mut column = group.next_column()?.expect("the schema has three columns");
         match texts {
             Some(texts) => column.typed::<ByteArrayType>().write_batch(texts, None, None)?,
             None => column.typed::<Int32Type>().write_batch(&numbers, None, None)?,

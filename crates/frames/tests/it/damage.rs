@@ -4,9 +4,9 @@ use multihop_frames::files::{ReadError, read};
 use multihop_frames::layout::TABLES;
 use std::fs;
 
-/// Wherever a file ends, whole batches before that are read, and the log says so.
+/// A file may end anywhere: its complete batches are read, and the log reports the missing end.
 #[test]
-fn a_file_that_is_cut_short_is_read_to_its_last_whole_batch() {
+fn a_file_that_is_cut_short_is_read_to_its_last_complete_batch() {
     let place = Place::new("cut");
     write(folder(&place.0));
     let file = place.file(Table::Transmissions);
@@ -18,7 +18,7 @@ fn a_file_that_is_cut_short_is_read_to_its_last_whole_batch() {
         let log = match read(&place.0, None, u64::MAX) {
             Ok(log) => log,
             Err(ReadError::NoLog(_)) => {
-                assert_eq!(last, 0, "{length} bytes: only without its first footer it is no log");
+                assert_eq!(last, 0, "{length} bytes: only a file without its first footer is no log");
                 return;
             }
             Err(error) => panic!("{length} bytes: {error}"),
@@ -27,19 +27,19 @@ fn a_file_that_is_cut_short_is_read_to_its_last_whole_batch() {
         let batches = rows.len().div_ceil(BATCH);
         assert_eq!(rows, wanted[..rows.len()]);
         assert!(rows.len() == wanted.len() || rows.len().is_multiple_of(BATCH));
-        let said = log.cut_short.expect("the end is missing");
-        assert!(said.starts_with("transmissions.parquet is cut short at byte "), "{said}");
-        assert!(said.ends_with(&format!(", after {} rows", rows.len())), "{said}");
+        let reason = log.cut_short.expect("the end is missing");
+        assert!(reason.starts_with("transmissions.parquet is cut short at byte "), "{reason}");
+        assert!(reason.ends_with(&format!(", after {} rows", rows.len())), "{reason}");
         assert!(log.head.contains("\"name\":\"example\""));
-        assert!(batches == last || batches + 1 == last, "one after the other is missing");
+        assert!(batches == last || batches + 1 == last, "batches are missing one by one");
         last = batches;
     }
-    panic!("an empty file is no log");
+    panic!("a file without its first footer was read");
 }
 
-/// No flipped bit is read as something else: an error, or what is there of a log without an end.
+/// A flipped bit causes an error, or a log that is cut short. Wrong values are never read.
 #[test]
-fn a_flipped_byte_is_never_read_as_something_else() {
+fn a_flipped_bit_never_changes_a_value() {
     let place = Place::new("flipped");
     write(folder(&place.0));
     let wanted = example();
@@ -65,22 +65,21 @@ fn a_flipped_byte_is_never_read_as_something_else() {
     }
 }
 
-/// What begins before the damage, and after it, can still be read.
+/// Intervals before and after the damage can be read.
 #[test]
-fn damage_is_named_and_left_out_of_a_part_without_it() {
+fn damage_is_reported_only_where_it_is_read() {
     let place = Place::new("named");
     write(folder(&place.0));
     let file = place.file(Table::Transmissions);
     let mut bytes = fs::read(&file).unwrap();
-    // The second row group is behind the second interim footer.
+    // The second row group follows the footer of the first batch.
     let ends: Vec<usize> = (4..bytes.len()).filter(|at| bytes[*at..].starts_with(b"PAR1")).collect();
     let at = ends[1] + 4;
     bytes[at + 40] ^= 1;
     fs::write(&file, &bytes).unwrap();
     let error = read(&place.0, None, u64::MAX).unwrap_err().to_string();
-    let said =
-        format!("damaged: transmissions.parquet, batch 2, at byte {at}, has another check sum than it says");
-    assert_eq!(error, format!("{said}; write the log again"));
+    let fault = format!("batch 2 at byte {at} does not match its checksum");
+    assert_eq!(error, format!("transmissions.parquet is damaged: {fault}; write the log again"));
     for [from, to] in [[0, 40_000], [100_000, 200_000]] {
         assert!(read(&place.0, Some([from, to]), u64::MAX).unwrap().tables.rows(Table::Transmissions) > 0);
     }
@@ -88,10 +87,10 @@ fn damage_is_named_and_left_out_of_a_part_without_it() {
 }
 
 #[test]
-fn a_missing_file_is_damage() {
+fn a_missing_file_is_reported_as_damage() {
     let place = Place::new("missing");
     write(folder(&place.0));
     fs::remove_file(place.file(Table::Drops)).unwrap();
     let error = read(&place.0, None, u64::MAX).unwrap_err().to_string();
-    assert_eq!(error, "damaged: drops.parquet, which is missing; write the log again");
+    assert_eq!(error, "drops.parquet is damaged: the file is missing; write the log again");
 }

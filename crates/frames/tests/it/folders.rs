@@ -3,7 +3,7 @@ use multihop_frames::files::{ReadError, read};
 use multihop_frames::{Memory, Table};
 
 #[test]
-fn a_folder_has_the_rows_that_were_written() {
+fn a_folder_contains_the_rows_that_were_written() {
     let place = Place::new("rows");
     write(folder(&place.0));
     let (found, wanted) = (read(&place.0, None, u64::MAX).unwrap(), example());
@@ -14,9 +14,9 @@ fn a_folder_has_the_rows_that_were_written() {
     assert!(found.head.contains("\"name\":\"<c>\""));
 }
 
-/// Whatever batches they are in. Sets are those of its transmissions, next hops are all there.
+/// Intervals may begin and end in any batch. Sets are those of the transmissions read; next hops are complete.
 #[test]
-fn a_part_has_the_rows_of_its_interval() {
+fn an_interval_contains_the_rows_that_begin_in_it() {
     let place = Place::new("part");
     write(folder(&place.0));
     let whole = example();
@@ -37,17 +37,17 @@ fn a_part_has_the_rows_of_its_interval() {
 }
 
 #[test]
-fn more_transmissions_than_are_wanted_ask_for_a_window() {
+fn too_many_transmissions_are_refused() {
     let place = Place::new("many");
     write(folder(&place.0));
-    let most = (BATCH * BATCHES) as u64;
+    let limit = (BATCH * BATCHES) as u64;
     let refused = read(&place.0, None, 100).unwrap_err();
-    assert_eq!(refused.to_string(), "175 transmissions are more than 100; name a window of time");
-    assert!(read(&place.0, None, most).is_ok() && read(&place.0, Some([0, 1_000]), 100).is_ok());
+    assert_eq!(refused.to_string(), "found 175 transmissions, at most 100 can be read; name an interval");
+    assert!(read(&place.0, None, limit).is_ok() && read(&place.0, Some([0, 1_000]), 100).is_ok());
 }
 
 #[test]
-fn a_folder_that_is_no_log_says_so() {
+fn other_folders_are_refused() {
     let place = Place::new("none");
     let none = read(&place.0, None, u64::MAX).unwrap_err();
     assert!(matches!(none, ReadError::NoLog(_)), "{none}");
@@ -55,17 +55,17 @@ fn a_folder_that_is_no_log_says_so() {
     let other = read(&place.0, None, u64::MAX).unwrap_err();
     assert_eq!(
         other.to_string(),
-        "this is no frame log: transmissions.parquet does not begin as one of its files"
+        "not a frame log: transmissions.parquet does not begin with a description of multihop"
     );
 }
 
-/// A log that outgrows its memory has whole batches, and says that the rest is missing.
+/// A log that reaches the limit of memory keeps complete batches and reports the limit.
 #[test]
-fn memory_takes_no_more_than_it_may() {
+fn a_log_in_memory_respects_its_limit() {
     let memory = Memory::new(BATCH, 12_000);
     write(Box::new(memory.clone()));
     let log = memory.log();
     let rows = log.tables.rows(Table::Transmissions);
     assert!(rows > 0 && rows < 175 && rows.is_multiple_of(BATCH), "{rows}");
-    assert_eq!(log.cut_short.as_deref(), Some("there was no room for the rest"));
+    assert_eq!(log.cut_short.as_deref(), Some("the limit of memory was reached"));
 }

@@ -1,4 +1,4 @@
-//! Logs on disk: what is read is what was written, whole or as far as it is there, or an error says why not.
+//! Logs on disk: reading returns what was written, or its complete batches, or an error.
 #![cfg(feature = "files")]
 
 mod damage;
@@ -10,12 +10,12 @@ use multihop_frames::{Flow, Head, Log, Memory, Mpdu, Node, Sink, Table, Tables, 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Transmissions of a batch.
+/// Number of transmissions in a batch.
 const BATCH: usize = 50;
-/// Batches of the log of [`example`].
+/// Number of batches of [`example`].
 const BATCHES: usize = 4;
 
-/// A folder that is removed in the end.
+/// Folder that is removed after the test.
 struct Place(PathBuf);
 
 impl Place {
@@ -36,10 +36,10 @@ impl Drop for Place {
     }
 }
 
-/// A folder that takes small batches.
-struct Small(Folder);
+/// Log folder with small batches.
+struct SmallBatches(Folder);
 
-impl Sink for Small {
+impl Sink for SmallBatches {
     fn begin(&mut self, head: &Head) -> std::io::Result<()> {
         self.0.begin(head)
     }
@@ -56,7 +56,7 @@ impl Sink for Small {
 
 fn folder(path: &Path) -> Box<dyn Sink> {
     let open: Open = |file| Ok(Box::new(fs::File::create(file)?));
-    Box::new(Small(Folder::new(path.to_owned(), open)))
+    Box::new(SmallBatches(Folder::new(path.to_owned(), open)))
 }
 
 fn head() -> Head {
@@ -72,7 +72,7 @@ fn head() -> Head {
     }
 }
 
-/// Transmission `n` of a log: at 1000 n ns, every third one with two packets, and each with one of two sets.
+/// Transmission `n` of the log, at 1000 n ns. Every third one carries two packets; each uses one of two sets.
 fn transmission(n: i64) -> (Transmission, Vec<(u32, i64)>, Vec<Mpdu>) {
     let row = Transmission {
         start: 1_000 * n,
@@ -100,7 +100,7 @@ fn transmission(n: i64) -> (Transmission, Vec<(u32, i64)>, Vec<Mpdu>) {
     (row, vec![(2, n % 2), (1, 70)], mpdus)
 }
 
-/// Writes [`BATCHES`] batches of transmissions, of which the last one is half full, with rows beside them.
+/// Writes [`BATCHES`] batches of transmissions and rows of other tables; the last batch is half full.
 fn write(out: Box<dyn Sink>) {
     let mut writer = Writer::new(out, &head()).unwrap();
     for n in 0..(BATCHES * BATCH - BATCH / 2) as i64 {
@@ -116,12 +116,11 @@ fn write(out: Box<dyn Sink>) {
     writer.finish().unwrap();
 }
 
-/// The same in memory.
+/// The same log in memory.
 fn example() -> Log {
     let memory = Memory::new(BATCH, usize::MAX);
     write(Box::new(memory.clone()));
-    let log = memory.log().clone();
-    log
+    memory.log().clone()
 }
 
 fn column(log: &Log, table: Table, name: &str) -> Vec<i64> {

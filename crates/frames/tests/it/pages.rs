@@ -2,7 +2,7 @@ use crate::example;
 use multihop_frames::{Table, page};
 use serde_json::Value;
 
-/// The header of a page, and its columns' bytes.
+/// Splits a page into its header and the bytes of its columns.
 fn opened(page: &[u8]) -> (Value, &[u8]) {
     let length = u32::from_le_bytes(page[..4].try_into().unwrap()) as usize;
     let header = serde_json::from_slice(&page[4..4 + length]).unwrap();
@@ -14,7 +14,7 @@ fn table<'h>(header: &'h Value, name: &str) -> &'h Value {
 }
 
 #[test]
-fn raw_columns_are_typed_arrays_in_place() {
+fn raw_columns_are_typed_arrays() {
     let log = example();
     let page = page::raw(&log);
     let (header, content) = opened(&page);
@@ -38,9 +38,9 @@ fn raw_columns_are_typed_arrays_in_place() {
     assert!(header["cutShort"].is_null());
 }
 
-/// Of every third transmission two packets, the second one lost of every sixth.
+/// Every third transmission carries two packets; in every sixth the second packet is lost.
 #[test]
-fn packets_of_aggregates_are_runs() {
+fn packets_of_aggregates_are_stored_as_runs() {
     let log = example();
     let page = page::raw(&log);
     let (header, _) = opened(&page);

@@ -9,29 +9,28 @@ parameters! {
     /// Options of [`AdHocProbe`].
     #[derive(Clone, Copy, Debug, Eq, PartialEq)]
     AdHocProbeOptions, listed by adhoc_probe_options:
-    /// Name of the flow whose packets are probes: datagrams in messages of two. Default: all flows, of which
-    /// whatever two packets were sent at the same instant are a pair.
+    /// Name of the flow whose packets are probes: datagrams in messages of two packets. Default: all flows;
+    /// any two packets sent at the same instant form a pair.
     flow: (Option<FlowId> as Option<String> = None) = None;
-    /// Pairs that an estimate is made of.
+    /// Number of pairs per estimate.
     pairs: u32 [1, 10_000] = 200;
 }
 
-/// Estimates the capacity of a path at its end, in bits per second, from pairs of packets that its source
-/// sends back to back.
+/// Estimates the capacity of a path at its destination, in bits per second, from pairs of packets that the
+/// source sends back to back.
 ///
-/// Of a number of pairs, the one with the least sum of one-way delays counts, as cross traffic has delayed
-/// neither of its packets: `C = P / (OWD2 - OWD1)`, where `P` is the size of a packet. The offset between the
-/// clocks of the ends adds the same to all sums and nothing to the difference. Pairs of which a packet was
-/// lost or overtaken do not count, nor do those that came at the same instant.
+/// Of a number of pairs, the one with the smallest sum of one-way delays counts, because cross traffic has
+/// delayed neither of its packets: `C = P / (OWD2 - OWD1)`, where `P` is the size of a packet. The clock
+/// offset between the ends adds the same to all sums and cancels in the difference. Pairs with a lost or
+/// overtaken packet do not count, nor do pairs that arrived at the same instant.
 ///
-/// The source sends what a flow of datagrams sends whose messages are two packets long; Chen et al. have
-/// packets of 1500 bytes and 4 pairs a second. Until the first number of pairs is complete, the best one so
-/// far counts.
+/// The source is a flow of datagrams whose messages are two packets long; Chen et al. use packets of 1500
+/// bytes and 4 pairs a second. Until the first number of pairs is complete, the best pair so far counts.
 #[derive(Clone, Debug)]
 pub struct AdHocProbe {
     options: AdHocProbeOptions,
     first: Option<Arrived>,
-    /// Pairs since the last estimate, and the best of them.
+    /// Number of pairs since the last estimate; the best pair is `best`.
     pairs: u32,
     best: Option<Pair>,
     estimate: Option<f64>,
@@ -39,18 +38,18 @@ pub struct AdHocProbe {
 
 #[derive(Clone, Copy, Debug)]
 struct Pair {
-    /// In nanoseconds; negative if the clock of the source is ahead.
+    /// Sum of the one-way delays in nanoseconds; negative if the clock of the source is ahead.
     delays: i128,
     capacity_bps: f64,
 }
 
 impl AdHocProbe {
-    /// An estimator that no packet has reached yet.
+    /// Creates an estimator without packets.
     pub fn new(options: AdHocProbeOptions) -> AdHocProbe {
         AdHocProbe { options, first: None, pairs: 0, best: None, estimate: None }
     }
 
-    /// Capacity of the path in bits per second, once there was a pair.
+    /// Capacity of the path in bits per second; none before the first pair.
     pub fn capacity_bps(&self) -> Option<f64> {
         self.estimate.or(self.best.map(|best| best.capacity_bps))
     }
@@ -115,7 +114,7 @@ mod tests {
         LinkEvent::Arrived(Arrived { node: A, flow: FlowId(flow), number, size: 1500, sent, at })
     }
 
-    /// Two packets with numbers from `number` on, sent at `sent`.
+    /// Delivers two packets numbered from `number` on, sent at `sent`.
     fn pair(estimator: &mut AdHocProbe, number: u64, sent: u64, arrivals: [u64; 2]) {
         estimator.on_link(&packet(0, number, sent, arrivals[0]));
         estimator.on_link(&packet(0, number + 1, sent, arrivals[1]));
@@ -139,7 +138,7 @@ mod tests {
         assert_eq!(mbps(&estimator), Some(4.8), "nor does one count whose first packet was delayed");
     }
 
-    /// Sums of 8500 us, of which the first has its packets 2500 us apart, and the second 1500 us.
+    /// Equal sums of 8500 us: the packets of the first pair are 2500 us apart, those of the second 1500 us.
     #[test]
     fn of_equal_sums_the_first_counts() {
         let mut estimator = probe(200);
@@ -175,7 +174,7 @@ mod tests {
         assert_eq!(mbps(&estimator), Some(4.0));
     }
 
-    /// The clock of the source may be ahead: sums are then negative, and the smallest is still the best.
+    /// The clock of the source may be ahead: sums are negative, and the smallest is still the best.
     #[test]
     fn an_offset_of_clocks_changes_nothing() {
         for offset in [0, 50_000] {

@@ -10,31 +10,30 @@ parameters! {
     /// Options of [`BusyRatio`].
     #[derive(Clone, Copy, Debug, PartialEq)]
     BusyRatioOptions, listed by busy_ratio_options:
-    /// How far it looks back.
+    /// Length of the sliding window.
     window: Span from "1 ms" to "1 min" = Span::from_ms(1_000);
 }
 
 /// Measures the share of the last `window` during which the station could not use the medium: it transmitted,
 /// received or sensed a signal, or its network allocation vector was set.
 ///
-/// The window ends at the instant of asking, whether the medium is busy then or not. There is no value before
-/// a whole window has passed since the start. The short inter-frame spaces within the station's own exchanges
-/// count as idle. Under ns-2's rules, which keep EIFS as a NAV, EIFS counts as busy.
+/// The window ends at the instant of the query, even during a busy period. There is no value before a whole
+/// window has passed since the start. The SIFS within the station's own exchanges count as idle. Under ns-2's
+/// rules, which implement EIFS as a NAV, EIFS counts as busy.
 #[derive(Clone, Debug)]
 pub struct BusyRatio {
     window: Span,
-    /// Periods that are over and may be in the window still, in order and disjoint; and how long they are
-    /// altogether.
+    /// Finished periods that may still be in the window, sorted and disjoint, and their total length.
     over: VecDeque<Interval>,
     total: Span,
-    /// Physically busy or idle, and since when.
+    /// Whether the medium is physically busy, and since when it is busy or idle.
     busy: bool,
     since: Time,
     nav: Time,
 }
 
 impl BusyRatio {
-    /// An estimator that looks back for `window`, which must not be zero.
+    /// Creates an estimator with this window, which must not be zero.
     pub fn new(window: Span) -> BusyRatio {
         BusyRatio {
             window,
@@ -46,7 +45,7 @@ impl BusyRatio {
         }
     }
 
-    /// The ratio at `now`, which must not lie before the last event.
+    /// Ratio at `now`, which must not precede the last event.
     pub fn at(&self, now: Time) -> Option<f64> {
         if now < Time::ZERO + self.window {
             return None;
@@ -59,12 +58,12 @@ impl BusyRatio {
         Some((self.total + open.length() - early).seconds() / self.window.seconds())
     }
 
-    /// What is under way: a busy period, or what the NAV reserves of an idle one; it may be empty.
+    /// Present busy period, or the part of the idle period that the NAV reserves; may be empty.
     fn open(&self, now: Time) -> Interval {
         Interval { start: self.since, end: if self.busy { now } else { self.nav.min(now) } }
     }
 
-    /// The medium turns busy, or idle.
+    /// Records that the medium turns busy or idle.
     fn turn(&mut self, busy: bool, now: Time) {
         let period = self.open(now);
         if period.length() > Span::ZERO {
@@ -120,7 +119,7 @@ mod tests {
         estimator.on_link(&LinkEvent::Busy(air(start, end)));
     }
 
-    /// Busy microseconds of the last 1000.
+    /// Busy microseconds among the last 1000.
     fn busy_us(estimator: &BusyRatio, now: u64) -> Option<u64> {
         estimator.at(us(now)).map(|ratio| (ratio * 1_000.0).round() as u64)
     }
@@ -177,7 +176,7 @@ mod tests {
         assert_eq!(busy_us(&estimator, 1_000), Some(600));
     }
 
-    /// Periods come and go; what is kept is what a window can hold.
+    /// Old periods are dropped, so that the memory is bounded by the window.
     #[test]
     fn what_has_left_the_window_is_forgotten() {
         let mut estimator = millisecond();

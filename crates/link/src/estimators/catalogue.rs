@@ -1,4 +1,4 @@
-//! All estimators, as a value with their options.
+//! Catalogue of all estimators with their options.
 
 use crate::{
     AdHocProbe, AdHocProbeOptions, BusyRatio, BusyRatioOptions, Estimator, IdleGap, IdleGapOptions,
@@ -8,7 +8,7 @@ use crate::{
 };
 use serde::Serialize;
 
-/// An estimator with its options, not yet at a node.
+/// Estimator with its options, not yet installed at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum EstimatorConfig {
     /// [`RtWinf`].
@@ -32,7 +32,7 @@ pub enum EstimatorConfig {
 }
 
 impl EstimatorConfig {
-    /// One that has heard nothing yet, at a node whose PHY has these times.
+    /// Creates the estimator for a node with this PHY.
     pub fn build(&self, phy: PhyTimes) -> Box<dyn Estimator> {
         match *self {
             EstimatorConfig::RtWinf(options) => Box::new(RtWinf::new(options, phy)),
@@ -61,7 +61,7 @@ mod tests {
     use crate::testing::{A, B, exchange, us};
     use multihop_core::{Arrived, Attempt, Fate, FlowId, Interval, LinkEvent, Report, Reported, Span, Time};
 
-    /// What an estimator says after these events.
+    /// Values that an estimator writes after these events.
     fn view(config: EstimatorConfig, events: &[LinkEvent], now: Time) -> (LinkView, Option<Report>) {
         let mut estimator = config.build(dot11b());
         for event in events {
@@ -76,7 +76,7 @@ mod tests {
         assert!(got.is_some_and(|got| (got / expected - 1.0).abs() < 1e-9), "{got:?} is not {expected}");
     }
 
-    /// 1000 bytes in 16 ms: 0.5 Mb/s; its exchange alone takes 1 ms.
+    /// 1000 bytes in 16 ms: 0.5 Mb/s; the exchange alone takes 1 ms.
     #[test]
     fn each_estimator_writes_what_it_estimates_and_nothing_else() {
         let sent = [LinkEvent::Exchange(exchange(1000, 1_000, 17_000, Fate::Acknowledged))];

@@ -10,17 +10,17 @@ parameters! {
     /// Options of [`IdleGap`].
     #[derive(Clone, Copy, Debug, PartialEq)]
     IdleGapOptions, listed by idle_gap_options:
-    /// What the time of NAVs is divided by: the latest time of this length, or with "off" the time since the
+    /// Divisor of the time reserved by NAVs: the latest time of this length, or with "off" the time since the
     /// first frame.
     window: Elapsed from "1 ms" to "1 min" = Elapsed::Window(Span::from_ms(1_000));
 }
 
-/// Estimates the available bandwidth as the bit rate times the idle rate, in bits per second: `AB = C (1 -
-/// sum of NAVs / T_Total)`.
+/// Estimates the available bandwidth as the bit rate times the idle rate, in bits per second:
+/// `AB = C (1 - sum of NAVs / T_Total)`.
 ///
-/// NAVs are those of all frames that the node hears, for itself or others; overlaps count once. `C` is the
-/// bit rate of the latest DATA frame, sent or heard, and not what a link carries of it: that is why `IdleGap`
-/// overestimates (Barreto 2015). Before the first DATA frame it is the nominal data rate.
+/// NAVs are those of all frames that the node decodes, for itself or others; overlaps count once. `C` is the
+/// bit rate of the latest DATA frame, sent or decoded, not the throughput of the link: therefore `IdleGap`
+/// overestimates (Barreto 2015). Before the first DATA frame `C` is the nominal data rate.
 #[derive(Clone, Debug)]
 pub struct IdleGap {
     occupied: Occupied,
@@ -28,17 +28,17 @@ pub struct IdleGap {
 }
 
 impl IdleGap {
-    /// An estimator that has heard nothing yet, where DATA is sent at `data_rate`.
+    /// Creates an estimator without frames; `data_rate` is the nominal rate of DATA.
     pub fn new(elapsed: Elapsed, data_rate: Rate) -> IdleGap {
         IdleGap { occupied: Occupied::new(elapsed), rate: data_rate }
     }
 
-    /// The bit rate that it takes for the capacity.
+    /// Bit rate that serves as the capacity, in bits per second.
     pub fn capacity_bps(&self) -> f64 {
         self.rate.bps() as f64
     }
 
-    /// Available bandwidth in bits per second at `now`, which must not lie before the last event.
+    /// Available bandwidth in bits per second at `now`, which must not precede the last event.
     pub fn available_bps(&self, now: Time) -> f64 {
         self.capacity_bps() * (1.0 - self.occupied.share(now)).max(0.0)
     }
@@ -74,7 +74,7 @@ mod tests {
     use crate::testing::{A, B, C, heard, us};
     use multihop_core::Span;
 
-    /// Over a millisecond: an RTS that reserves 400 us from 152 on, its CTS and DATA within it, and 100 us of
+    /// One millisecond: an RTS that reserves 400 us from 152 on, its CTS and DATA within it, and 100 us of
     /// another DATA frame.
     #[test]
     fn navs_count_once_and_the_rate_is_that_of_data() {
@@ -97,8 +97,7 @@ mod tests {
         assert!((estimator.available_bps(us(1_000)) - 11e6 * 0.5).abs() < 1.0);
     }
 
-    /// Its own frames have a rate as those of others have; broadcasts, which have the basic rate, do not
-    /// count.
+    /// The node's own frames have a rate as those of others; broadcasts, at the basic rate, do not count.
     #[test]
     fn the_rate_is_that_of_its_own_exchanges_too() {
         use multihop_core::{Exchange, Fate, NodeId};

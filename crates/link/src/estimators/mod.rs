@@ -1,4 +1,4 @@
-//! Estimators, and the database of a node that they write to. Each is one file, or a folder.
+//! Estimators, and the values of a node that they write. Each estimator is one file or folder.
 
 mod adhoc_probe;
 mod busy_ratio;
@@ -27,9 +27,9 @@ pub use transmission_efficiency::TransmissionEfficiency;
 
 use multihop_core::{LinkEvent, Report, Time};
 
-/// What a node knows about its own links: the "shared database" of the cross-layer papers. A value is absent
-/// unless its reader has asked for its estimator ([`crate::RouterPolicy::estimators`]), and until that has
-/// had something to measure. The queue is always known.
+/// Values that a node knows about its own links: the "shared database" of the cross-layer papers. A value is
+/// none unless its reader has requested its estimator ([`crate::RouterPolicy::estimators`]), and until the
+/// estimator has measured something. The queue is always known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkView {
     /// Frame transmission efficiency `R_FTE`, in (0, 1]: the smoothed value (He et al. 2017).

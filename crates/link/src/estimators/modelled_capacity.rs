@@ -1,5 +1,5 @@
-//! Capacity by the model of a link, from what the MAC measures of its terms (Qazi, section V: "directly use
-//! Equation 2").
+//! Capacity by the model of a link, with terms that the MAC measures (Qazi, section V: "directly use Equation
+//! 2").
 
 use crate::estimators::smoothed::{Intervals, interval_options};
 use crate::{Estimator, LinkCapacity, LinkView, PhyTimes};
@@ -11,33 +11,33 @@ interval_options! {
     ModelledCapacityOptions, listed by modelled_capacity_options:
 }
 
-/// Estimates what the network layer receives of a node's links by [`LinkCapacity`], in bits per second of
-/// what the MAC is asked to carry, with the means of an interval, smoothed over intervals:
+/// Estimates the throughput of a node's links at the network layer by [`LinkCapacity`], in bits per second of
+/// MSDUs, with the means of an interval, smoothed over intervals:
 ///
-/// * `X` and `R` of the packets that were delivered or given up, each counted once;
-/// * `p` is the share of DATA frames that were not acknowledged, whatever destroyed them;
-/// * `T_BO` is the back-off that was counted down for each DATA frame. What froze it is airtime of others;
-/// * `U` is the share of time in which the medium was sensed busy, less the frames of the node's own
+/// * `X` and `R` are those of the packets delivered or given up, each counted once;
+/// * `p` is the share of DATA frames that were not acknowledged, for any cause;
+/// * `T_BO` is the back-off counted down per DATA frame; time during which it was frozen is airtime of
+///   others;
+/// * `U` is the share of time in which the medium was sensed busy, without the frames of the node's own
 ///   exchanges.
 ///
-/// An interval in which nothing was delivered changes nothing. Broadcasts are others' airtime, if they are
-/// the node's own.
+/// An interval without a delivery changes nothing. The node's own broadcasts count as airtime of others.
 #[derive(Clone, Debug)]
 pub struct ModelledCapacity {
     phy: PhyTimes,
     intervals: Intervals,
-    /// What happened in the interval under way.
-    sums: Sums,
-    /// The medium is busy since then, or was up to then.
+    /// Sums over the current interval.
+    sums: ModelSums,
+    /// Start of the present busy period; none while the medium is idle.
     busy: Option<Time>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Sums {
+struct ModelSums {
     packets: u64,
     delivered: u64,
     bytes: u64,
-    /// Time of a bit, summed over packets.
+    /// Time of a bit at the packet's bit rate, summed over packets.
     seconds_per_bit: f64,
     tries: u64,
     slots: u64,
@@ -46,32 +46,31 @@ struct Sums {
 }
 
 impl ModelledCapacity {
-    /// An estimator of a node that has sent nothing yet.
+    /// Creates an estimator for a node that has sent nothing yet.
     pub fn new(options: ModelledCapacityOptions, phy: PhyTimes) -> ModelledCapacity {
         let intervals = Intervals::new(options.interval, options.smoothing);
-        ModelledCapacity { phy, intervals, sums: Sums::default(), busy: None }
+        ModelledCapacity { phy, intervals, sums: ModelSums::default(), busy: None }
     }
 
-    /// In bits per second at `now`, once there was an interval that is over and in which a packet was
-    /// delivered.
+    /// Capacity in bits per second at `now`; none before the first complete interval with a delivery.
     pub fn at(&self, now: Time) -> Option<f64> {
         self.intervals.at(now, self.sample(now))
     }
 
-    /// Closes the interval under way if `now` is beyond it.
+    /// Closes the current interval if `now` is beyond it.
     fn advance(&mut self, now: Time) {
         if !self.intervals.is_over(now) {
             return;
         }
         self.intervals.close(now, self.sample(now));
-        self.sums = Sums::default();
-        // Of a busy period that goes on, what lies in the interval that is over was counted there.
+        self.sums = ModelSums::default();
+        // The part of a busy period before the current interval was counted there.
         let start = self.intervals.start();
         self.busy = self.busy.map(|since| since.max(start));
     }
 
     fn sample(&self, now: Time) -> Option<f64> {
-        let Sums { packets, delivered, bytes, seconds_per_bit, tries, slots, busy, own } = self.sums;
+        let ModelSums { packets, delivered, bytes, seconds_per_bit, tries, slots, busy, own } = self.sums;
         if delivered == 0 || tries == 0 {
             return None;
         }
@@ -147,13 +146,13 @@ mod tests {
         ModelledCapacity::new(ModelledCapacityOptions::default(), dot11b())
     }
 
-    /// The medium is busy from one instant to another, in us.
+    /// Reports a busy period between two instants in microseconds.
     fn busy(estimator: &mut ModelledCapacity, start: u64, end: u64) {
         estimator.on_link(&LinkEvent::BusyFrom(us(start)));
         estimator.on_link(&LinkEvent::Busy(Interval { start: us(start), end: us(end) }));
     }
 
-    /// A DATA frame of 1200 us from `start` on, after `slots`, with an ACK of 304 us or without.
+    /// Reports a DATA frame of 1200 us from `start` on, after `slots`, with or without an ACK of 304 us.
     fn tried(estimator: &mut ModelledCapacity, start: u64, slots: u32, acknowledged: bool) {
         let air = |start, end| Some(Interval { start: us(start), end: us(end) });
         busy(estimator, start, start + 1_200);
@@ -171,7 +170,7 @@ mod tests {
         estimator.on_link(&LinkEvent::Exchange(exchange(size, 0, end, fate)));
     }
 
-    /// A packet that was sent at once: `T_tr` = 1528 * 8 / 11 us, `T_ov` = 50 + 192 + 320 + 10 + 304 us.
+    /// Packet sent at once: `T_tr` = 1528 * 8 / 11 us, `T_ov` = 50 + 192 + 320 + 10 + 304 us.
     #[test]
     fn an_interval_of_one_packet_by_hand() {
         let mut alone = estimator();
@@ -183,8 +182,8 @@ mod tests {
         assert!((found - expected).abs() < 1e-4, "{found} {expected}");
     }
 
-    /// Two tries with 10 and 22 slots are a loss of 1/2 and a back-off of 16 slots; 50 of 200 ms were
-    /// others'.
+    /// Two attempts with 10 and 22 slots are a loss of 1/2 and a back-off of 16 slots; others used 50 of 200
+    /// ms.
     #[test]
     fn losses_back_off_and_the_airtime_of_others() {
         let mut node = estimator();
@@ -195,7 +194,7 @@ mod tests {
         let expected = 12_000.0 / (1_528.0 * 8.0 / 11.0 + 876.0) * 0.5 * 0.75;
         let found = node.at(us(200_000)).unwrap() * 1e-6;
         assert!((found - expected).abs() < 1e-4, "{found} {expected}");
-        // A packet that is given up after two more tries: one of four.
+        // A packet given up after two more attempts: one of four succeeded.
         tried(&mut node, 120_000, 16, false);
         tried(&mut node, 130_000, 16, false);
         ended(&mut node, 1_500, 140_000, Fate::GivenUp);
@@ -203,8 +202,8 @@ mod tests {
         assert!((found - expected / 2.0).abs() < 1e-4, "{found}");
     }
 
-    /// A frame of another from 150 to 250 ms takes a quarter of each interval; the second one has an eighth
-    /// of the weight.
+    /// A frame of another node from 150 to 250 ms takes a quarter of each interval; the second interval has a
+    /// weight of an eighth.
     #[test]
     fn busy_periods_are_divided_among_intervals() {
         let mut node = estimator();

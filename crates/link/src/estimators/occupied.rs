@@ -1,43 +1,43 @@
-//! How much of the latest time exchanges took up.
+//! Share of recent time that exchanges occupied.
 
 use multihop_core::{Interval, Span, Time};
 use serde::Serialize;
 use std::collections::VecDeque;
 
-/// What sums of time are divided by: `T_Total` of Barreto 2015.
+/// Divisor of sums of time: `T_Total` of Barreto 2015.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum Elapsed {
-    /// The latest time of this length, which must not be zero; at first, the time since the start.
+    /// Latest time of this length, which must not be zero; at first the time since the start.
     Window(Span),
-    /// The time since the first exchange, however long ago that was.
+    /// Time since the first exchange, however long ago.
     SinceStart,
 }
 
-/// Periods of time in which overlaps count once.
+/// Periods of time, in which overlaps count once.
 #[derive(Clone, Debug)]
 pub(crate) struct Occupied {
     elapsed: Elapsed,
-    /// In order, disjoint, and not yet forgotten; and how long they are altogether.
+    /// Retained periods, sorted and disjoint, and their total length.
     periods: VecDeque<Interval>,
     total: Span,
-    /// Those that are forgotten but count, as there is no window: how long they are, and how many.
+    /// Total length and number of periods no longer retained; they still count if there is no window.
     gone: Span,
     gone_periods: u64,
     start: Option<Time>,
 }
 
-/// What of the elapsed time periods take up.
+/// Part of the elapsed time that periods occupy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Within {
-    /// How long they are.
+    /// Total length of the periods.
     pub time: Span,
-    /// How many there are; one that the window cuts counts.
+    /// Number of periods, including those that the window cuts.
     pub periods: u64,
     elapsed: Span,
 }
 
 impl Within {
-    /// Their share of the elapsed time, with so many seconds more; zero if no time has elapsed.
+    /// Share of the elapsed time that the periods and `seconds` occupy; zero if no time has elapsed.
     pub(crate) fn share_with(&self, seconds: f64) -> f64 {
         if self.elapsed == Span::ZERO {
             return 0.0;
@@ -46,11 +46,11 @@ impl Within {
     }
 }
 
-/// Periods may be reported late, but not later than that so many others have begun since.
+/// Largest number of later periods that may begin before a period is reported.
 const KEPT: usize = 16;
 
 impl Occupied {
-    /// No periods yet.
+    /// Creates an empty set of periods.
     pub(crate) fn new(elapsed: Elapsed) -> Occupied {
         Occupied {
             elapsed,
@@ -68,7 +68,7 @@ impl Occupied {
             return;
         }
         self.start = Some(self.start.map_or(period.start, |start| start.min(period.start)));
-        // From the back: what is new is late, if at all, by a few.
+        // Searches from the end: new periods are late by a few at most.
         let later = self.periods.iter().rev().take_while(|known| known.end >= period.start).count();
         let first = self.periods.len() - later;
         let mut merged = period;
@@ -82,7 +82,7 @@ impl Occupied {
         self.forget(period.start);
     }
 
-    /// Takes back what lies after an instant: a reservation was given up.
+    /// Removes everything after an instant, because a reservation was released.
     pub(crate) fn cut(&mut self, at: Time) {
         while let Some(last) = self.periods.back_mut().filter(|last| last.end > at) {
             self.total -= last.end - last.start.max(at);
@@ -94,12 +94,12 @@ impl Occupied {
         }
     }
 
-    /// The share of the elapsed time that the periods take up, in [0, 1]; zero if no time has elapsed.
+    /// Share of the elapsed time that the periods occupy, in [0, 1]; zero if no time has elapsed.
     pub(crate) fn share(&self, now: Time) -> f64 {
         self.within(now).share_with(0.0)
     }
 
-    /// What the periods take up of the elapsed time.
+    /// Part of the elapsed time that the periods occupy.
     pub(crate) fn within(&self, now: Time) -> Within {
         let from = match self.elapsed {
             Elapsed::Window(window) if now > Time::ZERO + window => now - window,
@@ -120,12 +120,12 @@ impl Occupied {
         within
     }
 
-    /// The end of the last period.
+    /// End of the last period.
     pub(crate) fn end(&self) -> Time {
         self.periods.back().map_or(Time::ZERO, |last| last.end)
     }
 
-    /// Drops what no question will be about any more.
+    /// Drops periods that no later query can concern.
     fn forget(&mut self, now: Time) {
         while self.periods.len() > KEPT {
             let oldest = self.periods[0];
@@ -155,7 +155,7 @@ mod tests {
         Interval { start: us(start), end: us(end) }
     }
 
-    /// Occupied microseconds of the last 1000.
+    /// Occupied microseconds among the last 1000.
     fn share_us(occupied: &Occupied, now: u64) -> u64 {
         (occupied.share(us(now)) * 1_000.0).round() as u64
     }
@@ -210,7 +210,7 @@ mod tests {
         assert!((occupied.share(us(1_001_000)) - 0.3).abs() < 1e-12);
     }
 
-    /// A window of a second with an exchange each 100 us keeps what it holds, and no more.
+    /// A window of a second with an exchange every 100 us retains what it holds, and no more.
     #[test]
     fn what_has_left_the_window_is_forgotten() {
         let mut occupied = Occupied::new(Elapsed::Window(Span::from_ms(5)));
@@ -222,8 +222,7 @@ mod tests {
         assert_eq!(occupied.periods.iter().map(|period| period.length()).sum::<Span>(), occupied.total);
     }
 
-    /// Those that have left the window and those that are yet to come are none; those that it cuts are; those
-    /// that touch are one.
+    /// Periods outside the window do not count; periods that the window cuts do; adjacent periods are one.
     #[test]
     fn periods_are_counted_as_the_window_holds_them() {
         let count = |occupied: &Occupied, now| {
@@ -250,7 +249,7 @@ mod tests {
             assert_eq!(count(&occupied, 1_000), (3, Span::from_us(450)), "450-700 is one");
             assert_eq!(occupied.end(), us(2_600));
         }
-        // Those that are forgotten count on where there is no window.
+        // Dropped periods still count if there is no window.
         let mut occupied = Occupied::new(Elapsed::SinceStart);
         (0..100).for_each(|n| occupied.add(period(100 * n, 100 * n + 10)));
         assert_eq!(count(&occupied, 10_000), (100, Span::from_us(1_000)));

@@ -10,7 +10,8 @@ interval_options! {
     ($)
     /// Options of [`PacketThroughput`].
     PacketThroughputOptions, listed by packet_throughput_options:
-    /// Packets count as if they had the mean size of the last so many. Default: as they are.
+    /// Number of latest packets over whose mean size each packet is normalised. Default: packets count with
+    /// their own size.
     normalise_over: (Option<u32> as u32) [1, 10_000] = None;
 }
 
@@ -30,14 +31,14 @@ pub struct PacketThroughput {
     options: PacketThroughputOptions,
     intervals: Intervals,
     /// Sums over the current interval.
-    sums: Sums,
+    sums: ThroughputSums,
     /// Latest packet sizes in bits, and their sum.
     sizes: VecDeque<u64>,
     bits: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Sums {
+struct ThroughputSums {
     delivered: u64,
     bits: u64,
     seconds: f64,
@@ -53,7 +54,7 @@ impl PacketThroughput {
         PacketThroughput {
             options,
             intervals: Intervals::new(options.interval, options.smoothing),
-            sums: Sums::default(),
+            sums: ThroughputSums::default(),
             sizes: VecDeque::with_capacity(room),
             bits: 0,
         }
@@ -70,7 +71,7 @@ impl PacketThroughput {
         }
         if self.intervals.is_over(exchange.done) {
             self.intervals.close(exchange.done, self.sample());
-            self.sums = Sums::default();
+            self.sums = ThroughputSums::default();
         }
         let bits = u64::from(exchange.size) * 8;
         self.remember(bits);
@@ -95,7 +96,7 @@ impl PacketThroughput {
 
     /// Throughput over the packets of the current interval; none without a delivery.
     fn sample(&self) -> Option<f64> {
-        let Sums { delivered, bits, seconds, seconds_per_bit, seconds_of_bits } = self.sums;
+        let ThroughputSums { delivered, bits, seconds, seconds_per_bit, seconds_of_bits } = self.sums;
         if delivered == 0 {
             return None;
         }

@@ -22,7 +22,7 @@ pub struct RateInUse {
 const GAIN: f64 = 1.0 / 8.0;
 
 impl RateInUse {
-    /// Of a node that has sent nothing yet.
+    /// Creates an estimator for a node that has sent nothing yet.
     pub fn new(nominal: Rate) -> RateInUse {
         RateInUse { nominal: nominal.bps() as f64, bytes: 0.0, time: 0.0 }
     }
@@ -36,12 +36,12 @@ impl RateInUse {
         self.time += gain * (time - self.time);
     }
 
-    /// The rate in bits per second.
+    /// Bit rate in bits per second.
     pub fn bps(&self) -> f64 {
         if self.bytes == 0.0 { self.nominal } else { self.nominal * (self.bytes / self.time) }
     }
 
-    /// The rate to the nearest bit per second.
+    /// Bit rate to the nearest bit per second.
     pub fn rate(&self) -> Rate {
         Rate::from_bps(self.bps().round() as u64)
     }
@@ -56,12 +56,12 @@ pub struct RatesInUse {
 }
 
 impl RatesInUse {
-    /// Of a node that has sent nothing yet.
+    /// Creates estimators for a node that has sent nothing yet.
     pub fn new(nominal: Rate) -> RatesInUse {
         RatesInUse { nominal: RateInUse::new(nominal), known: Vec::new() }
     }
 
-    /// Something happened at the node's MAC.
+    /// Processes an event of the node's MAC.
     pub fn on_link(&mut self, event: &LinkEvent) {
         let LinkEvent::Exchange(exchange) = event else { return };
         let mut known = self.known.iter_mut();
@@ -89,12 +89,12 @@ pub struct FirstHopRate {
 }
 
 impl FirstHopRate {
-    /// Starts for a flow that has sent nothing yet.
+    /// Creates an estimator for a flow that has sent nothing yet.
     pub fn new(flow: FlowId, nominal: Rate) -> FirstHopRate {
         FirstHopRate { flow, next_hop: None, rates: RatesInUse::new(nominal) }
     }
 
-    /// Something happened at the node's MAC.
+    /// Processes an event of the node's MAC.
     pub fn on_link(&mut self, event: &LinkEvent) {
         if let LinkEvent::Mpdu(exchange) | LinkEvent::Exchange(exchange) = event
             && exchange.flow == self.flow
@@ -104,7 +104,7 @@ impl FirstHopRate {
         self.rates.on_link(event);
     }
 
-    /// The current rate.
+    /// Current bit rate.
     pub fn rate(&self) -> Rate {
         self.next_hop.map_or(self.rates.nominal, |peer| self.rates.of(peer)).rate()
     }
@@ -168,7 +168,7 @@ mod tests {
         );
     }
 
-    /// Packets of others go elsewhere, at another rate.
+    /// Packets of other flows use another next hop at another rate.
     #[test]
     fn a_flow_has_the_rate_to_its_next_hop() {
         let mut first = FirstHopRate::new(FlowId(7), Rate::from_kbps(11_000));

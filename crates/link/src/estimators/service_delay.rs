@@ -10,24 +10,25 @@ parameters! {
     /// Options of [`ServiceDelay`].
     #[derive(Clone, Copy, Debug, PartialEq)]
     ServiceDelayOptions, listed by service_delay_options:
-    /// Weight of a new frame: above 0, up to 1, which keeps the last one alone.
+    /// Weight of a new frame: above 0, up to 1, which uses the last one alone.
     smoothing: f64 [above 0, 1] = 1.0 / 8.0;
 }
 
-/// Estimates how long the MAC has a frame, from the head of the line to the acknowledgement, in seconds: an
-/// exponentially weighted mean. Frames that were given up, and broadcasts, do not count.
+/// Estimates the service time of frames in the MAC, from the head of the line to the acknowledgement, in
+/// seconds, as an exponentially weighted mean. Frames given up, and broadcasts, do not count.
 #[derive(Clone, Debug)]
 pub struct ServiceDelay {
     smoothed: Smoothed,
 }
 
 impl ServiceDelay {
-    /// An estimator of a node that has sent nothing yet; `gain` is the weight of a new frame, in (0, 1].
+    /// Creates an estimator for a node that has sent nothing yet; `gain` is the weight of a new frame, in (0,
+    /// 1].
     pub fn new(gain: f64) -> ServiceDelay {
         ServiceDelay { smoothed: Smoothed::new(gain) }
     }
 
-    /// The mean in seconds, once a frame was acknowledged.
+    /// Mean service delay in seconds; none before the first acknowledged frame.
     pub fn seconds(&self) -> Option<f64> {
         self.smoothed.get()
     }

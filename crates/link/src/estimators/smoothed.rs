@@ -15,7 +15,7 @@ impl Smoothed {
         Smoothed { gain, value: None }
     }
 
-    /// The mean, if there was a sample.
+    /// Mean, if there was a sample.
     pub(crate) fn get(self) -> Option<f64> {
         self.value
     }
@@ -31,7 +31,7 @@ impl Smoothed {
     }
 }
 
-/// A table of options: those of [`Intervals`], and some of its owner after them.
+/// Declares a table of options: those of [`Intervals`], and options of its owner behind them.
 macro_rules! interval_options {
     (($d:tt) $(#[$doc:meta])* $config:ident, listed by $list:ident: $($own:tt)*) => {
         multihop_config::parameters! {
@@ -39,9 +39,9 @@ macro_rules! interval_options {
             $(#[$doc])*
             #[derive(Clone, Copy, Debug, PartialEq)]
             $config, listed by $list:
-            /// Time that a sample is taken over, `T`. 200 ms is the interval of BMCC.
+            /// Interval `T` of a sample. 200 ms is the interval of BMCC.
             interval: Span from "1 ms" to "1 min" = Span::from_ms(200);
-            /// Weight of a new sample, `1 - a`: above 0, up to 1, which keeps the last one alone.
+            /// Weight of a new sample, `1 - a`: above 0, up to 1, which uses the last one alone.
             smoothing: f64 [above 0, 1] = 1.0 / 8.0;
             $($own)*
         }

@@ -15,8 +15,8 @@ pub struct TransmissionEfficiency {
 impl TransmissionEfficiency {
     const GAIN: f64 = 1.0 / 8.0;
 
-    /// What the efficiency will be if the DATA frame that is about to leave is acknowledged at once: `T_SL`
-    /// over [`Departure::predicted_service_delay`].
+    /// Efficiency of the DATA frame that is about to be sent, if it is acknowledged at once: `T_SL` over
+    /// [`Departure::predicted_service_delay`].
     pub fn predicted(departure: &Departure) -> f64 {
         departure.exchange.seconds() / departure.predicted_service_delay().seconds()
     }

@@ -1,68 +1,68 @@
-//! The delay of packets among saturated stations (Carvalho and Garcia-Luna-Aceves, ICNP 2003), and of the
-//! round trip over a chain of them (Li, Agu, Claypool and Kinicki, WPI-CS-TR-03-33, Eqs. 4 to 8).
+//! Delay of packets among saturated stations (Carvalho and Garcia-Luna-Aceves, ICNP 2003), and round-trip
+//! time over a chain of them (Li, Agu, Claypool and Kinicki, WPI-CS-TR-03-33, Eqs. 4 to 8).
 
 use crate::{PacketExchange, PhyTimes};
 use multihop_core::Span;
 
-/// How the stations of a cell contend, in which all sense each other and always have a packet to send.
+/// Contention in a cell of saturated stations that all sense each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContentionDelay {
     /// Slot time, sigma.
     pub slot: Span,
-    /// Slots of the first window, `W`: `CW_min + 1`.
+    /// Number of slots of the first window, `W`: `CW_min + 1`.
     pub window: u32,
-    /// How often the window doubles, `m`; then it stays, and the packet is tried until it arrives.
+    /// Number of doublings of the window, `m`. The last window is kept until the packet arrives.
     pub stages: u32,
-    /// How the probability of a success is found.
+    /// Method by which the probability of success is computed.
     pub success: SuccessProbability,
-    /// The mean back-off counts that windows grow, beta. Without it Eq. 5 is as printed, with the first
-    /// window at every try.
+    /// Whether the mean back-off accounts for growing windows, beta. Otherwise Eq. 5 is as printed, with the
+    /// first window at every attempt.
     pub growing_windows: bool,
 }
 
-/// How the probability `q` of a success is found.
+/// Method by which the probability `q` of success is computed.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum SuccessProbability {
-    /// The fixed point of Bianchi 2000, Eqs. 7 and 9.
+    /// Fixed point of Bianchi 2000, Eqs. 7 and 9.
     #[default]
     FixedPoint,
-    /// To the first order in the probability of a collision, which has a closed form: good for up to five
-    /// stations, 37 % too many collisions for ten.
+    /// First-order approximation in the collision probability, in closed form: accurate up to five stations;
+    /// 37 % too many collisions with ten.
     Linear,
 }
 
-/// What contention comes to among so many stations.
+/// Result of contention among a number of stations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contention {
     /// Probability that a station transmits in a slot, tau.
     pub attempt: f64,
     /// Probability that a transmission succeeds, `q`.
     pub success: f64,
-    /// Mean number of back-off steps before a packet is through: `(W beta - 1) / 2 q`.
+    /// Mean number of back-off steps until a packet is delivered: `(W beta - 1) / 2 q`.
     pub steps: f64,
-    /// Probabilities that a step of a station's back-off is idle, holds one transmission of another, or a
-    /// collision of others.
+    /// Probabilities that a step of a station's back-off is idle, contains one transmission of another
+    /// station, or a collision of others.
     step: [f64; 3],
 }
 
-/// How long transmissions of packets of one size take, in seconds.
+/// Durations of transmissions of packets of one size, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ServiceTimes {
-    /// Of one that succeeds, `t_s` (Eq. 6).
+    /// Duration of a successful transmission, `t_s` (Eq. 6).
     pub success: f64,
-    /// Of one that collides, `t_c` (Eq. 7).
+    /// Duration of a collision, `t_c` (Eq. 7).
     pub collision: f64,
 }
 
 impl ServiceTimes {
-    /// Of packets of `size` bytes, as the MAC is asked to carry them. Each frame takes `propagation` to
-    /// arrive. Eq. 6 is with RTS and CTS (`handshake`); without them DATA and ACK are left, and what collides
-    /// is the DATA. A station that collides waits for DIFS and for no timeout (Eq. 7).
+    /// Computes the durations for packets of `size` bytes of MSDU. Each frame takes `propagation` to arrive.
+    /// Eq. 6 includes RTS and CTS (`handshake`); without them, DATA and ACK remain, and DATA collides. A
+    /// station that collides waits for DIFS and for no timeout (Eq. 7).
     pub fn new(phy: &PhyTimes, size: u32, handshake: bool, propagation: Span) -> ServiceTimes {
         ServiceTimes::of(phy, &phy.exchange(size, handshake.then_some(0)), propagation)
     }
 
-    /// The same of an exchange, of one packet or of many.
+    /// Computes the durations for an exchange of one packet or of an aggregate.
     pub fn of(phy: &PhyTimes, exchange: &PacketExchange, propagation: Span) -> ServiceTimes {
         let frame = |airtime: Span| airtime + propagation;
         let data = frame(exchange.data);
@@ -80,7 +80,7 @@ impl ServiceTimes {
 }
 
 impl ContentionDelay {
-    /// As the stations of a PHY contend.
+    /// Creates the model with the parameters of a PHY.
     pub fn new(phy: &PhyTimes) -> ContentionDelay {
         let window = phy.cw_min + 1;
         ContentionDelay {
@@ -92,7 +92,7 @@ impl ContentionDelay {
         }
     }
 
-    /// What contention comes to among so many stations, at least one.
+    /// Contention among `stations` stations, at least one.
     pub fn among(&self, stations: u32) -> Contention {
         let others = f64::from(stations.max(1) - 1);
         let (attempt, collision) = match self.success {
@@ -111,7 +111,7 @@ impl ContentionDelay {
         }
     }
 
-    /// Mean time from the head of the line to the acknowledgement among so many stations, `T` (Eq. 4), in
+    /// Mean delay from the head of the line to the acknowledgement among `stations` stations, `T` (Eq. 4), in
     /// seconds.
     pub fn delay(&self, stations: u32, times: &ServiceTimes) -> f64 {
         let contention = self.among(stations);
@@ -119,9 +119,9 @@ impl ContentionDelay {
         contention.step(self.slot, times) * contention.steps + collisions * times.collision + times.success
     }
 
-    /// Round-trip time over a chain of so many saturated hops, `r(N)` (Eq. 8), in seconds: data there,
-    /// feedback back. Each hop is a cell of its own, of four stations, at both ends of three; of one hop,
-    /// which the paper leaves out, of two.
+    /// Round-trip time over a chain of saturated hops, `r(N)` (Eq. 8), in seconds: data forward, feedback
+    /// back. Each hop is a cell of four stations, or three at both ends; a single hop, which the paper omits,
+    /// is a cell of two.
     pub fn round_trip(&self, hops: u32, data: &ServiceTimes, feedback: &ServiceTimes) -> f64 {
         let there_and_back = |stations| self.delay(stations, data) + self.delay(stations, feedback);
         match hops {
@@ -159,25 +159,26 @@ impl ContentionDelay {
         (2.0 / next - 2.0 * window * collision / (next * next), collision)
     }
 
-    /// Beta: mean windows over the tries of a packet in first windows, so that `(W beta - 1) / 2 q` slots are
-    /// counted down.
+    /// Beta: mean number of first windows over the attempts of a packet, so that `(W beta - 1) / 2 q` slots
+    /// are counted down.
     fn growth(&self, success: f64) -> f64 {
         let failure = 1.0 - success;
-        // The sum of q (2 (1 - q))^k over the stages, and of all later tries at the last: without a division that fails at q = 1/2.
+        // Sum of q (2 (1 - q))^k over the stages, and of all later attempts at the last, without a division
+        // that fails at q = 1/2.
         let growing: f64 = (0..self.stages).map(|stage| success * (2.0 * failure).powi(stage as i32)).sum();
         growing + (2.0 * failure).powi(self.stages as i32)
     }
 }
 
 impl Contention {
-    /// Mean length of a step of a station's back-off, alpha, in seconds: a slot, or what others send.
+    /// Mean length of a step of a station's back-off, alpha, in seconds: a slot, or a transmission of others.
     pub fn step(&self, slot: Span, times: &ServiceTimes) -> f64 {
         let [idle, success, collision] = self.step;
         slot.seconds() * idle + times.success * success + times.collision * collision
     }
 }
 
-/// Enough for all digits.
+/// Number of bisections, enough for all digits.
 const BISECTIONS: u32 = 60;
 
 #[cfg(test)]
@@ -238,7 +239,7 @@ mod tests {
         assert!(two > one && three > two && model().round_trip(0, &times(1460), &times(40)) == 0.0);
     }
 
-    /// Time from one success of a station to its next, by the renewals of all stations' slots.
+    /// Interval between two successes of a station, by the renewals of all stations' slots.
     fn renewal(model: &ContentionDelay, stations: i32, times: &ServiceTimes) -> f64 {
         let attempt = model.among(stations as u32).attempt;
         let idle = (1.0 - attempt).powi(stations);
@@ -248,7 +249,7 @@ mod tests {
         (slot + (1.0 - idle - success) * times.collision) / own
     }
 
-    /// The delay is the time between successes, to all digits: so beta belongs into Eq. 5.
+    /// The delay equals the interval between successes, to all digits: so beta belongs in Eq. 5.
     #[test]
     fn the_delay_is_the_renewal_value_of_the_cell() {
         for (window, stages) in [(32, 5), (16, 6), (8, 3), (16, 0)] {

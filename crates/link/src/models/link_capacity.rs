@@ -1,14 +1,14 @@
-//! The model of what a link carries in a shared medium (Qazi, "Improving Performance of Router-Assisted
+//! Model of the capacity of a link in a shared medium (Qazi, "Improving Performance of Router-Assisted
 //! Transport Protocols over Variable Capacity Links", section IV): the capacity above the MAC, from bit rate,
 //! losses, the airtime of others, and overhead.
 
 use crate::PhyTimes;
 use multihop_core::{Rate, Span};
 
-/// A link, as the model knows it.
+/// Parameters of a link in the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkCapacity {
-    /// Size of a MAC frame, `X`, in bytes: the packet with the MAC's header and checksum.
+    /// Size of a MAC frame, `X`, in bytes: the packet with the MAC header and FCS.
     pub frame: f64,
     /// Bit rate of DATA, `R`.
     pub rate: Rate,
@@ -16,25 +16,25 @@ pub struct LinkCapacity {
     pub loss: f64,
     /// Share of time that transmissions on other links take, `U`, in [0, 1].
     pub others: f64,
-    /// What each transmission needs besides its bits, `T_ov`.
+    /// Overhead of each transmission, `T_ov`.
     pub overhead: Span,
 }
 
 impl LinkCapacity {
-    /// The overhead of a transmission, Eq. 3: `T_ov = DIFS + T_pr + T_BO + SIFS + T_pr + T_ack`, where `T_pr`
-    /// is the preamble with the PLCP header. Airtimes of `phy` have it in them.
+    /// Overhead of a transmission, Eq. 3: `T_ov = DIFS + T_pr + T_BO + SIFS + T_pr + T_ack`, where `T_pr` is
+    /// the preamble with the PLCP header. Airtimes of `phy` include it.
     ///
     /// The model has neither RTS/CTS nor propagation.
     pub fn overhead(phy: &PhyTimes, backoff: Span) -> Span {
         phy.difs + phy.data_overhead + backoff + phy.sifs + phy.ack
     }
 
-    /// Time that the bits of a frame take, `T_tr = X / R`, in seconds.
+    /// Transmission time of a frame's bits, `T_tr = X / R`, in seconds.
     pub fn transmission(&self) -> f64 {
         self.frame * 8.0 / self.rate.bps() as f64
     }
 
-    /// What is left of the bit rate, Eq. 1: `C_PHY = R (1 - p) (1 - U)`, in bits per second.
+    /// Bit rate left by losses and other stations, Eq. 1: `C_PHY = R (1 - p) (1 - U)`, in bits per second.
     pub fn phy_bps(&self) -> f64 {
         self.rate.bps() as f64 * (1.0 - self.loss) * (1.0 - self.others)
     }
@@ -44,16 +44,14 @@ impl LinkCapacity {
         self.share(0.0)
     }
 
-    /// The same where every `per` frames are answered by a transport's acknowledgement of `frame` bytes,
-    /// which takes its own transmission and as much overhead on the same medium. The paper's example has one
-    /// for each frame.
+    /// Capacity above the MAC if a transport acknowledgement of `frame` bytes answers every `per` frames,
+    /// with its own transmission and overhead on the same medium. The paper's example has one per frame.
     pub fn bps_with_acknowledgements(&self, frame: f64, per: f64) -> f64 {
         let answer = LinkCapacity { frame, ..*self };
         self.share((answer.transmission() + self.overhead.seconds()) / per)
     }
 
-    /// Part of a capacity that is above a header of so many bytes: `(X - H) / X`. (The paper prints `(X - H /
-    /// X)`.)
+    /// Share of a capacity above a header of `header` bytes: `(X - H) / X`. (The paper prints `(X - H / X)`.)
     pub fn above(&self, header: f64) -> f64 {
         (self.frame - header) / self.frame
     }

@@ -1,5 +1,4 @@
-//! Closed forms of what a link carries and of how long packets take, which schemes compute in place of
-//! measuring.
+//! Closed forms of link capacity and packet delay, which schemes compute instead of measuring.
 
 mod contention_delay;
 mod link_capacity;

@@ -1,35 +1,37 @@
-//! Limits of the airtime that the hardware may hold: Linux's airtime queue limits (AQL, `net/mac80211/tx.c`:
-//! `ieee80211_txq_airtime_check` and, since 2022, `ieee80211_txq_schedule_airtime_check`).
+//! Airtime queue limits (AQL) of Linux (`net/mac80211/tx.c`: `ieee80211_txq_airtime_check` and, since 2022,
+//! `ieee80211_txq_schedule_airtime_check`): bounds on the airtime that the hardware holds.
 
 use multihop_core::{NodeId, Span};
 use serde::Serialize;
 
-/// A station may hand a packet to the hardware while less airtime is pending there for it than `low`, or,
-/// while less than `threshold` is pending for all together, than `high`. All stations of a queue have no more
-/// than `high` for one of those that wait and half of `low` for each other one: else each station that waits
-/// could send at any time, and there were no choice. The last packet may exceed a limit.
+/// Airtime queue limits. A station may pass a packet to the hardware while less than `low` of airtime is
+/// pending for it, or less than `high` if less than `threshold` is pending for all stations. The total of a
+/// queue's stations is limited to `high` for one waiting station plus half of `low` for each further one;
+/// otherwise every waiting station could always send, and the scheduler had no choice. The last packet may
+/// exceed a limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct AirtimeLimits {
-    /// Of a station, always (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`).
+    /// Limit of a station at all times (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`).
     pub low: Span,
-    /// Of a station, while the radio has little to do (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_H`).
+    /// Limit of a station while little is pending (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_H`).
     pub high: Span,
-    /// What is little: of all stations and access categories (`IEEE80211_AQL_THRESHOLD`).
+    /// Airtime pending for all stations and access categories below which `high` applies
+    /// (`IEEE80211_AQL_THRESHOLD`).
     pub threshold: Span,
 }
 
 impl Default for AirtimeLimits {
-    /// Linux's.
+    /// Returns Linux's limits.
     fn default() -> AirtimeLimits {
         AirtimeLimits { low: Span::from_ms(5), high: Span::from_ms(12), threshold: Span::from_ms(24) }
     }
 }
 
-/// The limit of broadcasts (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_BC`).
+/// Limit of broadcasts (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_BC`).
 const BROADCAST_LIMIT: Span = Span::from_ms(50);
 
 impl AirtimeLimits {
-    /// May a station hand over a packet, while so much is pending for it, and for all?
+    /// Whether a station may pass a packet to the hardware; `pending` is its airtime, `of_all` that of all.
     pub(super) fn allow(&self, station: NodeId, pending: Span, of_all: Span) -> bool {
         if station == NodeId::BROADCAST {
             return pending < BROADCAST_LIMIT;
@@ -37,8 +39,8 @@ impl AirtimeLimits {
         pending < self.low || (of_all < self.threshold && pending < self.high)
     }
 
-    /// May so many stations of a queue, which wait, hand over anything, while so much is pending for them
-    /// together?
+    /// Whether any of the waiting stations of a queue may pass a packet to the hardware; `pending` is their
+    /// total airtime.
     pub(super) fn allow_any(&self, waiting: usize, pending: Span) -> bool {
         pending < self.high + self.low * (waiting.max(1) - 1) as u64 / 2
     }

@@ -1,4 +1,5 @@
-//! `CoDel`: what waits too long for too long is lost, or marked, ever more often (RFC 8289).
+//! `CoDel` (RFC 8289): drops or marks packets, with increasing frequency, while sojourn times stay above a
+//! target.
 
 use super::line::{Line, Queued};
 use multihop_core::{Span, Time};
@@ -8,26 +9,27 @@ use std::collections::VecDeque;
 /// Parameters of `CoDel`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CodelOptions {
-    /// The sojourn time that is acceptable for good (RFC 8289, section 4: 5 ms).
+    /// Acceptable standing sojourn time (RFC 8289, section 4: 5 ms).
     pub target: Span,
-    /// For how long it may be exceeded: about the longest round-trip time (RFC 8289, section 4: 100 ms).
+    /// Time for which the target may be exceeded, about the longest round-trip time (RFC 8289, section 4: 100
+    /// ms).
     pub interval: Span,
-    /// Packets whose transport understands ECN are marked where others are lost, as in Linux (RFC 8290,
-    /// section 5.2).
+    /// Whether ECN-capable packets are marked instead of dropped, as in Linux (RFC 8290, section 5.2).
     pub ecn: bool,
 }
 
 impl Default for CodelOptions {
-    /// RFC 8289's constants, with ECN as in Linux's `fq_codel`.
+    /// Returns RFC 8289's constants, with ECN as in Linux's `fq_codel`.
     fn default() -> CodelOptions {
         CodelOptions { target: Span::from_ms(5), interval: Span::from_ms(100), ecn: true }
     }
 }
 
-/// The state of a line. The names are those of the pseudo-code in RFC 8289, section 5.
+/// `CoDel` state of a queue. Names are those of the pseudo-code in RFC 8289, section 5.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Codel {
-    /// When the sojourn time will have been above the target for an interval; none while it is below.
+    /// Time at which the sojourn time will have been above the target for an interval; none while it is
+    /// below.
     first_above: Option<Time>,
     drop_next: Time,
     count: u32,
@@ -36,8 +38,8 @@ pub(super) struct Codel {
 }
 
 impl Codel {
-    /// Takes the next packet from a line; those that are dropped before it go to `lost`. Lines of no more
-    /// than `largest` bytes, the largest packet, are left alone.
+    /// Dequeues the next packet of a line; packets dropped before it go to `lost`. A line of at most
+    /// `largest` bytes, the largest packet, is not controlled.
     pub(super) fn take<T>(
         &mut self,
         now: Time,
@@ -78,12 +80,12 @@ impl Codel {
         Some(packet)
     }
 
-    /// So many packets were lost because the queue was full, which is a reason to drop more often.
+    /// Records packets lost because the queue was full, which raises the drop rate.
     pub(super) fn overflowed(&mut self, packets: u32) {
         self.count = self.count.saturating_add(packets);
     }
 
-    /// The next packet, and whether the line was above the target for an interval.
+    /// Next packet, and whether the line was above the target for an interval.
     fn next<T>(
         &mut self,
         now: Time,
@@ -106,7 +108,7 @@ impl Codel {
         packet.map(|packet| (packet, due == Some(true)))
     }
 
-    /// Begins to drop: at the rate that controlled the line last time, if that was not long ago.
+    /// Starts to drop, at the rate that last controlled the line if that was recent.
     fn begin(&mut self, now: Time, interval: Span) {
         let since_last = self.count.saturating_sub(self.last_count);
         let recently = now.since(self.drop_next) < interval * 16;
@@ -116,7 +118,7 @@ impl Codel {
         self.dropping = true;
     }
 
-    /// The control law: when the next one is dropped after that.
+    /// Control law: time of the next drop after one at `time`.
     fn after(&self, time: Time, interval: Span) -> Time {
         time + Span::from_ns((interval.ns() as f64 / f64::from(self.count).sqrt()) as u64)
     }
@@ -130,7 +132,7 @@ mod tests {
         Time::from_ns(ms * 1_000_000)
     }
 
-    /// A line under `CoDel` with RFC 8289's constants.
+    /// Line under `CoDel` with RFC 8289's constants.
     #[derive(Default)]
     struct Timeline {
         codel: Codel,
@@ -139,7 +141,7 @@ mod tests {
     }
 
     impl Timeline {
-        /// So many packets of 1000 bytes come.
+        /// Enqueues this number of packets of 1000 bytes.
         fn comes(&mut self, at: u64, packets: u64, markable: bool) {
             (0..packets).for_each(|item| {
                 self.line.push(Queued { item, came: ms(at), size: 1000, markable, marked: false });
@@ -150,8 +152,8 @@ mod tests {
             self.codel.take(ms(at), &CodelOptions::default(), 1000, &mut self.line, &mut self.lost)
         }
 
-        /// A packet is taken every millisecond; the milliseconds at which one was lost or marked, and the
-        /// number of the latter.
+        /// Dequeues a packet every millisecond. Returns the milliseconds at which one was dropped or marked,
+        /// and the number of marked packets.
         fn signals(&mut self, from: u64, to: u64) -> (Vec<u64>, usize) {
             let mut marks = 0;
             let times = (from..to).filter(|at| {
@@ -164,9 +166,9 @@ mod tests {
         }
     }
 
-    /// One interval after the target was exceeded first, at 10 ms, one interval after that, and then after
-    /// 100 ms by the square roots of 2, 3, 4 and 5: at 280.7, 338.4, 388.4 and 433.2 ms, or at the packet
-    /// after that.
+    /// One interval after the target was first exceeded, at 10 ms; then one interval later; then after 100 ms
+    /// divided by the square roots of 2, 3, 4 and 5: at 280.7, 338.4, 388.4 and 433.2 ms, or at the next
+    /// packet.
     const TIMES: [u64; 6] = [110, 210, 281, 339, 389, 434];
 
     #[test]
@@ -192,11 +194,11 @@ mod tests {
         assert!(!marked && without.lost.len() == 6);
     }
 
-    /// After six drops the line is short for a moment. If it is too long again soon, drops go on at the rate
-    /// of the fifth: the count less the one with which dropping began, one interval over the square root of
-    /// 5, 45 ms, after the first. Soon is within 16 intervals of when the next drop was due (RFC 8289,
-    /// appendix, `now - drop_next_ < 16 * TM_INTERVAL`): the seventh was due 100 ms over the square root of 6
-    /// after 433.1, at 474.0 ms, so that dropping may begin anew until 2074 ms.
+    /// After six drops the line is short for a moment. If it is too long again soon, drops resume at the rate
+    /// of the fifth: the count minus the one with which dropping began, one interval over the square root of
+    /// 5, 45 ms, after the first. Soon means within 16 intervals of the next scheduled drop (RFC 8289,
+    /// appendix, `now - drop_next_ < 16 * TM_INTERVAL`). The seventh was due 100 ms over the square root of 6
+    /// after 433.1, at 474.0 ms, so that dropping may resume until 2074 ms.
     #[test]
     fn it_goes_on_where_it_was_if_that_was_not_long_ago() {
         for (again, second) in [(500, 645), (1_973, 2_118), (1_975, 2_175)] {
@@ -246,7 +248,7 @@ mod tests {
         assert_eq!(timeline.lost.len(), 1);
     }
 
-    /// RFC 8289, section 5: `bytes() <= maxpacket()` is left alone, however long it waits.
+    /// RFC 8289, section 5: a line with `bytes() <= maxpacket()` is not controlled, however long it waits.
     #[test]
     fn a_line_of_just_the_largest_packet_is_left_alone() {
         let mut timeline = Timeline::default();
@@ -258,8 +260,8 @@ mod tests {
         }
     }
 
-    /// Five packets were lost as the queue was full: dropping begins at the rate of the fifth, 44.7 ms to the
-    /// next and 40.8 to that after.
+    /// Five packets were lost because the queue was full: dropping begins at the rate of the fifth, 44.7 ms
+    /// to the next and 40.8 ms to the one after.
     #[test]
     fn what_overflowed_makes_it_drop_more_often() {
         let mut timeline = Timeline::default();

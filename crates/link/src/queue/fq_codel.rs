@@ -1,5 +1,5 @@
-//! FQ-CoDel: a line for each flow, each under `CoDel`, served by deficit round robin, those that hold little
-//! first (RFC 8290).
+//! FQ-CoDel (RFC 8290): one sub-queue per flow, each under `CoDel`, served by deficit round robin, sparse
+//! flows first.
 
 use super::codel::{Codel, CodelOptions};
 use super::line::{Line, Queued};
@@ -10,21 +10,21 @@ use std::collections::VecDeque;
 /// Parameters of FQ-CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FqCodelOptions {
-    /// What is done at the head of each line.
+    /// `CoDel` parameters of each sub-queue.
     pub codel: CodelOptions,
-    /// Bytes that a line may send in its turn.
+    /// Bytes that a sub-queue may send in its turn.
     pub quantum: u32,
-    /// Lines; flows are spread over them by a hash.
+    /// Number of sub-queues, to which a hash assigns flows.
     pub flows: u32,
-    /// Bytes that all lines hold together at most.
+    /// Largest number of bytes in all sub-queues together.
     pub byte_limit: u64,
-    /// Packets that are lost at most from the fattest line when the queue overflows, which is left half of
-    /// its bytes.
+    /// Largest number of packets dropped from the longest sub-queue at an overflow; at most half of its bytes
+    /// are dropped.
     pub drop_batch: u32,
 }
 
 impl Default for FqCodelOptions {
-    /// RFC 8290, section 5.2, and Linux's `fq_codel`.
+    /// Returns the constants of RFC 8290, section 5.2, and Linux's `fq_codel`.
     fn default() -> FqCodelOptions {
         FqCodelOptions {
             codel: CodelOptions::default(),
@@ -36,23 +36,22 @@ impl Default for FqCodelOptions {
     }
 }
 
-/// A line, and its place in the schedule.
+/// Sub-queue, and its place in the schedule.
 #[derive(Clone, Debug)]
 struct Flow<T> {
     line: Line<T>,
     codel: Codel,
     deficit: i64,
-    /// It is in one of the lists.
+    /// Whether the sub-queue is in the list of new or of old ones.
     listed: bool,
 }
 
-/// A set of lines.
+/// Set of sub-queues.
 #[derive(Clone, Debug)]
 pub(super) struct FqCodel<T> {
     options: FqCodelOptions,
     salt: u64,
-    /// By hash, the index of a line that was used, plus one; as long as there are lines, once there was a
-    /// packet.
+    /// Index plus one of the used sub-queue for each hash value; empty before the first packet.
     places: Vec<u32>,
     flows: Vec<Flow<T>>,
     new: VecDeque<u32>,
@@ -90,17 +89,17 @@ impl<T> FqCodel<T> {
         self.options.byte_limit
     }
 
-    /// What is done at the head of each line from now on.
+    /// Changes the `CoDel` parameters of the sub-queues.
     pub(super) fn control_by(&mut self, codel: CodelOptions) {
         self.options.codel = codel;
     }
 
-    /// Bytes of the line that holds most.
+    /// Bytes of the longest sub-queue.
     pub(super) fn fattest(&self) -> u64 {
         self.flows.iter().map(|flow| flow.line.bytes()).max().unwrap_or(0)
     }
 
-    /// A packet joins the line of its flow.
+    /// Enqueues a packet in the sub-queue of its flow.
     pub(super) fn push(&mut self, key: u64, packet: Queued<T>) {
         let index = self.line_of(key);
         self.packets += 1;
@@ -115,7 +114,7 @@ impl<T> FqCodel<T> {
         }
     }
 
-    /// The next packet (RFC 8290, section 4.2); those that `CoDel` drops go to `lost`.
+    /// Dequeues the next packet (RFC 8290, section 4.2); packets that `CoDel` drops go to `lost`.
     pub(super) fn pop(&mut self, now: Time, lost: &mut VecDeque<T>) -> Option<Queued<T>> {
         loop {
             let is_new = !self.new.is_empty();
@@ -134,7 +133,7 @@ impl<T> FqCodel<T> {
             self.bytes -= bytes - flow.line.bytes();
             let Some(taken) = taken else {
                 list.pop_front();
-                // It passes the old ones once, lest a new one with a packet now and then starves them.
+                // A new sub-queue passes the old ones once, so that sparse flows do not starve them.
                 if is_new && !self.old.is_empty() {
                     self.old.push_back(index);
                 } else {
@@ -147,9 +146,9 @@ impl<T> FqCodel<T> {
         }
     }
 
-    /// The next packet of those lines that begin with one for which `wanted` holds, of no more than so many
-    /// bytes. The lines take turns as in [`FqCodel::pop`]. Where flows share a line, `CoDel` may drop such a
-    /// packet and leave another one, which is returned as well.
+    /// Dequeues the next packet from the sub-queues whose first packet satisfies `wanted`, if it has at most
+    /// `most` bytes. Sub-queues take turns as in [`FqCodel::pop`]. Where flows share a sub-queue, `CoDel` may
+    /// drop such a packet and leave another one, which is returned too.
     pub(super) fn pop_wanted(
         &mut self,
         now: Time,
@@ -181,13 +180,13 @@ impl<T> FqCodel<T> {
         }
     }
 
-    /// Does the first line that has a packet begin with one for which `wanted` holds?
+    /// Whether the first packet of the next sub-queue satisfies `wanted`.
     pub(super) fn is_next(&self, wanted: &impl Fn(&T) -> bool) -> bool {
         let mut lines = self.new.iter().chain(&self.old).map(|index| &self.flows[*index as usize].line);
         lines.find(|line| line.len() > 0).is_some_and(|line| line.offers(wanted, u32::MAX))
     }
 
-    /// The fattest line loses packets from its head: half of its bytes, but no more than a batch (RFC 8290,
+    /// Drops packets from the head of the longest sub-queue: half of its bytes, at most a batch (RFC 8290,
     /// section 4.1).
     pub(super) fn shed(&mut self, lost: &mut VecDeque<T>) {
         let bytes = self.fattest();
@@ -210,8 +209,8 @@ impl<T> FqCodel<T> {
         self.bytes = self.flows.iter().map(|flow| flow.line.bytes()).sum();
     }
 
-    /// The line of the flow with this key. Lines are made when they are first used, and kept: their `CoDel`
-    /// remembers.
+    /// Index of the sub-queue of the flow with this key. Sub-queues are created at their first use, and kept
+    /// with their `CoDel` state.
     fn line_of(&mut self, key: u64) -> u32 {
         let lines = u64::from(self.options.flows);
         if self.places.is_empty() {
@@ -232,7 +231,7 @@ impl<T> FqCodel<T> {
     }
 }
 
-/// Spreads the bits of a number (the finaliser of `SplitMix64`).
+/// Mixes the bits of a number (the finaliser of `SplitMix64`).
 pub(super) fn mix(number: u64) -> u64 {
     let z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -248,7 +247,7 @@ mod tests {
         Queued { item: flow, came: Time::ZERO, size, markable: false, marked: false }
     }
 
-    /// A set that never finds that packets wait too long, with packets of flows of these sizes.
+    /// Set whose packets never wait too long, with packets of these flows and sizes.
     fn filled(options: FqCodelOptions, flows: &[(u64, u32, u32)]) -> FqCodel<u64> {
         let mut set = FqCodel::new(options, 0);
         for (flow, packets, size) in flows {
@@ -270,7 +269,7 @@ mod tests {
         set.push(3, packet(3, 100));
         assert_eq!(take(&mut set).item, 3);
         assert_ne!(take(&mut set).item, 3);
-        // It passes the others before it is new again: another packet waits for its turn.
+        // The flow passes the others once; a further packet waits for its turn.
         set.push(3, packet(3, 1600));
         set.push(3, packet(3, 100));
         let order: Vec<u64> = (0..6).map(|_| take(&mut set).item).collect();
@@ -278,8 +277,8 @@ mod tests {
         assert_ne!(order[..2], [3, 3]);
     }
 
-    /// A flow that has used just its quantum has dequeued a quantum of bytes, and waits (RFC 8290, section
-    /// 4.2): packets of the size of the quantum leave one by one of each flow.
+    /// A flow that has used exactly its quantum waits (RFC 8290, section 4.2): packets of the size of the
+    /// quantum alternate between flows.
     #[test]
     fn a_quantum_that_is_just_used_up_ends_a_turn() {
         let mut set = filled(FqCodelOptions::default(), &[(1, 3, 1514), (2, 3, 1514)]);
@@ -325,7 +324,7 @@ mod tests {
         assert_eq!(order, [1, 1, 1, 2, 2, 2]);
     }
 
-    /// What `CoDel` drops in one line does not touch the others, and is not paid for by the deficit.
+    /// Drops of `CoDel` in one sub-queue do not affect the others, and are not charged to the deficit.
     #[test]
     fn each_line_has_a_codel_of_its_own() {
         let mut set = filled(FqCodelOptions::default(), &[(1, 1000, 1000)]);
@@ -340,8 +339,8 @@ mod tests {
         assert_eq!(set.len(), 1000 + 390 - 780 - lost.len());
     }
 
-    /// Sequential numbers, as flows have, spread over lines like throws of dice: 100 flows over 1024 lines
-    /// share about five.
+    /// Sequential numbers, as flows have, spread over sub-queues like random ones: 100 flows over 1024
+    /// sub-queues share about five.
     #[test]
     fn keys_spread_over_the_lines() {
         let mut counts = Vec::new();
@@ -362,8 +361,8 @@ mod tests {
         assert_eq!(mix(0x9e37_79b9_7f4a_7c15), 0x6e78_9e6a_a1b9_65f4);
     }
 
-    /// RFC 8290, section 4.2: a new line that ran empty goes to the end of the old ones, so that its next
-    /// packet does not overtake them.
+    /// RFC 8290, section 4.2: a new sub-queue that ran empty moves to the end of the old ones, so that its
+    /// next packet does not overtake them.
     #[test]
     fn a_line_that_ran_empty_is_not_new_before_the_others_had_their_turn() {
         let mut set = filled(FqCodelOptions::default(), &[(1, 100, 100)]);

@@ -1,34 +1,34 @@
-//! A line of packets, first in, first out.
+//! FIFO line of packets.
 
 use multihop_core::{NodeId, Time};
 use std::collections::VecDeque;
 
-/// A packet that waits, or that left the queue.
+/// Packet in a queue, or dequeued from it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Queued<T> {
-    /// The packet.
+    /// Packet, or handle to it.
     pub item: T,
-    /// When it entered the queue.
+    /// Time at which the packet entered the queue.
     pub came: Time,
-    /// Its bytes.
+    /// Size of the packet in bytes.
     pub size: u32,
-    /// Its transport understands ECN.
+    /// Whether the packet's transport understands ECN.
     pub markable: bool,
-    /// Congestion is to be marked on it: the discipline says so when it leaves.
+    /// Whether the discipline requests a congestion mark at dequeue.
     pub marked: bool,
 }
 
-/// Packets that wait in the order in which they came.
+/// Packets in order of arrival.
 #[derive(Clone, Debug)]
 pub(super) struct Line<T> {
     packets: VecDeque<Queued<T>>,
     bytes: u64,
-    /// What was last sought in its midst, and how many of the first packets are none of those.
+    /// Last search key, and number of first packets that do not match it.
     sought: Option<Sought>,
     passed: usize,
 }
 
-/// The next hop to which a packet is sought, and its traffic identifier.
+/// Search key of packets that can share a frame: next hop and traffic identifier.
 pub type Sought = (NodeId, u8);
 
 impl<T> Default for Line<T> {
@@ -50,11 +50,10 @@ impl<T> Line<T> {
         Some(packet)
     }
 
-    /// Takes out the first packet of those for which `wanted` holds, which are those that are sought, if it
-    /// has no more than so many bytes.
+    /// Removes the first packet that matches the search key `sought`, for which `wanted` holds, if it has at
+    /// most `most` bytes.
     ///
-    /// A frame takes many, one after the other: those that were passed by for one are not looked at for the
-    /// next.
+    /// A frame takes many packets in turn: packets skipped for one are not examined again for the next.
     pub(super) fn pop_wanted(
         &mut self,
         sought: Sought,
@@ -76,12 +75,12 @@ impl<T> Line<T> {
         Some(packet)
     }
 
-    /// Does the first packet satisfy `wanted`, and has no more than so many bytes?
+    /// Whether the first packet satisfies `wanted` and has at most `most` bytes.
     pub(super) fn offers(&self, wanted: &impl Fn(&T) -> bool, most: u32) -> bool {
         self.packets.front().is_some_and(|first| first.size <= most && wanted(&first.item))
     }
 
-    /// When the first packet came.
+    /// Time at which the first packet entered.
     pub(super) fn next_came(&self) -> Option<Time> {
         self.packets.front().map(|first| first.came)
     }

@@ -1,10 +1,10 @@
-//! Queue disciplines of interface queues: what waits in which order, and what is lost or marked on the way.
+//! Queue disciplines of interface queues: the order of packets, drops and marks.
 //!
-//! * `line` is a first-in first-out line of packets, of which every discipline is made;
-//! * `codel` decides at the head of a line whether a packet is lost or marked (RFC 8289);
-//! * `fq_codel` has a line for each flow and serves them in turns (RFC 8290);
+//! * `line` is a FIFO line of packets, used by every discipline;
+//! * `codel` decides at the head of a line whether a packet is dropped or marked (RFC 8289);
+//! * `fq_codel` has a sub-queue for each flow and serves them in turn (RFC 8290);
 //! * `stations` has such a set for each next hop and serves these by airtime, as Linux's mac80211 does;
-//! * `airtime` limits what it hands to the hardware.
+//! * `airtime` limits the airtime in the hardware.
 //!
 //! [`InterfaceQueue`] is one of them, with routing packets ahead.
 
@@ -30,47 +30,46 @@ use serde::Serialize;
 use stations::Stations;
 use std::collections::VecDeque;
 
-/// Which of the two bands a packet waits in.
+/// Priority band of a packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Priority {
-    /// Routing packets: ahead of all data, which makes room for them (ns-2's `PriQueue`).
+    /// Routing packets: ahead of all data, which is dropped to make room for them (ns-2's `PriQueue`).
     Routing,
-    /// Everything else.
+    /// All other packets.
     Data,
 }
 
-/// How data packets wait.
+/// Queue discipline of data packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub enum Discipline {
-    /// One line; what does not fit is lost.
+    /// FIFO; packets that do not fit are lost.
     #[default]
     DropTail,
-    /// A line for each flow, served in turns, each under `CoDel`.
+    /// One sub-queue per flow, served in turn, each under `CoDel`.
     FqCodel(FqCodelOptions),
-    /// The same for each next hop, and these served by airtime.
+    /// One set of sub-queues per next hop, served by airtime.
     Stations(StationsOptions),
 }
 
-/// What a queue has to know of a packet that comes.
+/// Properties of a packet that enters a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrival {
-    /// When it comes.
+    /// Time of arrival.
     pub at: Time,
-    /// Its band.
+    /// Priority band.
     pub priority: Priority,
-    /// Its bytes.
+    /// Size in bytes.
     pub size: u32,
-    /// What it has in common with the packets of its flow, or of its stream of it, in this direction, and
-    /// with no others.
+    /// Key of the packet's flow, or of its connection within the flow, in this direction.
     pub flow: u64,
-    /// Its next hop; [`NodeId::BROADCAST`] if it has none.
+    /// Next hop; [`NodeId::BROADCAST`] for a broadcast.
     pub next_hop: NodeId,
-    /// Its transport understands ECN.
+    /// Whether the packet's transport understands ECN.
     pub markable: bool,
 }
 
 impl Arrival {
-    /// A packet comes that goes to this next hop; to none, if it is a broadcast.
+    /// Properties of a packet for this next hop; none for a broadcast.
     pub fn of(packet: &Packet, next_hop: Option<NodeId>, at: Time) -> Arrival {
         let port = u64::from(packet.port == Port::Sender);
         let ends = u64::from(packet.source.0) << 32 | u64::from(packet.destination.0);
@@ -83,17 +82,17 @@ impl Arrival {
                 Priority::Data
             },
             size: packet.size,
-            flow: ends ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15), // disciplines mix it further
+            flow: ends ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15), // disciplines mix the bits further
             next_hop: next_hop.unwrap_or(NodeId::BROADCAST),
             markable: packet.understands_ecn(),
         }
     }
 }
 
-/// A queue of packets in front of a radio or a wire. `T` is the packet, or a handle to it.
+/// Queue of packets in front of a radio or a wire. `T` is the packet, or a handle to it.
 ///
-/// What is lost is asked for afterwards: after [`push`](InterfaceQueue::push), what found no room; after
-/// [`pop`](InterfaceQueue::pop) or [`pop_for`](InterfaceQueue::pop_for), what the discipline dropped.
+/// Lost packets are polled afterwards: after [`push`](InterfaceQueue::push), those that did not fit; after
+/// [`pop`](InterfaceQueue::pop) or [`pop_for`](InterfaceQueue::pop_for), those that the discipline dropped.
 #[derive(Clone, Debug)]
 pub struct InterfaceQueue<T> {
     routing: Line<T>,
@@ -110,8 +109,8 @@ enum Data<T> {
 }
 
 impl<T> InterfaceQueue<T> {
-    /// An empty queue that holds at most `limit` packets, those of both bands together. `salt` decides which
-    /// flows share a line, where they do.
+    /// Creates an empty queue for at most `limit` packets in both bands together. `salt` selects the hash of
+    /// flows to sub-queues, where the discipline has them.
     pub fn new(discipline: &Discipline, limit: usize, salt: u64) -> InterfaceQueue<T> {
         let data = match discipline {
             Discipline::DropTail => Data::DropTail(Line::default()),
@@ -121,8 +120,8 @@ impl<T> InterfaceQueue<T> {
         InterfaceQueue { routing: Line::default(), data, limit, lost: VecDeque::new() }
     }
 
-    /// Takes a packet in. If it is one too many, data packets are lost, which ones is the discipline's
-    /// choice; if there are none, the last routing packet.
+    /// Enqueues a packet. If the queue is full, data packets of the discipline's choice are lost; without
+    /// data packets, the last routing packet.
     pub fn push(&mut self, arrival: &Arrival, item: T) {
         let packet =
             Queued { item, came: arrival.at, size: arrival.size, markable: arrival.markable, marked: false };
@@ -139,7 +138,7 @@ impl<T> InterfaceQueue<T> {
         }
     }
 
-    /// Takes the next packet out.
+    /// Dequeues the next packet.
     pub fn pop(&mut self, now: Time) -> Option<Queued<T>> {
         if let Some(packet) = self.routing.pop() {
             return Some(packet);
@@ -151,9 +150,9 @@ impl<T> InterfaceQueue<T> {
         }
     }
 
-    /// Is what [`pop`](InterfaceQueue::pop) takes out next to be served before a packet that has left the
-    /// queue already, and had entered it at `entered`? None where the discipline chooses among flows or
-    /// neighbours: it has no order of arrival to keep.
+    /// Whether the packet that [`pop`](InterfaceQueue::pop) returns next precedes a dequeued packet that
+    /// entered the queue at `entered`. None if the discipline chooses among flows or neighbours, and so keeps
+    /// no order of arrival.
     pub fn precedes(&self, entered: Time) -> Option<bool> {
         match &self.data {
             Data::DropTail(line) => {
@@ -163,8 +162,8 @@ impl<T> InterfaceQueue<T> {
         }
     }
 
-    /// May a frame that is sent again take packets for which `wanted` holds along? Not where others have
-    /// their turn before, and share frames. Arrival and airtime have rules of their own.
+    /// Whether packets for which `wanted` holds can be added to a retransmitted frame. False where frames are
+    /// shared and the turn is another one's. Order of arrival and airtime have rules of their own.
     pub fn can_aggregate(&self, wanted: &impl Fn(&T) -> bool) -> bool {
         match &self.data {
             Data::DropTail(_) | Data::Stations(_) => true,
@@ -172,9 +171,9 @@ impl<T> InterfaceQueue<T> {
         }
     }
 
-    /// Takes the next packet for one neighbour out, where one can go with others to it in one frame: the
-    /// first for which `wanted` holds, if it has no more than `most` bytes. A discipline may have none
-    /// although one waits, where it is the turn of others.
+    /// Dequeues the next packet for one neighbour that can share a frame: the first for which `wanted` holds,
+    /// if it has at most `most` bytes. A discipline may return none although one waits, because the turn is
+    /// another one's.
     pub fn pop_for(
         &mut self,
         now: Time,
@@ -192,41 +191,40 @@ impl<T> InterfaceQueue<T> {
         }
     }
 
-    /// Has the last call of [`push`](InterfaceQueue::push) or [`pop`](InterfaceQueue::pop) lost anything that
-    /// was not asked for yet?
+    /// Whether the last [`push`](InterfaceQueue::push) or [`pop`](InterfaceQueue::pop) lost packets that were
+    /// not polled yet.
     pub fn has_lost(&self) -> bool {
         !self.lost.is_empty()
     }
 
-    /// What the last call of [`push`](InterfaceQueue::push) or [`pop`](InterfaceQueue::pop) lost, one after
-    /// the other.
+    /// Next packet lost in the last [`push`](InterfaceQueue::push) or [`pop`](InterfaceQueue::pop).
     pub fn poll_lost(&mut self) -> Option<T> {
         self.lost.pop_front()
     }
 
-    /// The medium was in use for this long by frames to this neighbour, or from it.
+    /// Charges a neighbour for the medium time of frames to or from it.
     pub fn charge(&mut self, neighbour: NodeId, airtime: Span) {
         if let Data::Stations(stations) = &mut self.data {
             stations.charge(neighbour, airtime);
         }
     }
 
-    /// Does it want to know of airtime at all?
+    /// Whether the discipline uses airtime at all.
     pub fn shares_airtime(&self) -> bool {
         matches!(self.data, Data::Stations(_))
     }
 
-    /// Are frames from neighbours to be charged as well?
+    /// Whether frames from neighbours are charged too.
     pub fn charges_received(&self) -> bool {
         matches!(&self.data, Data::Stations(stations) if stations.charges_received())
     }
 
-    /// Does `CoDel` want to know what links can do?
+    /// Whether `CoDel` adapts to the links.
     pub fn adapts(&self) -> bool {
         matches!(&self.data, Data::Stations(stations) if stations.adapts())
     }
 
-    /// What the link to a neighbour can do by now.
+    /// Passes the present state of the link to a neighbour to `CoDel`.
     pub fn adapt(&mut self, neighbour: NodeId, link: LinkState) {
         if let Data::Stations(stations) = &mut self.data {
             stations.adapt(neighbour, link);
@@ -240,45 +238,45 @@ impl<T> InterfaceQueue<T> {
         }
     }
 
-    /// Is it limited? Then [`hold`](InterfaceQueue::hold) and [`release`](InterfaceQueue::release) say what
-    /// the hardware has.
+    /// Whether that airtime is limited, so that [`hold`](InterfaceQueue::hold) and
+    /// [`release`](InterfaceQueue::release) have to be called.
     pub fn limits_airtime(&self) -> bool {
         matches!(&self.data, Data::Stations(stations) if stations.limits_airtime())
     }
 
-    /// The hardware took a packet that is expected to take so long; broadcasts are those of
-    /// [`NodeId::BROADCAST`].
+    /// Records that the hardware took a packet with this expected airtime; `neighbour` is
+    /// [`NodeId::BROADCAST`] for broadcasts.
     pub fn hold(&mut self, neighbour: NodeId, airtime: Span) {
         if let Data::Stations(stations) = &mut self.data {
             stations.hold(neighbour, airtime);
         }
     }
 
-    /// It is done with packets that were expected to take so long: sent, given up or lost.
+    /// Records that the hardware has finished packets with this expected airtime: sent, given up or lost.
     pub fn release(&mut self, neighbour: NodeId, airtime: Span) {
         if let Data::Stations(stations) = &mut self.data {
             stations.release(neighbour, airtime);
         }
     }
 
-    /// Airtime that the hardware holds of this queue.
+    /// Expected airtime of this queue's packets in the hardware.
     pub fn pending(&self) -> Span {
         if let Data::Stations(stations) = &self.data { stations.pending() } else { Span::ZERO }
     }
 
-    /// The same for one neighbour.
+    /// Expected airtime of packets for one neighbour in the hardware.
     pub fn pending_for(&self, neighbour: NodeId) -> Span {
         if let Data::Stations(stations) = &self.data { stations.pending_for(neighbour) } else { Span::ZERO }
     }
 
-    /// Airtime that the hardware holds of the other queues of the radio.
+    /// Sets the expected airtime of the radio's other queues in the hardware.
     pub fn note_pending_elsewhere(&mut self, airtime: Span) {
         if let Data::Stations(stations) = &mut self.data {
             stations.note_pending_elsewhere(airtime);
         }
     }
 
-    /// Removes every data packet for which `broken` holds and hands each to `dropped`, oldest first.
+    /// Removes every data packet for which `broken` holds and passes it to `dropped`, oldest first.
     pub fn purge(&mut self, broken: impl Fn(&T) -> bool, mut dropped: impl FnMut(T)) {
         let mut removed = Vec::new();
         match &mut self.data {
@@ -292,12 +290,12 @@ impl<T> InterfaceQueue<T> {
         }
     }
 
-    /// Packets that fit.
+    /// Largest number of packets.
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// Packets waiting.
+    /// Number of packets in the queue.
     pub fn len(&self) -> usize {
         let data = match &self.data {
             Data::DropTail(line) => line.len(),
@@ -307,7 +305,7 @@ impl<T> InterfaceQueue<T> {
         self.routing.len() + data
     }
 
-    /// Does [`pop`](InterfaceQueue::pop) find a packet that may leave? The last ones may be lost then.
+    /// Whether [`pop`](InterfaceQueue::pop) would return a packet, unless the discipline drops the last ones.
     pub fn offers(&self) -> bool {
         let data = match &self.data {
             Data::DropTail(line) => line.len() > 0,
@@ -317,7 +315,7 @@ impl<T> InterfaceQueue<T> {
         data || self.routing.len() > 0
     }
 
-    /// Is nothing waiting?
+    /// Whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

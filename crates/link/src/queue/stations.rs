@@ -1,8 +1,8 @@
-//! A set of lines for each next hop, served by airtime: the scheduler of Høiland-Jørgensen et al., "Ending
+//! Set of sub-queues for each next hop, served by airtime: the scheduler of Høiland-Jørgensen et al., "Ending
 //! the Anomaly" (USENIX ATC 2017), Algorithm 3, with the deficits of Linux's mac80211.
 //!
-//! Where the hardware has a queue of its own, the airtime of a packet is known long after the next was taken.
-//! With [`AirtimeLimits`] what a station has pending there is bounded, and counts as if it had been used.
+//! With a hardware queue, the airtime of a packet is known long after the next one was dequeued.
+//! [`AirtimeLimits`] bound the pending airtime of a station, which counts as used.
 
 use super::airtime::AirtimeLimits;
 use super::codel::CodelOptions;
@@ -15,53 +15,54 @@ use std::collections::VecDeque;
 /// Parameters of queues per station.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StationsOptions {
-    /// The lines of each station; the limit of bytes is that of all stations together.
+    /// Parameters of each station's sub-queues; the byte limit is that of all stations together.
     pub lines: FqCodelOptions,
-    /// Airtime that a station has in its turn (mac80211: 256 us; the paper's evaluation: 300 us).
+    /// Airtime of a station in its turn (mac80211: 256 us; the paper's evaluation: 300 us).
     pub airtime_quantum: Span,
-    /// Frames from a station are charged to it like those to it.
+    /// Whether frames from a station are charged like frames to it.
     pub charge_received: bool,
-    /// How `CoDel` follows what a station's link can do.
+    /// Adaptation of `CoDel` to a station's link.
     pub adaptation: Adaptation,
 }
 
-/// How the `CoDel` of a station follows what its link can do; by default it does not.
+/// Adaptation of a station's `CoDel` to its link; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Adaptation {
-    /// What slow stations have instead.
+    /// Parameters of slow stations; none if all stations have the same.
     pub slow: Option<SlowStations>,
-    /// A target is at least as long as so many exchanges like the last one with the station.
+    /// Smallest target of `CoDel`, in durations of the last exchange with the station.
     pub exchanges: u32,
 }
 
-/// Stations are slow whose expected throughput is below a rate (mac80211: `sta_update_codel_params`).
+/// `CoDel` parameters for stations with an expected throughput below a rate (mac80211:
+/// `sta_update_codel_params`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SlowStations {
-    /// The rate for each station that there is: with ten of them, those below ten times this are slow.
+    /// Rate per existing station below which a station is slow: with ten stations, below ten times this rate.
     pub below: Rate,
-    /// Their `CoDel`.
+    /// `CoDel` parameters of slow stations.
     pub codel: CodelOptions,
 }
 
 impl Default for SlowStations {
-    /// mac80211's.
+    /// Returns mac80211's parameters.
     fn default() -> SlowStations {
         let codel = CodelOptions { target: Span::from_ms(50), interval: Span::from_ms(300), ecn: false };
         SlowStations { below: Rate::from_kbps(6_000), codel }
     }
 }
 
-/// What the MAC knows of the link to a station after an exchange.
+/// State of the link to a station after an exchange.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkState {
-    /// What rate control expects the link to carry, in bit/s.
+    /// Throughput that rate control expects of the link, in bit/s.
     pub throughput: f64,
-    /// How long the last exchange was, if it succeeded at its first try.
+    /// Duration of the last exchange that succeeded at its first attempt.
     pub exchange: Span,
 }
 
 impl Default for StationsOptions {
-    /// mac80211's, for stations that are not slow and radios before 802.11ac.
+    /// Returns mac80211's parameters, for stations that are not slow and radios before 802.11ac.
     fn default() -> StationsOptions {
         StationsOptions {
             lines: FqCodelOptions {
@@ -78,38 +79,38 @@ impl Default for StationsOptions {
     }
 }
 
-/// A next hop, and its place in the schedule.
+/// Next hop, and its place in the schedule.
 #[derive(Clone, Debug)]
 struct StationQueue<T> {
     id: NodeId,
     lines: FqCodel<T>,
-    /// Airtime in nanoseconds that it may still use in this turn.
+    /// Airtime in nanoseconds left in this turn.
     deficit: i64,
-    /// What the hardware holds for it is expected to take so long.
+    /// Expected airtime of the packets that the hardware holds for the station.
     pending: Span,
-    /// It is in one of the lists.
+    /// Whether the station is in the list of new or of old ones.
     listed: bool,
 }
 
 impl<T> StationQueue<T> {
-    /// What is left to it, in nanoseconds, once all that is pending will have been sent.
+    /// Airtime in nanoseconds left once all pending packets have been sent.
     fn credit(&self) -> i64 {
         self.deficit - self.pending.ns() as i64
     }
 }
 
-/// The stations of a queue.
+/// Stations of a queue.
 #[derive(Clone, Debug)]
 pub(super) struct Stations<T> {
     options: StationsOptions,
     salt: u64,
-    /// None if the hardware may hold whatever it has room for.
+    /// Airtime queue limits; none if the hardware may hold whatever fits.
     limits: Option<AirtimeLimits>,
-    /// Airtime pending for all stations here, and for those of the other queues of the radio.
+    /// Airtime pending for all stations of this queue, and for those of the radio's other queues.
     pending: Span,
     pending_elsewhere: Span,
     known: Vec<StationQueue<T>>,
-    /// Indices of them, in the order of their identifiers.
+    /// Index of each station, sorted by identifier.
     by_id: Vec<(NodeId, u32)>,
     new: VecDeque<u32>,
     old: VecDeque<u32>,
@@ -150,8 +151,7 @@ impl<T> Stations<T> {
         self.options.charge_received
     }
 
-    /// A packet joins the lines of its next hop, which is served before those that have waited already if it
-    /// held none.
+    /// Enqueues a packet for its next hop, which is served before those already waiting if it had no packets.
     pub(super) fn push(&mut self, next_hop: NodeId, key: u64, packet: Queued<T>) {
         let index = self.station(next_hop);
         self.packets += 1;
@@ -164,7 +164,8 @@ impl<T> Stations<T> {
         }
     }
 
-    /// The next packet, of the station whose turn it is and that may; those that `CoDel` drops go to `lost`.
+    /// Dequeues the next packet of the station whose turn it is and whose limits allow it; packets that
+    /// `CoDel` drops go to `lost`.
     pub(super) fn pop(&mut self, now: Time, lost: &mut VecDeque<T>) -> Option<Queued<T>> {
         if !self.any_may() {
             return None;
@@ -196,7 +197,8 @@ impl<T> Stations<T> {
             let (packets, bytes) = (station.lines.len(), station.lines.bytes());
             let Some(taken) = station.lines.pop(now, lost) else {
                 list.pop_front();
-                // It passes the old ones once, lest a new one with a packet now and then starves them.
+                // A new station passes the old ones once, so that stations with sparse traffic do not starve
+                // them.
                 if is_new {
                     self.old.push_back(index);
                 } else {
@@ -210,8 +212,8 @@ impl<T> Stations<T> {
         }
     }
 
-    /// One more packet for a station that has credit, or that alone has packets waiting, of no more than so
-    /// many bytes.
+    /// Dequeues a further packet for a station that has credit, or is the only one waiting, if it has at most
+    /// `most` bytes.
     pub(super) fn pop_for(
         &mut self,
         now: Time,
@@ -234,20 +236,20 @@ impl<T> Stations<T> {
         taken
     }
 
-    /// May the hardware get more for a station?
+    /// Whether the limits allow the hardware more for a station.
     fn may(&self, station: &StationQueue<T>) -> bool {
         self.limits.is_none_or(|limits| {
             limits.allow(station.id, station.pending, self.pending + self.pending_elsewhere)
         })
     }
 
-    /// May the hardware get more for any station?
+    /// Whether the limits allow the hardware more for any station.
     fn any_may(&self) -> bool {
         let waiting = self.new.len() + self.old.len();
         self.limits.is_none_or(|limits| limits.allow_any(waiting, self.pending))
     }
 
-    /// Has a station a packet that may leave?
+    /// Whether a station has a packet that may leave.
     pub(super) fn offers(&self) -> bool {
         if self.limits.is_none() {
             return self.packets > 0;
@@ -257,24 +259,24 @@ impl<T> Stations<T> {
             && self.known.iter().any(|station| station.lines.len() > 0 && self.may(station))
     }
 
-    /// The hardware holds no more than this for a station from now on.
+    /// Sets the airtime queue limits.
     pub(super) fn limit_airtime(&mut self, limits: AirtimeLimits) {
         self.limits = Some(limits);
     }
 
-    /// Is what the hardware holds limited?
+    /// Whether the airtime in the hardware is limited.
     pub(super) fn limits_airtime(&self) -> bool {
         self.limits.is_some()
     }
 
-    /// The hardware has a packet more for a station, which is expected to take so long.
+    /// Records that the hardware took a packet for a station with this expected airtime.
     pub(super) fn hold(&mut self, station: NodeId, airtime: Span) {
         let index = self.station(station);
         self.known[index as usize].pending += airtime;
         self.pending += airtime;
     }
 
-    /// It is done with packets that were expected to take so long.
+    /// Records that the hardware has finished packets with this expected airtime.
     pub(super) fn release(&mut self, station: NodeId, airtime: Span) {
         let index = self.station(station);
         let pending = &mut self.known[index as usize].pending;
@@ -283,28 +285,28 @@ impl<T> Stations<T> {
         self.pending = self.pending.saturating_sub(airtime);
     }
 
-    /// Airtime that is pending for the stations of this queue.
+    /// Airtime pending for the stations of this queue.
     pub(super) fn pending(&self) -> Span {
         self.pending
     }
 
-    /// The same for one of them.
+    /// Airtime pending for one station.
     pub(super) fn pending_for(&self, station: NodeId) -> Span {
         let known = self.by_id.binary_search_by_key(&station, |(id, _)| *id);
         known.map_or(Span::ZERO, |at| self.known[self.by_id[at].1 as usize].pending)
     }
 
-    /// Airtime that is pending for those of the other queues of the radio.
+    /// Sets the airtime pending for the radio's other queues.
     pub(super) fn note_pending_elsewhere(&mut self, airtime: Span) {
         self.pending_elsewhere = airtime;
     }
 
-    /// Does `CoDel` follow what links can do?
+    /// Whether `CoDel` adapts to the links.
     pub(super) fn adapts(&self) -> bool {
         self.options.adaptation != Adaptation::default()
     }
 
-    /// What the link to a station can do by now.
+    /// Passes the present state of the link to a station to `CoDel`.
     pub(super) fn adapt(&mut self, station: NodeId, link: LinkState) {
         let index = self.station(station);
         let stations = self.by_id.iter().filter(|(id, _)| *id != NodeId::BROADCAST).count();
@@ -316,9 +318,9 @@ impl<T> Stations<T> {
         self.known[index as usize].lines.control_by(codel);
     }
 
-    /// The fattest line of all stations loses packets from its head.
+    /// Drops packets from the head of the longest sub-queue of all stations.
     pub(super) fn shed(&mut self, lost: &mut VecDeque<T>) {
-        // Of equals the first, as within a station.
+        // Among equals the first, as within a station.
         let fattest = self.known.iter().map(|station| station.lines.fattest()).max().unwrap_or(0);
         let is_fattest = |station: &&mut StationQueue<T>| station.lines.fattest() == fattest;
         let Some(station) = self.known.iter_mut().find(is_fattest) else { return };
@@ -328,7 +330,7 @@ impl<T> Stations<T> {
         self.bytes -= bytes - station.lines.bytes();
     }
 
-    /// Frames to a station, or from it, took this long.
+    /// Charges a station for the airtime of frames to or from it.
     pub(super) fn charge(&mut self, station: NodeId, airtime: Span) {
         let index = self.station(station);
         self.known[index as usize].deficit -= airtime.ns() as i64;
@@ -359,7 +361,7 @@ impl<T> Stations<T> {
         }
     }
 
-    /// Rounds in which no station that may send would get a positive credit happen at once.
+    /// Advances the deficits by whole rounds, as long as no station that may send has a positive credit.
     fn skip_rounds(&mut self) {
         let quantum = self.options.airtime_quantum.ns() as i64;
         let rounds = |station: &StationQueue<T>| (-station.credit() / quantum).max(0);
@@ -389,7 +391,7 @@ mod tests {
         queue.push(NodeId(station), 0, packet);
     }
 
-    /// Takes a packet, whose exchange takes as long as `airtime` says of its station, in microseconds.
+    /// Dequeues a packet, whose exchange takes `airtime` of its station, in microseconds.
     fn serve(queue: &mut Stations<u32>, airtime: impl Fn(u32) -> u64) -> u32 {
         let station = queue.pop(Time::ZERO, &mut VecDeque::new()).unwrap().item;
         queue.charge(NodeId(station), Span::from_us(airtime(station)));
@@ -418,7 +420,7 @@ mod tests {
         for _ in 0..10 {
             join(&mut queue, 7);
             assert_eq!(serve(&mut queue, |_| 100), 7);
-            // Long enough for the others' turns to come, and for it to be old, and gone.
+            // Long enough for the others' turns to come, and for the station to become old and be removed.
             (0..6).for_each(|_| assert_ne!(serve(&mut queue, |_| 2_000), 7));
         }
     }
@@ -437,8 +439,7 @@ mod tests {
         assert!((i32::abs(packets[1] - 3 * packets[0])) <= 6, "{packets:?}");
     }
 
-    /// However much a station used before it had anything to wait for: the turns that it has to miss cost no
-    /// time.
+    /// A station's missed turns take no time, however large its debt before it had packets.
     #[test]
     fn deep_debts_are_paid_at_once_if_nobody_else_waits() {
         let mut queue = filled(&[]);

@@ -1,4 +1,4 @@
-//! What holds of all disciplines.
+//! Properties of all disciplines.
 
 use super::*;
 use multihop_core::{Ecn, FlowId, Rng, Segment};
@@ -99,8 +99,8 @@ fn a_purge_takes_only_what_waits_for_the_broken_hop() {
     }
 }
 
-/// Whatever comes, goes, and breaks: each packet leaves once, by one way, with the size and the time with
-/// which it came; nothing exceeds the limit; and there is a packet whenever one waits.
+/// Random arrivals, departures and broken links: each packet leaves once, in one way, with its size and
+/// arrival time; the limit holds; and a packet is returned whenever one waits.
 #[test]
 fn packets_are_conserved() {
     for (case, discipline) in (0..).zip(disciplines()).cycle().take(80) {
@@ -206,7 +206,7 @@ fn directions_and_ends_of_flows_are_different_flows() {
     assert_eq!((broadcast.priority, broadcast.next_hop), (Priority::Routing, NodeId::BROADCAST));
 }
 
-/// Airtime is a station's debt where stations share it; elsewhere packets leave in their order.
+/// Charged airtime delays a station where stations share airtime; elsewhere packets leave in order.
 #[test]
 fn a_charged_station_waits_where_stations_share_airtime() {
     for discipline in disciplines() {
@@ -243,7 +243,7 @@ fn keys_of_flows_are_unique() {
     }
 }
 
-/// Stations under limits of airtime, of which each has packets of its number.
+/// Stations under airtime limits, each with packets numbered as the station.
 fn limited(limits: AirtimeLimits, stations: u32, packets: u32) -> InterfaceQueue<u32> {
     let lines = FqCodelOptions { byte_limit: 1 << 30, ..StationsOptions::default().lines };
     let options = StationsOptions { lines, ..StationsOptions::default() };
@@ -256,7 +256,7 @@ fn limited(limits: AirtimeLimits, stations: u32, packets: u32) -> InterfaceQueue
     queue
 }
 
-/// No station has more pending than its limit and a packet; none waits that may send; and all packets leave.
+/// No station exceeds its limit by more than a packet; no station waits that may send; and all packets leave.
 #[test]
 fn no_station_has_more_pending_than_its_limit_and_a_packet() {
     let limits = AirtimeLimits { threshold: Span::from_ms(15), ..AirtimeLimits::default() };
@@ -297,8 +297,8 @@ fn no_station_has_more_pending_than_its_limit_and_a_packet() {
     assert_eq!(queue.pending(), Span::ZERO);
 }
 
-/// Hardware that sends what it was handed in that order, and has some at all times: which station has what
-/// room there is, is decided by credit, to which what is pending counts, and stations share the air.
+/// Hardware that sends in the order of hand-over and is never idle: credit, reduced by pending airtime,
+/// decides which station gets room, and stations share airtime.
 #[test]
 fn stations_share_airtime_through_a_queue_below() {
     let airtime = [400, 900, 4_000].map(Span::from_us);
@@ -319,7 +319,7 @@ fn stations_share_airtime_through_a_queue_below() {
     assert!(*most - *least <= Span::from_ms(12 + 4), "{used:?}");
 }
 
-/// Packets of routing protocols do not wait for limits, and what other queues have pending counts.
+/// Routing packets do not wait for limits, and the pending airtime of other queues counts.
 #[test]
 fn limits_are_of_data_and_of_all_queues_of_a_radio() {
     let mut queue = limited(AirtimeLimits::default(), 1, 5);
@@ -334,7 +334,7 @@ fn limits_are_of_data_and_of_all_queues_of_a_radio() {
     assert!(!queue.offers() && queue.pop_for(at(1), (NodeId(0), 0), &|_| true, 9_000).is_none());
 }
 
-/// Out of 1000 packets that came at once and leave one a millisecond, `CoDel` drops the first an interval
+/// Of 1000 packets that arrive at once and leave one per millisecond, `CoDel` drops the first an interval
 /// after one waited for the target.
 #[test]
 fn codel_follows_what_the_link_can_do() {
@@ -359,7 +359,7 @@ fn codel_follows_what_the_link_can_do() {
     assert_eq!(first_drop(exchanges, fast, ms(150)), 600, "the interval is not shorter than the target");
 }
 
-/// What is sought is found as by a look at all packets, whatever comes and leaves between.
+/// A search finds the same packet as an examination of all packets, after any arrivals and departures.
 #[test]
 fn a_packet_for_a_neighbour_is_the_first_of_all_for_it() {
     let mut rng = Rng::at(7, &["sought"]);

@@ -1,14 +1,15 @@
-//! The rate with the highest goodput at the signal-to-noise ratio of what was heard last from the neighbour.
+//! Ideal rate control: the rate with the highest goodput at the signal-to-noise ratio of the last frame
+//! received from the neighbour.
 //!
-//! It presumes that the channel is the same both ways, and knows nothing of interference. ns-3's
-//! `IdealWifiManager` differs in that the receiver reports the ratio to its sender, without a frame, and in
-//! that it chooses by a bit error rate.
+//! The algorithm assumes a channel equal in both directions, and ignores interference. ns-3's
+//! `IdealWifiManager` differs: the receiver reports the ratio to its sender, without a frame, and the choice
+//! is by a bit error rate.
 
 use super::{Chain, RateTable};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ideal {
-    /// In dB, once something was heard.
+    /// Signal-to-noise ratio of the last frame received, in dB; none before.
     snr: Option<f64>,
 }
 
@@ -17,7 +18,7 @@ impl Ideal {
         Chain::constant(self.rate(table))
     }
 
-    /// The rate by what was heard last.
+    /// Rate chosen by the last frame received.
     pub(super) fn rate(&self, table: &RateTable) -> u8 {
         self.snr.map_or(0, |snr| best(table, snr))
     }

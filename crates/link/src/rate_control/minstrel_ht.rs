@@ -1,67 +1,70 @@
 //! Minstrel-HT, the rate control of Linux's mac80211 (`net/mac80211/rc80211_minstrel_ht.c`, as since Linux
 //! 5.12).
 //!
-//! Each rate has a probability that an MPDU arrives, which is filtered over intervals of 50 ms, and a
-//! throughput that follows from it and from the mean length of an A-MPDU. A chain begins with the rate of the
-//! highest throughput, then has the second, then the one that is most likely to arrive. At most each 20 ms a
-//! frame begins with another rate instead, once: one that is next above the best of its group (half of the
-//! samples), any that is faster (a third), or one between the fastest and the slowest of the chain (a sixth).
+//! Each rate has a probability that an MPDU arrives, filtered over intervals of 50 ms, and a throughput that
+//! follows from it and from the mean length of an A-MPDU. A chain has the rate of the highest throughput, the
+//! second highest, and the most reliable one. At most every 20 ms one frame begins with a sample of another
+//! rate: the next above the best of its group (half of the samples), any faster one (a third), or one between
+//! the fastest and the slowest of the chain (a sixth).
 //!
-//! Differences: probabilities are floats and not fractions of 4096; the overhead of an exchange is that of
-//! its rate and not of the lowest one; a stage has a third of the MAC's retry limit at most, and seven tries,
-//! and after the last one a new chain begins, until the MAC gives up, where drivers give up or begin anew;
-//! each transmission is reported and not each frame.
+//! Differences from Linux:
+//!
+//! * Probabilities are floats, not fractions of 4096.
+//! * The overhead of an exchange is that of its rate, not that of the lowest rate.
+//! * A stage has at most a third of the MAC's retry limit, and at most seven attempts. After the last stage a
+//!   new chain begins, until the MAC gives up.
+//! * Each transmission is reported, not each frame.
 
 use super::{Attempted, Candidate, Chain, RateTable, Stage};
 use multihop_core::{Rng, Span, Time};
 use std::ops::Range;
 
-/// Between two updates of the statistics.
+/// Interval between two updates of the statistics.
 const UPDATE_INTERVAL: Span = Span::from_ms(50);
-/// Between two samples, at least.
+/// Shortest interval between two samples.
 const SAMPLE_INTERVAL: Span = Span::from_ms(20);
-/// Rates of a kind that wait to be sampled, at most.
+/// Largest number of rates of a kind that wait to be sampled.
 const WAITING: usize = 5;
-/// The order of samples.
+/// Order of the kinds of samples.
 const ORDER: [Kind; 6] =
     [Kind::Increment, Kind::Jump, Kind::Increment, Kind::Jump, Kind::Increment, Kind::Slow];
-/// Weight of what was before in the mean length of A-MPDUs.
+/// Weight of the old value in the mean length of A-MPDUs.
 const OLD_WEIGHT: f64 = 96.0 / 128.0;
-/// What a stage of a chain may take, contention included.
+/// Longest duration of a stage of a chain, contention included.
 const LONGEST_STAGE: Span = Span::from_us(6_000);
-/// Tries of a stage at most, if the MAC allows so many.
+/// Largest number of attempts of a stage, if the MAC allows that many.
 const MOST_TRIES: u8 = 7;
 
-/// Why a rate is sampled.
+/// Reason why a rate is sampled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
-    /// The slowest of a group that is faster than the best.
+    /// Slowest rate of a group that is faster than the best rate.
     Increment,
-    /// Any that is faster than all of the chain.
+    /// Rate faster than the whole chain.
     Jump,
-    /// Slower than the fastest of the chain, and faster than its slowest.
+    /// Rate slower than the fastest of the chain, and faster than its slowest.
     Slow,
 }
 
-/// What is known of a rate.
+/// Statistics of a rate.
 #[derive(Clone, Debug, Default)]
 struct Statistics {
-    /// Since the last update.
+    /// Counters since the last update.
     attempts: u32,
     successes: u32,
     was_tried: bool,
     probability: f64,
-    /// The same of one update before, for the filter.
+    /// Filtered value before the last update, for the filter.
     before: f64,
 }
 
-/// The rates with as many streams.
+/// Rates with the same number of spatial streams.
 #[derive(Clone, Debug)]
 struct Group {
     streams: u8,
     first: usize,
     len: usize,
-    /// Offsets in the group in random order, and the next of them.
+    /// Offsets in the group in random order, and the index of the next one.
     order: Vec<usize>,
     next: usize,
     best: [usize; 2],
@@ -73,7 +76,7 @@ impl Group {
         self.first..self.first + self.len
     }
 
-    /// The next rate in the random order that will do.
+    /// Next rate in random order for which `will_do` holds.
     fn draw(&mut self, will_do: impl Fn(usize) -> bool) -> Option<usize> {
         for _ in 0..self.len {
             let rate = self.first + self.order[self.next];
@@ -87,9 +90,9 @@ impl Group {
 }
 
 impl Statistics {
-    /// A share of MPDUs that arrived, through a low-pass filter of second order with a period of 16 updates
+    /// Adds a share of MPDUs that arrived, through a second-order low-pass filter with a period of 16 updates
     /// (Linux's "moving average with noise filter"): a = exp(-pi sqrt(2) / 16), and the coefficients 2 a
-    /// cos(2 pi sqrt(2) / 16) and -a^2 of the last two.
+    /// cos(2 pi sqrt(2) / 16) and -a^2 of the last two values.
     fn take(&mut self, share: f64) {
         const OF_LAST: f64 = 5273.0 / 4096.0;
         const OF_BEFORE: f64 = -2350.0 / 4096.0;
@@ -99,7 +102,7 @@ impl Statistics {
         let last = if begins { share } else { self.probability };
         let filtered = (1.0 - OF_LAST - OF_BEFORE) * share + OF_LAST * last + OF_BEFORE * self.before;
         self.before = last;
-        // Not 0 where it overshoots, which would mean that nothing is known.
+        // Not 0 at an overshoot, because 0 means unknown.
         self.probability = if begins { share } else { filtered.clamp(LEAST, 1.0) };
         self.was_tried = true;
         (self.attempts, self.successes) = (0, 0);
@@ -119,7 +122,7 @@ fn shuffled(len: usize, rng: &mut Rng) -> Vec<usize> {
 #[derive(Clone, Debug, Default)]
 struct Waiting {
     rates: Vec<usize>,
-    /// The group that was looked at last.
+    /// Group examined last.
     group: usize,
 }
 
@@ -127,16 +130,16 @@ struct Waiting {
 pub(super) struct MinstrelHt {
     statistics: Vec<Statistics>,
     groups: Vec<Group>,
-    /// The rates of the highest throughput, and the one that is most likely to arrive.
+    /// Rates of the two highest throughputs; the most reliable rate follows.
     best: [usize; 2],
     likeliest: usize,
     chain: Chain,
-    /// MPDUs and transmissions since the last update, and the mean of their quotient.
+    /// Numbers of MPDUs and transmissions since the last update, and the mean of their quotient.
     mpdus: u32,
     transmissions: u32,
     mean_length: f64,
     updated: Time,
-    /// When another rate may be sampled.
+    /// Earliest time of the next sample.
     next_sample: Time,
     samples: usize,
     waiting: [Waiting; 3],
@@ -192,7 +195,7 @@ impl MinstrelHt {
         chain
     }
 
-    /// The next rate to sample, of the kind whose turn it is.
+    /// Next rate to sample, of the kind whose turn it is.
     fn sample(&mut self) -> Option<usize> {
         let kind = ORDER[self.samples % ORDER.len()];
         self.samples += 1;
@@ -215,8 +218,8 @@ impl MinstrelHt {
         }
     }
 
-    /// More than 30 MPDUs of one of the best rates were sent since the last update, and fewer than a quarter
-    /// arrived: the best of fewer streams.
+    /// Falls back to the best rate of fewer streams, if more than 30 MPDUs of one of the best rates were sent
+    /// since the last update and fewer than a quarter arrived.
     fn step_down_if_dead(&mut self, place: usize) -> bool {
         let Statistics { attempts, successes, .. } = self.statistics[self.best[place]];
         if attempts <= 30 || successes >= attempts / 4 {
@@ -233,7 +236,7 @@ impl MinstrelHt {
         self.groups.iter().position(|group| group.rates().contains(&rate)).expect("each rate has a group")
     }
 
-    /// An interval is over.
+    /// Updates the statistics at the end of an interval.
     fn update(&mut self, table: &RateTable) {
         if self.transmissions > 0 {
             let length = f64::from(self.mpdus) / f64::from(self.transmissions);
@@ -250,7 +253,7 @@ impl MinstrelHt {
         self.refill(table);
     }
 
-    /// New probabilities of a group. A rate that was never tried arrives at least as likely as the faster
+    /// Updates the probabilities of a group. An untried rate gets at least the probability of the faster
     /// ones.
     fn filter(&mut self, rates: Range<usize>) {
         let mut of_faster = 0.0_f64;
@@ -267,8 +270,8 @@ impl MinstrelHt {
         }
     }
 
-    /// MPDUs a second at a rate. Below one in ten it has none; above nine in ten the rest is taken for
-    /// collisions.
+    /// Expected MPDUs per second at a rate. Zero below a probability of 0.1; above 0.9 the losses are
+    /// attributed to collisions.
     fn throughput(&self, table: &RateTable, rate: usize) -> f64 {
         let probability = self.statistics[rate].probability;
         if probability < 0.1 {
@@ -278,12 +281,12 @@ impl MinstrelHt {
         probability.min(0.9) * 1e9 / (overhead.ns() as f64 / self.mean_length + payload.ns() as f64)
     }
 
-    /// MPDUs a second at the best rate.
+    /// Expected MPDUs per second at the best rate.
     pub(super) fn expected(&self, table: &RateTable) -> f64 {
         self.throughput(table, self.best[0])
     }
 
-    /// The two of the highest throughput, of equal ones the likelier, or else the faster; the lowest where
+    /// Two rates of the highest throughput; among equals the more reliable, then the faster; the lowest where
     /// others have none.
     fn two_best(&self, table: &RateTable, rates: Range<usize>) -> [usize; 2] {
         let value = |rate: usize| (self.throughput(table, rate), self.statistics[rate].probability);
@@ -298,8 +301,8 @@ impl MinstrelHt {
         best
     }
 
-    /// The rate that is to arrive when others do not: of those of more than three in four the fastest, else
-    /// the likeliest; of fewer streams than the best, if there are such.
+    /// Chooses the most reliable rate: the fastest with a probability above 0.75, else the one with the
+    /// highest; with fewer streams than the best, if possible.
     fn choose_likeliest(&mut self, table: &RateTable) {
         let mut overall = 0;
         for group in 0..self.groups.len() {
@@ -346,7 +349,7 @@ impl MinstrelHt {
         self.chain = Chain { stages, is_sample: false };
     }
 
-    /// Tries of a stage: two, and as many more as fit in 6 ms with their contention.
+    /// Number of attempts of a stage: two, and more as long as they fit into 6 ms with their contention.
     fn tries(&self, table: &RateTable, rate: usize) -> u8 {
         let most = MOST_TRIES.min(table.most_tries);
         if self.statistics[rate].probability < 0.2 {
@@ -372,7 +375,7 @@ impl MinstrelHt {
         tries.min(most)
     }
 
-    /// What is to be sampled in the next interval.
+    /// Chooses the samples of the next interval.
     fn refill(&mut self, table: &RateTable) {
         let payload = |rate: usize| table.candidates[rate].payload;
         let chain = [self.best[0], self.best[1], self.likeliest].map(payload);
@@ -396,7 +399,7 @@ impl MinstrelHt {
         self.waiting[kind as usize].rates.contains(&rate)
     }
 
-    /// The next group in turn that has a rate above the best one: the slowest of those.
+    /// Slowest rate faster than the best one, of the next group in turn that has such a rate.
     fn next_increment(&mut self, table: &RateTable, best: Span) -> Option<usize> {
         for _ in 0..self.groups.len() {
             let group = &mut self.waiting[Kind::Increment as usize].group;
@@ -411,8 +414,8 @@ impl MinstrelHt {
         None
     }
 
-    /// A random rate of the next group in turn that has one faster than the whole chain. Those on the way
-    /// that are not waits to be sampled as slow ones.
+    /// Random rate faster than the whole chain, of the next group in turn that has one. Slower rates drawn on
+    /// the way wait to be sampled as slow ones.
     fn next_jump(&mut self, table: &RateTable, fastest: Span, slowest: Span) -> Option<usize> {
         for _ in 0..self.groups.len() {
             let group = &mut self.waiting[Kind::Jump as usize].group;
@@ -440,8 +443,8 @@ impl MinstrelHt {
 mod tests {
     use super::Statistics;
 
-    /// The filter overshoots below 0 after four intervals in which nothing arrives. The fifth is filtered,
-    /// too, and not taken for the first that is known: Linux, in 4096ths, has 4096, 2923, 1413, 142, 1, 1092.
+    /// The filter overshoots below 0 after four intervals without arrivals. The fifth is filtered too, and
+    /// does not count as the first known value: Linux, in 4096ths, has 4096, 2923, 1413, 142, 1, 1092.
     #[test]
     fn a_rate_that_failed_is_not_sure_by_one_arrival() {
         let mut rate = Statistics::default();

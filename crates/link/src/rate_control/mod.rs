@@ -1,9 +1,8 @@
-//! Rate control: at which of its rates a station sends DATA to a neighbour.
+//! Rate control: the rate at which a station sends DATA to a neighbour.
 //!
-//! A [`RateTable`] is what all stations of a network share: the rates to choose from, and what a frame costs
-//! at each. A [`RateControl`] is what a station keeps about one neighbour. The MAC asks it for a [`Chain`]
-//! when it begins to send something, goes down the chain while no response comes, and reports each
-//! [`Attempted`].
+//! A [`RateTable`] is common to all stations of a network: the candidate rates, and the cost of a frame at
+//! each. A [`RateControl`] is a station's state for one neighbour. The MAC requests a [`Chain`] when it
+//! starts to send a frame, moves along the chain while no response arrives, and reports each [`Attempted`].
 
 mod ideal;
 mod minstrel_ht;
@@ -16,96 +15,97 @@ use minstrel_ht::MinstrelHt;
 use multihop_core::{Rng, Span, Time};
 use serde::Serialize;
 
-/// An algorithm of rate control.
+/// Rate control algorithm.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum Algorithm {
-    /// The rate with the highest goodput at the signal-to-noise ratio of the last response.
+    /// Rate with the highest goodput at the signal-to-noise ratio of the last response.
     Ideal,
-    /// Linux's: statistics of what arrived at each rate, and a little sampling of others.
+    /// Linux's algorithm: statistics of arrivals at each rate, and occasional samples of other rates.
     MinstrelHt,
 }
 
-/// A rate that may be chosen.
+/// Candidate rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
-    /// Spatial streams: rates of as many form a group, ascending.
+    /// Number of spatial streams. Rates with the same number form a group, ascending.
     pub streams: u8,
-    /// How long the payload of a frame of [`AVERAGE_BYTES`] is on the air, of many in an A-MPDU where there
-    /// are such.
+    /// Airtime of the payload of a frame of [`AVERAGE_BYTES`], as one of many in an A-MPDU if aggregation is
+    /// on.
     pub payload: Span,
-    /// What comes on top once per exchange: preamble, SIFS and the response.
+    /// Airtime that an exchange adds once: preamble, SIFS and response.
     pub overhead: Span,
 }
 
 impl Candidate {
-    /// Frames of [`AVERAGE_BYTES`] a second, in A-MPDUs of so many on average, if none is lost.
+    /// Frames of [`AVERAGE_BYTES`] per second without losses, in A-MPDUs of `together` frames on average.
     pub fn frames_a_second(&self, together: f64) -> f64 {
         1e9 / (self.overhead.ns() as f64 / together + self.payload.ns() as f64)
     }
 }
 
-/// Bytes of the frame by which rates are compared, as in Linux.
+/// Length in bytes of the frame by which rates are compared, as in Linux.
 pub const AVERAGE_BYTES: u32 = 1200;
 
-/// The rates that the stations of a network choose from.
+/// Candidate rates of the stations of a network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RateTable {
-    /// By streams, and ascending in a group.
+    /// Candidates, sorted by streams, and ascending within a group.
     pub candidates: Vec<Candidate>,
     /// Slot time.
     pub slot: Span,
-    /// First contention window.
+    /// Minimum contention window, in slots.
     pub cw_min: u32,
-    /// Largest contention window.
+    /// Maximum contention window, in slots.
     pub cw_max: u32,
-    /// Tries of one rate of a chain at most: what is left of the MAC's retry limit is for the others.
+    /// Largest number of attempts at one rate of a chain, so that the MAC's retry limit leaves some for the
+    /// others.
     pub most_tries: u8,
-    /// The best candidate at a signal-to-noise ratio: of [`RateTable::LEAST_SNR`] and on in steps of
-    /// [`RateTable::SNR_STEP`], in dB.
+    /// Index of the best candidate at each signal-to-noise ratio, from [`RateTable::LEAST_SNR`] on in steps
+    /// of [`RateTable::SNR_STEP`], in dB.
     pub by_snr: Vec<u8>,
 }
 
 impl RateTable {
-    /// The lowest signal-to-noise ratio of `by_snr`, in dB.
+    /// Lowest signal-to-noise ratio of `by_snr`, in dB.
     pub const LEAST_SNR: f64 = -5.0;
-    /// The step of `by_snr`, in dB.
+    /// Step of `by_snr`, in dB.
     pub const SNR_STEP: f64 = 0.25;
-    /// How many steps `by_snr` has.
+    /// Number of steps of `by_snr`.
     pub const SNR_STEPS: usize = 241;
 
-    /// The signal-to-noise ratios of `by_snr`, in dB.
+    /// Signal-to-noise ratios of `by_snr`, in dB.
     pub fn snrs() -> impl Iterator<Item = f64> {
         (0..RateTable::SNR_STEPS).map(|step| RateTable::LEAST_SNR + RateTable::SNR_STEP * step as f64)
     }
 }
 
-/// What an exchange tries, in this order, without a response.
+/// Sequence of rates that an exchange tries while no response arrives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chain {
     stages: [Stage; 3],
-    /// It begins with a rate that is tried for the sake of statistics: in a frame of a single MPDU, as
-    /// drivers of Linux do.
+    /// Whether the chain begins with a sample for the statistics, in a frame of a single MPDU as in Linux's
+    /// drivers.
     pub is_sample: bool,
 }
 
-/// One rate of a chain.
+/// Stage of a chain: attempts at one rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stage {
-    /// Its place among the candidates of the table.
+    /// Index of the rate among the candidates of the table.
     pub rate: u8,
-    /// How often it is tried. After the last stage a new chain begins.
+    /// Number of attempts. After the last stage a new chain begins.
     pub tries: u8,
-    /// With RTS/CTS, whatever the threshold says.
+    /// Whether the attempts use RTS/CTS regardless of the threshold.
     pub protected: bool,
 }
 
 impl Chain {
-    /// One rate, however often.
+    /// Chain of one rate without end.
     pub fn constant(rate: u8) -> Chain {
         Chain { stages: [Stage { rate, tries: u8::MAX, protected: false }; 3], is_sample: false }
     }
 
-    /// What is tried after so many failures in a row.
+    /// Stage after this number of consecutive failures.
     pub fn after(&self, failures: u32) -> Stage {
         let mut before = 0;
         for stage in &self.stages[..2] {
@@ -117,29 +117,29 @@ impl Chain {
         self.stages[2]
     }
 
-    /// How often it has something sent.
+    /// Number of attempts of the whole chain.
     pub fn tries(&self) -> u32 {
         self.stages.iter().map(|stage| u32::from(stage.tries)).sum()
     }
 
-    /// All that it has.
+    /// Stages of the chain.
     pub fn stages(&self) -> &[Stage] {
         &self.stages
     }
 }
 
-/// What came of one transmission of DATA.
+/// Result of one transmission of DATA.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attempted {
-    /// Its rate, by its place among the candidates.
+    /// Index of the rate among the candidates.
     pub rate: u8,
-    /// MPDUs that were sent.
+    /// Number of MPDUs sent.
     pub mpdus: u32,
-    /// Those of them that were acknowledged.
+    /// Number of MPDUs acknowledged.
     pub acknowledged: u32,
 }
 
-/// The rate control of one station for one neighbour.
+/// Rate control of one station for one neighbour.
 #[derive(Clone, Debug)]
 pub struct RateControl {
     state: State,
@@ -152,7 +152,7 @@ enum State {
 }
 
 impl RateControl {
-    /// It knows nothing yet: it begins at the lowest rate.
+    /// Creates the state without statistics, at the lowest rate.
     pub fn new(algorithm: Algorithm, table: &RateTable, rng: Rng) -> RateControl {
         let state = match algorithm {
             Algorithm::Ideal => State::Ideal(Ideal::default()),
@@ -161,7 +161,7 @@ impl RateControl {
         RateControl { state }
     }
 
-    /// The chain for a frame that is about to be sent for the first time.
+    /// Chain for a frame that is about to be sent for the first time.
     pub fn chain(&mut self, table: &RateTable, now: Time) -> Chain {
         match &mut self.state {
             State::Ideal(ideal) => ideal.chain(table),
@@ -169,7 +169,7 @@ impl RateControl {
         }
     }
 
-    /// A transmission was answered, or was not.
+    /// Processes the result of a transmission.
     pub fn on_attempt(&mut self, table: &RateTable, attempted: Attempted, now: Time) {
         match &mut self.state {
             State::Ideal(_) => {}
@@ -177,8 +177,8 @@ impl RateControl {
         }
     }
 
-    /// What it expects the link to carry, in bit/s; `together` are the frames of an A-MPDU, where it does not
-    /// know them itself.
+    /// Expected throughput of the link, in bit/s; `together` is the number of frames per A-MPDU, for
+    /// algorithms that do not measure it.
     pub fn expected_throughput(&self, table: &RateTable, together: f64) -> f64 {
         let frames = match &self.state {
             State::Ideal(ideal) => table.candidates[usize::from(ideal.rate(table))].frames_a_second(together),
@@ -187,7 +187,7 @@ impl RateControl {
         frames * 8.0 * f64::from(AVERAGE_BYTES)
     }
 
-    /// A frame of the neighbour came with this signal-to-noise ratio, in dB.
+    /// Processes a frame of the neighbour received with this signal-to-noise ratio, in dB.
     pub fn on_heard(&mut self, snr: f64) {
         match &mut self.state {
             State::Ideal(ideal) => ideal.on_heard(snr),

@@ -1,4 +1,4 @@
-//! Rate controls on links whose loss is known.
+//! Rate control on links with a known loss.
 
 use super::*;
 use multihop_core::Rate;
@@ -21,8 +21,8 @@ fn table(streams: u8) -> RateTable {
     }
 }
 
-/// A link that sends A-MPDUs of `mpdus`, and of at most 4 ms, back to back, at one rate after the other as
-/// the control says, and counts what arrives.
+/// Link that sends A-MPDUs of `mpdus`, each of at most 4 ms, back to back, at the rates that the algorithm
+/// chooses, and counts arrivals.
 struct Link {
     table: RateTable,
     control: RateControl,
@@ -37,14 +37,14 @@ impl Link {
         Link { table, control, rng: Rng::at(1, &["losses"]), now: Time::ZERO, mpdus }
     }
 
-    /// MPDUs of an A-MPDU at a rate, and its airtime.
+    /// Number of MPDUs in an A-MPDU at a rate, and its airtime.
     fn burst(&self, rate: usize, most: u32) -> (u32, Span) {
         let Candidate { payload, overhead, .. } = self.table.candidates[rate];
         let mpdus = most.min((Span::from_ms(4).ns() / payload.ns()) as u32);
         (mpdus, overhead + payload * u64::from(mpdus))
     }
 
-    /// MPDUs that arrive within this time.
+    /// Number of MPDUs that arrive within this time.
     fn run(&mut self, length: Span, arrives: impl Fn(usize) -> f64) -> u32 {
         let end = self.now + length;
         let mut sum = 0;
@@ -68,7 +68,7 @@ impl Link {
         sum
     }
 
-    /// What the best rate alone would bring across in this time.
+    /// Number of MPDUs that the best rate alone would deliver in this time.
     fn best(&self, length: Span, arrives: impl Fn(usize) -> f64) -> f64 {
         let goodput = |rate: usize| {
             let (mpdus, airtime) = self.burst(rate, self.mpdus);
@@ -102,7 +102,8 @@ fn minstrel_is_within_a_tenth_of_the_best_rate_wherever_the_cliff_is() {
 
 #[test]
 fn minstrel_is_as_good_with_two_streams_and_rates_that_lose_a_part() {
-    // The second stream doubles the rate and halves what arrives but for the lowest: MCS 4 of one stream is as fast as MCS 2 of two.
+    // The second stream doubles the rate and halves arrivals except at the lowest: MCS 4 of one stream is as
+    // fast as MCS 2 of two.
     let arrives = |rate: usize| {
         let of_one: [f64; 8] = [1.0, 1.0, 0.98, 0.95, 0.9, 0.7, 0.4, 0.1];
         let of_two: [f64; 8] = [1.0, 0.95, 0.9, 0.6, 0.2, 0.05, 0.0, 0.0];
@@ -121,7 +122,7 @@ fn minstrel_follows_a_link_that_grows_worse_and_better_again() {
     let (near, far) =
         (|rate: usize| f64::from(u8::from(rate <= 7)), |rate: usize| f64::from(u8::from(rate <= 2)));
     link.run(Span::from_ms(1_000), near);
-    // Each of these seconds includes finding out.
+    // Each of these seconds includes the adaptation.
     let worse = link.run(Span::from_ms(1_000), far);
     assert!(f64::from(worse) > 0.7 * link.best(Span::from_ms(1_000), far), "{worse}");
     let better = link.run(Span::from_ms(1_000), near);
@@ -133,7 +134,8 @@ fn samples_are_at_most_one_in_twenty_milliseconds_and_once_each() {
     let table = table(2);
     let mut control = RateControl::new(Algorithm::MinstrelHt, &table, Rng::at(1, &["rates"]));
     let mut sampled = Vec::new();
-    // Everything but the lowest rate is lost, so that every chain that begins with another is a sample.
+    // All rates but the lowest lose everything, so that every chain that begins with another rate is a
+    // sample.
     for step in 0..5_000 {
         let now = Time::from_ns(step * 1_000_000);
         let chain = control.chain(&table, now);
@@ -146,7 +148,7 @@ fn samples_are_at_most_one_in_twenty_milliseconds_and_once_each() {
         control.on_attempt(&table, Attempted { rate, mpdus: 1, acknowledged }, now);
     }
     assert!(sampled.len() > 150, "{}", sampled.len());
-    // Three fit between updates: when one was made, and 20 and 40 ms later.
+    // Three samples fit between updates: at the update, and 20 and 40 ms later.
     assert!(sampled.len() <= 3 * 5_000 / 51 + 3, "{}", sampled.len());
     assert!(sampled.windows(2).filter(|pair| pair[1] - pair[0] < 20).all(|pair| pair[1] - pair[0] >= 10));
 }
@@ -190,7 +192,7 @@ fn ideal_begins_at_the_lowest_rate_and_follows_what_it_hears() {
     assert_eq!(rate_at(Some(90.0)), 7);
 }
 
-/// With as many tries as Linux has, each rate has two to seven, and what comes after them is another chain.
+/// With as many attempts as in Linux, each rate has two to seven, and then another chain follows.
 #[test]
 fn a_chain_has_the_tries_of_its_rates() {
     let table = table(1);

@@ -3,7 +3,7 @@
 mod canonical;
 
 use crate::mobility::Moved;
-use canonical::canonical;
+pub(crate) use canonical::canonical;
 use multihop_core::Span;
 use multihop_sim::config::Config;
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! Files of motion, as `[mobility]` names them: which of their nodes is which of ours.
 
-use crate::canonical::canonical;
 use crate::document::{Document, Result, key};
 use crate::error::{MobilityProblem, Place, Problem, ScenarioError};
+use crate::hash::canonical;
 use crate::hash::hexadecimal;
 use crate::mobility::trace::{Coordinates, Format, Times, Trace, TraceNode, Units, read_file};
 use crate::mobility::{after, decimetre, located};

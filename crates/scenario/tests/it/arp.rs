@@ -4,7 +4,7 @@
 use crate::common::capture::{Capture, Kind, Shared, read};
 use multihop_core::DropCause;
 use multihop_scenario::{Overrides, resolve};
-use multihop_sim::airlog::AirLog;
+use multihop_sim::logs::AirLog;
 use multihop_sim::outcome::Outcome;
 use multihop_sim::{Ties, World, run};
 

@@ -2,8 +2,8 @@
 
 use crate::common::capture::{Shared, read};
 use multihop_scenario::{Overrides, resolve};
-use multihop_sim::airlog::AirLog;
 use multihop_sim::config::Config;
+use multihop_sim::logs::AirLog;
 use multihop_sim::outcome::Outcome;
 use multihop_sim::{Ties, World, run};
 

@@ -1,22 +1,22 @@
-//! Keys in order: an indexed 4-ary heap.
+//! Indexed 4-ary min-heap of keys.
 
 const ARITY: usize = 4;
 
-/// Keys in a heap. The caller says how a key's place is kept: `place(key, at)` is called whenever a key comes
-/// to stand at a place.
+/// Keys in heap order. The caller tracks positions: `place(key, at)` is called whenever a key moves to
+/// position `at`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Heap {
     keys: Vec<u128>,
 }
 
 impl Heap {
-    /// How many keys there are.
+    /// Number of keys.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// All keys, in no order.
+    /// All keys, in no particular order.
     pub(super) fn keys(&self) -> impl Iterator<Item = u128> {
         self.keys.iter().copied()
     }
@@ -32,7 +32,7 @@ impl Heap {
         self.sift_up(self.keys.len() - 1, key, place);
     }
 
-    /// Takes the key at a place out.
+    /// Removes the key at a position.
     pub(super) fn remove(&mut self, at: usize, place: &mut impl FnMut(u128, usize)) {
         let last = self.keys.pop().expect("a removed key was there");
         if at == self.keys.len() {

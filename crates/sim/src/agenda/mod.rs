@@ -1,88 +1,90 @@
 //! The future-event set.
 //!
-//! Every pending event is a *slot*: a node's MAC timer, a flow's deadline, a frame's next edge. There are
-//! finitely many, known when the run starts, and each is pending at most once: arming an armed slot moves it,
-//! disarming is exact, and no stale entry is ever popped.
+//! A *slot* is one potential event: a node's MAC timer, a flow's deadline, the next edge of a frame. The set
+//! of slots is fixed when the run starts, and each slot is pending at most once. Arming an armed slot moves
+//! it, and disarming removes it at once, so that no stale entry is ever popped.
 //!
-//! What is due before a *horizon* lies in an unsorted array, in which arming and disarming cost nothing and
-//! the earliest is found by looking at all; what is due later lies in a timing wheel and a heap. Most timers
-//! of MACs are due soon and are disarmed before. The horizon is half a minute away at most, and comes nearer
-//! where much is pending.
+//! Events due before a *horizon* lie in an unsorted array: arming and disarming cost nothing, and a scan of
+//! the whole array finds the earliest. Later events lie in a timing wheel and a heap. Most MAC timers are due
+//! soon and are disarmed before they expire. The horizon is at most half a minute ahead, and closer where
+//! many events are pending.
 //!
-//! Events at the same instant are ordered by [`Lane`], then by slot. Only the order of an *owner's* slots may
-//! matter to results; [`Agenda::with_reversed_ties`] reverses that of owners, and a test demands that nothing
-//! changes.
+//! Events at the same instant are ordered by [`Lane`], then by slot. Results may depend only on the order of
+//! slots of one *owner*. [`Agenda::with_reversed_ties`] reverses the order of owners, and a test checks that
+//! results stay the same.
 
-mod far;
 mod heap;
-mod near;
+mod near_events;
+mod timing_wheel;
 
-use far::Far;
 use multihop_core::Time;
-use near::Near;
+use near_events::NearEvents;
+use timing_wheel::TimingWheel;
 
-/// A pending-event slot: an index given out by the world.
+/// Identifier of a potential event, assigned by the world.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Slot(pub u32);
 
-/// The order of events at one instant.
+/// Order of events at one instant.
 ///
-/// What a wire has sent leaves its queue first, so that whatever comes at this instant finds room. Frames end
-/// before anything else happens at a MAC, so that an ACK beats its own timeout. Frames start after what MACs
-/// and those above them do, so that two back-offs that run out in the same slot both transmit, and collide.
-/// What is recorded at an instant is what is so after it.
+/// * A wire dequeues a packet before anything arrives at the queue, so that the arrival finds room.
+/// * Frames end before other MAC events, so that an ACK precedes its own timeout.
+/// * Frames start after the events of MACs and upper layers, so that two back-offs that expire in the same
+///   slot both transmit and collide.
+/// * Records are last, so that they show the state after the instant.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Lane {
-    /// The last bit of a packet leaves the sending end of a wire.
+    /// End of the transmission of a packet by a wire.
     WireSent,
-    /// A frame ends at its listeners.
+    /// End of a frame at its listeners.
     AirEnd,
-    /// MAC timers.
+    /// Expiry of a MAC timer.
     Mac,
-    /// Everything above the MAC: link layer, transports, applications, arrivals over wires.
+    /// Event above the MAC: link layer, transport, application, or arrival over a wire.
     Upper,
-    /// A frame starts at its listeners.
+    /// Start of a frame at its listeners.
     AirStart,
-    /// Warm-up ends, or a row of the time series is written.
+    /// End of the warm-up, or a row of the time series.
     Record,
 }
 
 /// Position of a slot that is not pending.
 const ABSENT: u32 = u32::MAX;
-/// Set in the position of a slot that is in `far`.
+/// Bit that marks a position as one in `far`.
 const FAR: u32 = 1 << 31;
-/// Bits of a rank and of a lane in a key of `near`.
+/// Numbers of bits of a rank and of a lane in a key of `near`.
 const RANK_BITS: u32 = 24;
 const LANE_BITS: u32 = 3;
 const TIME_SHIFT: u32 = LANE_BITS + RANK_BITS;
-/// Keys of `near` say how late it is since `base`, in nanoseconds below this: half a minute.
-const REACH: u64 = Near::RANGE >> TIME_SHIFT;
-/// So many events at most are before the horizon, and so many are left or brought there.
+/// Span that keys of `near` cover from `base` on, in nanoseconds: half a minute.
+const REACH: u64 = NearEvents::RANGE >> TIME_SHIFT;
+/// Largest number of events before the horizon, and number of events moved there at a time.
 const NEAR_MOST: usize = 256;
 const NEAR_AGAIN: usize = 64;
 
-/// The future-event set; see the module's documentation.
+/// Future-event set; see the module's documentation.
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    /// Keys of what is due before the horizon: above [`Near::FIRST`], nanoseconds since `base`, lane, rank.
-    near: Near,
-    /// Where these are while they are sorted out.
-    spare: Near,
-    /// Keys of everything else: time (upper 64 bits), lane (above 32 bits), rank (lower 32 bits).
-    far: Far,
-    /// What is brought from there to `near`.
+    /// Keys of events before the horizon: [`NearEvents::FIRST`] plus nanoseconds since `base`, lane and rank.
+    near: NearEvents,
+    /// Buffer for the keys of `near` while the horizon moves.
+    spare: NearEvents,
+    /// Keys of all other events: time in nanoseconds (upper 64 bits), lane (next 32 bits), rank (lower 32
+    /// bits).
+    far: TimingWheel,
+    /// Buffer for keys that move from `far` to `near`.
     taken: Vec<u128>,
-    /// Position of each rank: in `near`, or in `far` with `FAR` set, or `ABSENT`.
+    /// Position of each rank: index in `near`, or position in `far` with the bit `FAR` set, or `ABSENT`.
     position: Vec<u32>,
-    /// In nanoseconds.
+    /// Time from which keys of `near` count, in nanoseconds.
     base: u64,
-    /// A key of `near`: those of events before the horizon are less.
+    /// Horizon, as a key of `near`: events due before it have smaller keys.
     horizon: u64,
-    /// None where slots are their own ranks.
+    /// Ranks of slots; none if each slot is its own rank.
     ranks: Option<Box<Ranks>>,
 }
 
-/// Rank of each slot, and its inverse.
+/// Rank of each slot, and the inverse permutation.
 #[derive(Clone, Debug)]
 struct Ranks {
     rank_of: Vec<u32>,
@@ -90,23 +92,23 @@ struct Ranks {
 }
 
 impl Agenda {
-    /// An empty agenda for so many slots.
+    /// Creates an empty agenda with the given number of slots.
     pub fn new(slots: usize) -> Agenda {
         assert!(slots < 1 << RANK_BITS, "{slots} slots are too many");
         Agenda {
-            near: Near::with_room(NEAR_MOST),
-            spare: Near::with_room(NEAR_MOST),
-            far: Far::default(),
+            near: NearEvents::with_room(NEAR_MOST),
+            spare: NearEvents::with_room(NEAR_MOST),
+            far: TimingWheel::default(),
             taken: Vec::new(),
             position: vec![ABSENT; slots],
             base: 0,
-            horizon: Near::NONE,
+            horizon: NearEvents::NONE,
             ranks: None,
         }
     }
 
-    /// The same for the slots `0..owners.len()`, where ties between owners, of which `owners[i]` is that of
-    /// slot `i`, are resolved the other way round.
+    /// Creates an empty agenda that reverses the order of owners among simultaneous events. `owners[i]` is
+    /// the owner of slot `i`.
     pub fn with_reversed_ties(owners: &[u32]) -> Agenda {
         let mut slot_of: Vec<u32> = (0..owners.len() as u32).collect();
         slot_of.sort_by_key(|slot| (std::cmp::Reverse(owners[*slot as usize]), *slot));
@@ -127,11 +129,11 @@ impl Agenda {
         Slot(self.ranks.as_ref().map_or(rank as u32, |ranks| ranks.slot_of[rank]))
     }
 
-    /// Makes `slot` pending at `time` in `lane`; if it was pending already, it is moved there.
+    /// Schedules `slot` at `time` in `lane`; a pending slot is moved.
     pub fn arm(&mut self, slot: Slot, time: Time, lane: Lane) {
         let rank = self.rank(slot);
         let at = self.position[rank as usize];
-        // Before `base` this is very late.
+        // Times before `base` wrap around to very large values.
         let since_base = time.ns().wrapping_sub(self.base);
         let key = near_key(since_base, lane as u64, rank);
         if since_base >= REACH || key >= self.horizon || (at >= FAR && at != ABSENT) {
@@ -141,8 +143,7 @@ impl Agenda {
         self.position[rank as usize] = at as u32;
     }
 
-    /// The same, where so much lies before the horizon that looking at all takes long: the later part goes
-    /// into `far`.
+    /// Variant of [`Agenda::arm`] for a full `near`: moves its later half into `far` first.
     #[cold]
     fn arm_in_crowd(&mut self, slot: Slot, time: Time, lane: Lane) {
         let later = self.near.of_rank(NEAR_AGAIN);
@@ -150,7 +151,7 @@ impl Agenda {
         self.arm(slot, time, lane);
     }
 
-    /// The same, where the slot of this rank is in `far`, or comes there.
+    /// Variant of [`Agenda::arm`] for a slot that is in `far` or moves there.
     #[inline(never)]
     fn arm_late(&mut self, rank: u32, at: u32, time: u64, lane: Lane) {
         if time < self.base {
@@ -174,7 +175,7 @@ impl Agenda {
         self.far.push(key, &mut keep(&mut self.position));
     }
 
-    /// Makes `slot` not pending; it may be not pending already.
+    /// Cancels the event of `slot`, if it is pending.
     #[inline]
     pub fn disarm(&mut self, slot: Slot) {
         let rank = self.rank(slot) as usize;
@@ -189,30 +190,30 @@ impl Agenda {
         self.remove_far(at);
     }
 
-    /// Is the slot pending?
+    /// Whether the slot is pending.
     pub fn is_armed(&self, slot: Slot) -> bool {
         self.position[self.rank(slot) as usize] != ABSENT
     }
 
-    /// All pending events, in no order.
+    /// Pending events, in no particular order.
     pub fn pending(&self) -> impl Iterator<Item = (Time, Slot)> {
         let near = self.near.keys().map(|key| (self.time_of(key), rank_in(key)));
         let far = self.far.keys().map(|key| ((key >> 64) as u64, key as u32 as usize));
         near.chain(far).map(|(time, rank)| (Time::from_ns(time), self.slot(rank)))
     }
 
-    /// When the earliest pending event is due.
+    /// Time of the earliest pending event.
     pub fn next(&mut self) -> Option<Time> {
         let first = self.first_key();
-        (first != Near::NONE).then(|| Time::from_ns(self.time_of(first)))
+        (first != NearEvents::NONE).then(|| Time::from_ns(self.time_of(first)))
     }
 
-    /// The earliest pending event, if it is due up to `end`; it is pending no more.
+    /// Removes and returns the earliest pending event that is due at or before `end`.
     #[inline]
     pub fn pop_until(&mut self, end: Time) -> Option<(Time, Slot)> {
         let first = self.first_key();
         let time = Time::from_ns(self.time_of(first));
-        if first == Near::NONE || time > end {
+        if first == NearEvents::NONE || time > end {
             return None;
         }
         let rank = rank_in(first);
@@ -220,41 +221,41 @@ impl Agenda {
         Some((time, self.slot(rank)))
     }
 
-    /// The least key of `near`, where something comes if anything is pending.
+    /// Smallest key of `near`, which is refilled from `far` if it is empty.
     #[inline]
     fn first_key(&mut self) -> u64 {
         let least = self.near.least();
-        if least == Near::NONE { self.bring_near() } else { least }
+        if least == NearEvents::NONE { self.bring_near() } else { least }
     }
 
-    /// When the event of a key of `near` is due, in nanoseconds.
+    /// Time of the event with a key of `near`, in nanoseconds.
     #[inline]
     fn time_of(&self, key: u64) -> u64 {
         self.base + since_base(key)
     }
 
-    /// The slot of this rank, whose key stands at this place of `near`, is not pending any more.
+    /// Removes the slot of this rank from position `at` of `near`.
     #[inline]
     fn remove_near(&mut self, rank: usize, at: u32) {
         let moved = rank_in(self.near.remove(at as usize));
         self.position[moved] = at;
-        self.position[rank] = ABSENT; // it may be the same
+        self.position[rank] = ABSENT; // the moved key may be the removed one
     }
 
     fn remove_far(&mut self, at: u32) {
         self.far.remove((at ^ FAR) as usize, &mut keep(&mut self.position));
     }
 
-    /// Nothing is left before the horizon: the next events come there. Returns the least key.
+    /// Refills an empty `near` with the next events of `far`. Returns the smallest key.
     #[cold]
     fn bring_near(&mut self) -> u64 {
         let (position, taken) = (&mut self.position, &mut self.taken);
         let first = self.far.take_first(NEAR_AGAIN, REACH, taken, &mut keep(position));
-        let Some((base, horizon)) = first else { return Near::NONE };
+        let Some((base, horizon)) = first else { return NearEvents::NONE };
         self.base = base;
         let later = (horizon >> 64) as u64 - base;
         self.horizon =
-            if later < REACH { near_key(later, far_lane(horizon), horizon as u32) } else { Near::NONE };
+            if later < REACH { near_key(later, far_lane(horizon), horizon as u32) } else { NearEvents::NONE };
         for key in self.taken.drain(..) {
             let (since_base, rank) = ((key >> 64) as u64 - base, key as u32);
             self.position[rank as usize] = self.near.push(near_key(since_base, far_lane(key), rank)) as u32;
@@ -262,19 +263,19 @@ impl Agenda {
         self.near.least()
     }
 
-    /// An event comes earlier than all that have been: none is due before the horizon, until the next is
-    /// looked for.
+    /// Rebases `near` for an event earlier than `base`: all events move to `far`, and the next look-up
+    /// refills `near`.
     #[cold]
     fn begin_at(&mut self, base: u64) {
-        self.sort_out(Near::FIRST);
+        self.sort_out(NearEvents::FIRST);
         self.base = base;
     }
 
-    /// What is not due before this horizon goes from `near` into `far`.
+    /// Moves the events at or after this horizon from `near` into `far`.
     fn sort_out(&mut self, horizon: u64) {
         self.horizon = horizon;
         let least = self.near.least();
-        if least != Near::NONE {
+        if least != NearEvents::NONE {
             self.far.begin_at(self.time_of(least));
         }
         std::mem::swap(&mut self.near, &mut self.spare);
@@ -292,21 +293,21 @@ impl Agenda {
     }
 }
 
-/// A key of `near`, of an event that is due so many nanoseconds after `base`.
+/// Builds a key of `near` for an event due `since_base` nanoseconds after `base`.
 #[inline]
 fn near_key(since_base: u64, lane: u64, rank: u32) -> u64 {
-    Near::FIRST | since_base << TIME_SHIFT | lane << RANK_BITS | u64::from(rank)
+    NearEvents::FIRST | since_base << TIME_SHIFT | lane << RANK_BITS | u64::from(rank)
 }
 
 fn since_base(key: u64) -> u64 {
-    (key ^ Near::FIRST) >> TIME_SHIFT
+    (key ^ NearEvents::FIRST) >> TIME_SHIFT
 }
 
 fn lane_in(key: u64) -> u64 {
     key >> RANK_BITS & ((1 << LANE_BITS) - 1)
 }
 
-/// The lane in a key of `far`.
+/// Lane of a key of `far`.
 fn far_lane(key: u128) -> u64 {
     (key >> 32) as u64 & ((1 << LANE_BITS) - 1)
 }
@@ -315,7 +316,7 @@ fn rank_in(key: u64) -> usize {
     (key & ((1 << RANK_BITS) - 1)) as usize
 }
 
-/// Writes down where keys stand in `far`.
+/// Callback that records the positions of keys of `far`.
 fn keep(position: &mut [u32]) -> impl FnMut(u128, usize) {
     move |key, at| position[(key & 0xffff_ffff) as usize] = at as u32 | FAR
 }
@@ -326,9 +327,9 @@ mod tests {
     use multihop_core::Rng;
     use std::collections::BTreeSet;
 
-    /// Against a plain ordered set, over random operations: few slots, and more than are looked at one by
-    /// one; many at one instant, some in each bucket of the wheel, and beyond its end. Some are due long
-    /// after the others, so that the horizon moves.
+    /// Random operations against a plain ordered set: with few slots and with more than one scan covers; with
+    /// many events at one instant, some per bucket of the wheel, and some beyond its end. Some are due much
+    /// later than the others, so that the horizon moves.
     #[test]
     fn agrees_with_an_ordered_set() {
         let few = [(97, 100_000, false, 1), (97, 100_000, true, 1)];
@@ -370,7 +371,7 @@ mod tests {
         }
     }
 
-    /// However much is at one instant, few are looked at one by one, then and later.
+    /// A burst of simultaneous events never leaves more than [`NEAR_MOST`] events in `near`.
     #[test]
     fn a_burst_does_not_crowd_what_is_near() {
         let slots = 5_000;
@@ -386,7 +387,7 @@ mod tests {
         }
     }
 
-    /// Bursts that recur come to one bucket of the wheel after the other: none keeps the room of its burst.
+    /// Recurring bursts fill one bucket of the wheel after another; no bucket keeps the memory of its burst.
     #[test]
     fn bursts_leave_no_room_behind() {
         let slots = 2_000;

@@ -1,92 +1,91 @@
-//! Packets that come from outside of the run, and what becomes of them: what
-//! [`World::inject`](crate::World::inject) takes, and [`World::poll_outcome`](crate::World::poll_outcome)
-//! returns.
+//! Packets injected from outside the run, and their outcomes: the input of
+//! [`World::inject`](crate::World::inject) and the output of
+//! [`World::poll_outcome`](crate::World::poll_outcome).
 //!
-//! The simulator knows how long they are, never what is in them, but for headers that a capture shows: the
-//! program that injects a packet keeps its bytes, by its number.
+//! The simulator knows the lengths of injected packets, and their headers where a capture shows them. The
+//! program that injects a packet keeps its bytes, by packet number.
 
 use multihop_core::{DropCause, Ecn, FlowId, HeaderBytes, NodeId, Segment, Time};
 use multihop_transport::{Delivered, Endpoint, Progress};
 
-/// A packet from outside.
+/// Packet to inject into a flow.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Injection {
-    /// Its flow, whose application is [`External`](crate::config::AppConfig::External): it goes from the
-    /// flow's source to its destination.
+    /// Flow of the packet, with the application [`External`](crate::config::AppConfig::External). The packet
+    /// goes from the flow's source to its destination.
     pub flow: FlowId,
     /// Payload bytes, which goodput counts.
     pub payload: u32,
-    /// Bytes of network and transport headers: together with the payload what the MAC is asked to carry.
+    /// Bytes of network and transport headers. The MAC carries these and the payload.
     pub header: u32,
     /// ECN codepoint of the network header.
     pub ecn: Ecn,
-    /// Which connection it is of: queues that keep flows apart keep these apart.
+    /// Number of the packet's connection, by which fair queues separate flows.
     pub stream: u16,
-    /// Its congestion header, whose bytes are among those of `header`; routers of the flow's scheme change
-    /// it.
+    /// Congestion header, whose bytes are part of `header`. Routers of the flow's scheme change it.
     pub congestion: HeaderBytes,
 }
 
-/// A frame from outside, which goes one hop: the program that injects it does the routing.
+/// Frame to inject for a single hop, for programs that do their own routing.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct OutsideFrame {
-    /// Its transmitter.
+    /// Transmitter.
     pub from: NodeId,
-    /// The neighbour that it is for; none for a broadcast, which is sent at the control rate and reaches
-    /// everyone around, or not.
+    /// Receiver, a neighbour of the transmitter; none for a broadcast, which is sent at the control rate and
+    /// not acknowledged.
     pub to: Option<NodeId>,
-    /// Bytes that the MAC is asked to carry.
+    /// Bytes that the MAC carries.
     pub size: u32,
 }
 
-/// What became of a packet or a frame from outside. Each has one outcome, but a broadcast one for each node
-/// that hears it, around one that says that it was sent; those that are still queued have none yet.
+/// Outcome of an injected packet or frame. Each has one outcome, except a broadcast: one for each node that
+/// receives it, and one for its transmission. Packets still queued have none yet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PacketOutcome {
-    /// It reached its destination.
+    /// The packet reached its destination.
     Delivered {
-        /// The number that `inject` returned.
+        /// Packet number that `inject` returned.
         number: u64,
-        /// When.
+        /// Time of delivery.
         at: Time,
-        /// Its ECN codepoint then.
+        /// ECN codepoint at delivery.
         ecn: Ecn,
-        /// Its congestion header then.
+        /// Congestion header at delivery.
         congestion: HeaderBytes,
-        /// Hops that it took.
+        /// Number of hops taken.
         hops: u16,
     },
-    /// A frame reached this node.
+    /// The frame reached a node.
     Heard {
-        /// The number that `inject_frame` returned.
+        /// Frame number that `inject_frame` returned.
         number: u64,
-        /// When.
+        /// Time of reception.
         at: Time,
-        /// Where.
+        /// Node that received the frame.
         node: NodeId,
     },
-    /// A broadcast was sent. Its listeners receive it now, or as much later as light takes.
+    /// The broadcast was sent. Its listeners receive it now, or one propagation delay later.
     Sent {
-        /// The number that `inject_frame` returned.
+        /// Frame number that `inject_frame` returned.
         number: u64,
-        /// When.
+        /// Time at which the transmission ended.
         at: Time,
     },
-    /// It was lost.
+    /// The packet was lost.
     Lost {
-        /// The number that `inject` returned.
+        /// Packet number that `inject` returned.
         number: u64,
-        /// When.
+        /// Time of the loss.
         at: Time,
-        /// Where.
+        /// Node at which the packet was lost.
         node: NodeId,
-        /// Why.
+        /// Cause of the loss.
         cause: DropCause,
     },
 }
 
 impl PacketOutcome {
-    /// The number of the packet.
+    /// Number of the packet or frame.
     pub fn number(&self) -> u64 {
         match self {
             PacketOutcome::Delivered { number, .. }
@@ -96,7 +95,7 @@ impl PacketOutcome {
         }
     }
 
-    /// When it happened.
+    /// Time of the outcome.
     pub fn at(&self) -> Time {
         match self {
             PacketOutcome::Delivered { at, .. }
@@ -107,7 +106,7 @@ impl PacketOutcome {
     }
 }
 
-/// Both ends of a flow whose packets come from outside: what arrives counts, and nothing is answered.
+/// Endpoint of a flow with injected packets, at both ends: arrivals are counted, and nothing is answered.
 pub(crate) struct Outside;
 
 impl Endpoint for Outside {

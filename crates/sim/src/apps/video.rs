@@ -1,37 +1,37 @@
-//! A video source: frames at a rate, in groups of pictures.
+//! Video source: frames at a fixed rate, in groups of pictures.
 
 use multihop_core::{Rng, Span, Time};
 use serde::Serialize;
 
-/// A video that is made while it is sent, as by a camera.
+/// Live video, encoded while it is sent, as by a camera.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct VideoConfig {
     /// Frames per second.
     pub frame_rate: f64,
-    /// Payload in bits per second, as a mean over groups of pictures.
+    /// Mean payload rate over a group of pictures, in bits per second.
     pub rate_bps: f64,
-    /// Frames of a group of pictures: a key frame and those that say how they differ from the one before.
-    /// One: all are alike.
+    /// Number of frames in a group of pictures: one key frame and the frames that encode differences. One if
+    /// all frames are alike.
     pub gop: u32,
-    /// Size of a key frame over that of another.
+    /// Ratio of a key frame's size to another frame's size.
     pub key_ratio: f64,
-    /// Coefficient of variation of sizes around those that the pattern gives them, lognormally; 0 for none.
+    /// Coefficient of variation of lognormal frame sizes around the sizes of the pattern; 0 for none.
     pub variation: f64,
-    /// How long after it was made a frame is to be shown.
+    /// Time from a frame's creation to its playback.
     pub deadline: Span,
-    /// While more than this waits at the sender, in bytes, frames are not sent at all; none for no bound.
+    /// Backlog of the sender in bytes above which frames are skipped; none for no limit.
     pub buffer: Option<u64>,
 }
 
 impl VideoConfig {
-    /// Mean size in bytes of frames that are no key frames.
+    /// Mean size in bytes of frames other than key frames.
     pub fn least_mean_frame(&self) -> f64 {
         let frame = self.rate_bps / 8.0 / self.frame_rate;
         frame * f64::from(self.gop) / (f64::from(self.gop) - 1.0 + self.key_ratio)
     }
 
-    /// Bytes of the first so many frames before variation, so that rounding to whole bytes does not change
-    /// the rate.
+    /// Total bytes of the first `frames` frames before variation. Sizes are differences of these totals, so
+    /// that rounding to whole bytes keeps the rate.
     fn bytes_of(&self, frames: u64) -> u64 {
         let key_frames = frames.div_ceil(u64::from(self.gop));
         let least_frames = frames as f64 + (self.key_ratio - 1.0) * key_frames as f64;
@@ -39,16 +39,17 @@ impl VideoConfig {
     }
 }
 
-/// Makes the frames of a video one after another.
+/// Generator of the frames of a video.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Camera {
     began: Option<Time>,
-    /// Frames made so far.
+    /// Number of frames made so far.
     made: u64,
 }
 
 impl Camera {
-    /// Makes a frame now: its bytes, and when the next one is made. Frames keep to the grid of their rate.
+    /// Makes a frame now. Returns its size in bytes and the time of the next frame. Frames stay on the grid
+    /// of the frame rate.
     pub(super) fn frame(&mut self, video: &VideoConfig, now: Time, rng: &mut Rng) -> (u64, Time) {
         let began = *self.began.get_or_insert(now);
         let before = video.bytes_of(self.made);
@@ -59,13 +60,13 @@ impl Camera {
     }
 }
 
-/// A lognormal number with mean 1 and this coefficient of variation.
+/// Lognormal random number with mean 1 and this coefficient of variation.
 fn varied(variation: f64, rng: &mut Rng) -> f64 {
     if variation == 0.0 {
         return 1.0;
     }
     let spread = (variation * variation).ln_1p().sqrt();
-    // Box and Muller's way to a normal number.
+    // Normal random number by Box and Muller.
     let radius = (2.0 * rng.exponential(1.0)).sqrt();
     let normal = radius * (std::f64::consts::TAU * rng.unit()).cos();
     (spread * normal - 0.5 * spread * spread).exp()
@@ -87,7 +88,7 @@ mod tests {
         }
     }
 
-    /// So many frames, as bytes and seconds from the first.
+    /// Makes `count` frames: bytes, and seconds since the first.
     fn frames(video: &VideoConfig, count: usize) -> Vec<(u64, f64)> {
         let mut rng = Rng::at(1, &["video"]);
         let mut camera = Camera::default();

@@ -1,4 +1,4 @@
-//! The times that closed forms are made of.
+//! Durations that closed forms of 802.11 throughput use.
 
 use crate::config::Config;
 use crate::mac::Timing;
@@ -6,36 +6,37 @@ use crate::medium::RateClass;
 use multihop_core::Span;
 use multihop_link::PhyTimes;
 
-/// Spaces, slots and airtimes of a configuration, with preambles and the rounding of its rules, at its
-/// nominal rates.
+/// Interframe spaces, slot and airtimes of a configuration at its nominal rates, with preambles and the
+/// rounding of its rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Airtimes {
     /// Slot time.
     pub slot: Span,
-    /// Short inter-frame space.
+    /// Short interframe space.
     pub sifs: Span,
-    /// Distributed inter-frame space.
+    /// Distributed coordination function interframe space.
     pub difs: Span,
-    /// Extended inter-frame space.
+    /// Extended interframe space.
     pub eifs: Span,
-    /// Of an RTS.
+    /// Airtime of an RTS.
     pub rts: Span,
-    /// Of a CTS.
+    /// Airtime of a CTS.
     pub cts: Span,
-    /// Of the DATA frame that was asked for.
+    /// Airtime of the DATA frame of the requested length.
     pub data: Span,
-    /// Of an ACK.
+    /// Airtime of an ACK.
     pub ack: Span,
-    /// Of a `BlockAck`; zero without aggregation.
+    /// Airtime of a `BlockAck`; zero without aggregation.
     pub block_ack: Span,
-    /// First contention window.
+    /// Minimum contention window, in slots.
     pub cw_min: u32,
-    /// Largest contention window.
+    /// Maximum contention window, in slots.
     pub cw_max: u32,
 }
 
 impl Airtimes {
-    /// Of a configuration; `frame_bytes` are those of the DATA frame, MAC header and FCS included.
+    /// Computes the airtimes of a configuration; `frame_bytes` is the length of the DATA frame, MAC header
+    /// and FCS included.
     pub fn new(config: &Config, frame_bytes: u32) -> Airtimes {
         let timing = Timing::new(config);
         Airtimes {
@@ -54,7 +55,7 @@ impl Airtimes {
     }
 }
 
-/// What estimators and models of links know of the PHY and the MAC of a configuration.
+/// PHY and MAC durations of a configuration, for estimators and models of links.
 pub fn phy_times(config: &Config) -> PhyTimes {
     Timing::new(config).phy_times()
 }

@@ -1,4 +1,4 @@
-//! Which links exclude each other.
+//! Conflicts between links: pairs that cannot be used at the same time.
 
 use crate::mac::Timing;
 use crate::medium::{Collisions, Links, RateClass};
@@ -6,70 +6,73 @@ use crate::routing::LEAST_DELIVERY;
 use multihop_core::NodeId;
 use multihop_dot11::ACK_BYTES;
 
-/// Five ways in which the exchanges of two links may exclude each other, each a list of pairs of indices into
-/// the list of links, the smaller index first.
+/// Pairs of links that exclude each other, by five definitions. Each list has pairs of indices into the list
+/// of links, the smaller index first.
 ///
-/// A signal is *fatal* to a frame if the frame is lost whatever the two begin with: in a medium with capture,
-/// if the frame is not stronger by the capture ratio; without capture (and for measured delivery), if the
-/// signal is audible at all; with SINR, if even a frame of 14 bytes would get through it with less than 1 %.
-/// There a shorter overlap may do no harm, so that times that exclude each other may still overlap by that
-/// little.
+/// A signal is *fatal* to a frame if the frame is lost whichever of the two begins first:
+///
+/// * with capture, if the frame is not stronger by the capture ratio;
+/// * without capture, and for measured delivery, if the signal is audible;
+/// * with SINR, if even a frame of 14 bytes arrives with a probability below 1 %.
+///
+/// With SINR a shorter overlap may do no harm, so that exchanges that exclude each other may still overlap
+/// slightly.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conflicts {
-    /// DATA of one and DATA of the other cannot both arrive if they overlap: they share a node, or one is
-    /// fatal to the other. This follows from the medium alone, whatever the MAC does.
+    /// Pairs whose DATA frames cannot both arrive if they overlap: the links share a node, or one DATA frame
+    /// is fatal to the other. Follows from the medium alone, for any MAC.
     pub data: Vec<(usize, usize)>,
-    /// No two frames of the exchanges can both arrive if they overlap: the links share a node, or every frame
-    /// of one and every frame of the other are as above. Then the exchanges are disjoint from the first bit
+    /// Pairs of which no two frames can both arrive if they overlap: the links share a node, or every frame
+    /// of one exchange is fatal to every frame of the other. Such exchanges are disjoint from the first bit
     /// to the last.
     pub exchange: Vec<(usize, usize)>,
-    /// Carrier sense keeps them apart, but for simultaneous starts: the links share a node, or one sender
-    /// senses the other, or any frame of one is fatal to one of the other.
+    /// Pairs that carrier sense separates, except for simultaneous starts: the links share a node, or one
+    /// sender senses the other, or some frame of one exchange is fatal to a frame of the other.
     pub sensing: Vec<(usize, usize)>,
-    /// They are in each other's interference sets: the links share a node, or an endpoint of one senses an
-    /// endpoint of the other (Tan, Jiang, Zhang and Shen, section II). Receivers count, whatever their frames
+    /// Pairs in each other's interference sets (Tan, Jiang, Zhang and Shen, section II): the links share a
+    /// node, or an endpoint of one senses an endpoint of the other. Receivers count, whatever their frames
     /// would destroy.
     pub interference: Vec<(usize, usize)>,
-    /// Hidden senders: neither senses the other, and DATA of one and DATA of the other cannot both arrive if
-    /// they overlap.
+    /// Pairs of hidden senders: neither senses the other, and their DATA frames cannot both arrive if they
+    /// overlap.
     pub hidden: Vec<(usize, usize)>,
 }
 
-/// In which of the ways two links exclude each other.
+/// Definitions of conflict that hold for one pair of links.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Conflict {
-    /// See [`Conflicts::data`].
+    /// Whether the pair is in [`Conflicts::data`].
     pub data: bool,
-    /// See [`Conflicts::exchange`].
+    /// Whether the pair is in [`Conflicts::exchange`].
     pub exchange: bool,
-    /// See [`Conflicts::sensing`].
+    /// Whether the pair is in [`Conflicts::sensing`].
     pub sensing: bool,
-    /// See [`Conflicts::interference`].
+    /// Whether the pair is in [`Conflicts::interference`].
     pub interference: bool,
-    /// See [`Conflicts::hidden`].
+    /// Whether the pair is in [`Conflicts::hidden`].
     pub hidden: bool,
 }
 
 impl Conflicts {
-    /// Among these links. Those that are not `by_air` exclude nothing; all others are there both ways, as
-    /// routes need them.
+    /// Computes the conflicts among these links. Links that are not `by_air` exclude nothing; all others
+    /// exist in both directions, as routes need them.
     pub(super) fn new(
         used: &[(NodeId, NodeId)],
         by_air: impl Fn(&(NodeId, NodeId)) -> bool,
         links: &Links,
         timing: &Timing,
     ) -> Conflicts {
-        let near = Near::new(used, &by_air, links);
+        let near = ConflictCandidates::new(used, &by_air, links);
         let firsts = used.iter().enumerate().filter(|(_, link)| by_air(link));
         let pairs = firsts.flat_map(|(a, link)| near.later(a, *link).into_iter().map(move |b| (a, b)));
-        Conflicts::of(pairs, used, &Air { links, timing })
+        Conflicts::of(pairs, used, &FrameConflicts { links, timing })
     }
 
-    /// Of pairs of links, which are in order.
+    /// Computes the conflicts of the given pairs of links, which are sorted.
     fn of(
         pairs: impl Iterator<Item = (usize, usize)>,
         used: &[(NodeId, NodeId)],
-        air: &Air<'_>,
+        air: &FrameConflicts<'_>,
     ) -> Conflicts {
         let mut made = Conflicts::default();
         for (a, b) in pairs {
@@ -89,17 +92,21 @@ impl Conflicts {
     }
 }
 
-/// Which links can exclude each other at all: those of which an end of one is an end of the other, hears one,
-/// or is heard by one. Of a large network that is a small part of all pairs.
-struct Near {
-    /// By node: itself, the nodes that it hears, and those that hear it.
+/// Candidates for conflicts: links of which an endpoint is, hears, or is heard by an endpoint of the other.
+/// In a large network they are a small part of all pairs.
+struct ConflictCandidates {
+    /// For each node: itself, the nodes that it hears, and those that hear it.
     nodes: Vec<Vec<NodeId>>,
-    /// By node: the links by air that begin or end there.
+    /// For each node: the radio links that begin or end there.
     ends: Vec<Vec<usize>>,
 }
 
-impl Near {
-    fn new(used: &[(NodeId, NodeId)], by_air: impl Fn(&(NodeId, NodeId)) -> bool, links: &Links) -> Near {
+impl ConflictCandidates {
+    fn new(
+        used: &[(NodeId, NodeId)],
+        by_air: impl Fn(&(NodeId, NodeId)) -> bool,
+        links: &Links,
+    ) -> ConflictCandidates {
         let all = || (0..links.nodes() as u32).map(NodeId);
         let mut nodes: Vec<Vec<NodeId>> = all().map(|node| vec![node]).collect();
         for from in all() {
@@ -113,10 +120,10 @@ impl Near {
             ends[from.index()].push(index);
             ends[to.index()].push(index);
         }
-        Near { nodes, ends }
+        ConflictCandidates { nodes, ends }
     }
 
-    /// The links by air near this one that come after it, in order.
+    /// Radio links near this one with a larger index, sorted.
     fn later(&self, index: usize, (from, to): (NodeId, NodeId)) -> Vec<usize> {
         let mut nodes = [&*self.nodes[from.index()], &*self.nodes[to.index()]].concat();
         nodes.sort_unstable();
@@ -129,16 +136,16 @@ impl Near {
     }
 }
 
-/// A frame on its way: from, to, and at which of the rates of its link.
+/// Frame in flight: transmitter, receiver, and rate class.
 type Flight = (NodeId, NodeId, RateClass);
 
-/// The medium as it looks to single frames.
-struct Air<'a> {
+/// Medium, with the tests for pairs of frames.
+struct FrameConflicts<'a> {
     links: &'a Links,
     timing: &'a Timing,
 }
 
-impl Air<'_> {
+impl FrameConflicts<'_> {
     fn conflict(&self, a: (NodeId, NodeId), b: (NodeId, NodeId)) -> Conflict {
         let data = |(from, to): (NodeId, NodeId)| (from, to, RateClass::Data);
         let excludes = self.exclude(data(a), data(b));
@@ -160,12 +167,12 @@ impl Air<'_> {
         }
     }
 
-    /// Can at most one of two frames that overlap arrive?
+    /// Whether at most one of two overlapping frames can arrive.
     fn exclude(&self, one: Flight, other: Flight) -> bool {
         self.is_fatal(other.0, one) || self.is_fatal(one.0, other)
     }
 
-    /// Is a signal of `source` fatal to the frame?
+    /// Whether a signal of `source` is fatal to the frame.
     fn is_fatal(&self, source: NodeId, (from, to, class): Flight) -> bool {
         let signal = self.links.between(from, to).expect("links by air are there both ways");
         let Some(noise) = self.links.between(source, to) else { return false };
@@ -185,12 +192,12 @@ impl Air<'_> {
         }
     }
 
-    /// Is the medium busy at one of two nodes while the other sends?
+    /// Whether the medium is busy at one of two nodes while the other sends.
     fn either_senses(&self, one: NodeId, other: NodeId) -> bool {
         self.senses(one, other) || self.senses(other, one)
     }
 
-    /// Is the medium busy at `node` while `source` sends?
+    /// Whether the medium is busy at `node` while `source` sends.
     fn senses(&self, node: NodeId, source: NodeId) -> bool {
         let Some(link) = self.links.between(source, node) else { return false };
         let locks = match &self.timing.collisions {
@@ -201,7 +208,7 @@ impl Air<'_> {
     }
 }
 
-/// Every kind of frame that an exchange over a link may have.
+/// Frames that an exchange over a link may have.
 fn frames((sender, receiver): (NodeId, NodeId)) -> [Flight; 4] {
     [
         (sender, receiver, RateClass::Control),
@@ -222,7 +229,7 @@ mod tests {
 
     const NODES: u32 = 60;
 
-    /// Nodes at random in a square, so wide in metres that most are out of reach of each other.
+    /// Nodes at random in a square of `side` metres, most of them out of reach of each other.
     fn scattered(model: MediumModel, side: f64) -> Config {
         let mut config = config(DcfRules::IEEE, None);
         config.medium.model = model;
@@ -233,7 +240,7 @@ mod tests {
         config
     }
 
-    /// Signals between nodes of near numbers, many of them one way.
+    /// Signals between nodes of near numbers, many in one direction only.
     fn measured() -> MediumModel {
         let mut rng = Rng::at(1, &["links"]);
         let pairs = (0..NODES).flat_map(|a| (a + 1..NODES.min(a + 4)).map(move |b| (a, b)));
@@ -271,10 +278,10 @@ mod tests {
             let (links, timing) = quality.parts();
             let used: Vec<_> = quality.usable().iter().map(|(from, to, _)| (*from, *to)).collect();
             let pairs = || (0..used.len()).flat_map(|a| (a + 1..used.len()).map(move |b| (a, b)));
-            let all = Conflicts::of(pairs(), &used, &Air { links, timing });
+            let all = Conflicts::of(pairs(), &used, &FrameConflicts { links, timing });
             assert_eq!(Conflicts::new(&used, |_| true, links, timing), all);
             let most = pairs().count();
-            let near = Near::new(&used, |_| true, links);
+            let near = ConflictCandidates::new(&used, |_| true, links);
             let looked_at: usize = (0..used.len()).map(|a| near.later(a, used[a]).len()).sum();
             assert!(looked_at < most * 9 / 10, "{looked_at} of {most}");
             for list in [&all.data, &all.exchange, &all.sensing, &all.interference, &all.hidden] {

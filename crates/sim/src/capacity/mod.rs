@@ -1,16 +1,14 @@
-//! What the stated channel can carry at all: the airtime that each flow needs on each link of its path, with
-//! what the channel loses sent again, and which links cannot be used at once. Nothing runs; links, airtimes
-//! and static routes are those that a run would use. A routing protocol may find other routes, of which this
-//! knows nothing.
+//! Upper bounds on capacity: the airtime that each flow needs on each link of its path, retransmissions of
+//! lost frames included, and the links that exclude each other. Nothing is simulated; links, airtimes and
+//! static routes are those of a run. Routes that a routing protocol may find instead are not considered.
 //!
-//! From this a bound on goodput follows by linear programming over sets of links that exclude each other,
-//! which is left to the caller.
+//! The caller computes a bound on goodput by linear programming over sets of links that exclude each other.
 
 mod airtimes;
 mod conflict;
-mod crossing;
 mod demand;
 mod opportunity;
+mod packet_cost;
 mod tries;
 
 pub use airtimes::{Airtimes, phy_times};
@@ -21,21 +19,21 @@ use crate::config::Config;
 use crate::routing::{LinkQuality, Routes};
 use multihop_core::NodeId;
 
-/// What flows need of the channel, and which links share it.
+/// Airtime demands of flows, and conflicts between links.
 #[derive(Clone, Debug)]
 pub struct Capacity {
-    /// The directed links that some flow's packets or acknowledgements cross: sender and receiver.
+    /// Directed links, sender and receiver, that packets or acknowledgements of a flow use.
     pub links: Vec<(NodeId, NodeId)>,
-    /// What the flows need, in the order of the configuration.
+    /// Demands of the flows, in the order of the configuration.
     pub demands: Vec<Demand>,
-    /// Which of the links exclude each other. Wires exclude nothing.
+    /// Conflicts between the links. Wires exclude nothing.
     pub conflicts: Conflicts,
-    /// Whether nodes move or are switched off, so that all this is of the start only.
+    /// Whether nodes move or are switched off, so that the result holds for the start only.
     pub changes: bool,
 }
 
 impl Capacity {
-    /// Of a configuration.
+    /// Computes the capacity of a configuration.
     pub fn new(config: &Config) -> Capacity {
         let quality = LinkQuality::new(config);
         let routes = Routes::new(config, &quality);

@@ -1,4 +1,4 @@
-//! What a transmission opportunity holds of packets that wait without end, on an idle channel.
+//! Contents of a transmission opportunity of a backlogged station on an idle channel.
 
 use super::tries::ns;
 use crate::config::AggregationConfig;
@@ -7,24 +7,24 @@ use crate::medium::{RateClass, RateSet};
 use multihop_core::Span;
 use multihop_dot11::AccessCategory;
 
-/// The exchanges of an opportunity, one where there is no limit, with sums in nanoseconds.
+/// Exchanges of a transmission opportunity, or a single one without a TXOP limit; sums in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Opportunity {
-    /// Packets in all frames.
+    /// Number of packets in all frames.
     pub packets: f64,
-    /// Airtime of PSDUs, of the preambles before them, of handshakes before those, and of answers with the
-    /// spaces before them.
+    /// Airtime of PSDUs, and of their preambles, of handshakes before them, and of responses with the spaces
+    /// before them.
     pub payload: f64,
     pub preambles: f64,
     pub handshakes: f64,
     pub answers: f64,
-    /// From the end of each exchange to the next, and propagation.
+    /// Time between exchanges, and propagation delays.
     pub between: f64,
 }
 
 impl Opportunity {
-    /// With frames as the MAC fills them: each with as many packets as limits allow and the rest of the
-    /// opportunity has room for.
+    /// Fills the opportunity as the MAC does: each frame holds as many packets as the limits and the
+    /// remaining TXOP allow.
     pub fn new(
         limits: &AggregationConfig,
         timing: &Timing,
@@ -50,7 +50,7 @@ impl Opportunity {
         }
     }
 
-    /// With a single exchange.
+    /// Creates an opportunity of a single exchange.
     pub fn of_one(
         full: &Fullest,
         limits: &AggregationConfig,
@@ -62,7 +62,7 @@ impl Opportunity {
         made
     }
 
-    /// Adds an exchange. Returns how long it takes its sender.
+    /// Adds an exchange. Returns its duration at the sender.
     fn add(&mut self, full: &Fullest, limits: &AggregationConfig, timing: &Timing, rates: RateSet) -> Span {
         let link = timing.on(rates);
         let preamble = ns(link.overhead(RateClass::Data));

@@ -1,5 +1,5 @@
-//! How often the frames of an exchange are sent until a packet is across a link, and how long the sender
-//! waits between, where the channel loses some of them, without contention.
+//! Expected attempts of an exchange until a packet is delivered over a link, and waiting times between them,
+//! on a lossy channel without contention.
 
 use crate::mac::Timing;
 use crate::medium::RateSet;
@@ -8,39 +8,40 @@ use multihop_core::Span;
 use multihop_dot11::{AccessCategory, EifsRule, ResponseTimeout};
 use std::collections::BTreeMap;
 
-/// What DCF is expected to do for each packet that it begins with, until the packet is acknowledged or given
-/// up (9.3.2.8, 9.3.4.4). Every frame arrives with its share of [`Arrivals`], independently of all others.
+/// Expected frames of DCF per packet that it starts, until the packet is acknowledged or given up (9.3.2.8,
+/// 9.3.4.4). Every frame arrives with its probability in [`Arrivals`], independently of all others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Tries {
-    /// RTS sent; 0 without RTS/CTS.
+    /// Number of RTS sent; 0 without RTS/CTS.
     pub rts: f64,
-    /// CTS sent.
+    /// Number of CTS sent.
     pub cts: f64,
-    /// DATA sent.
+    /// Number of DATA sent.
     pub data: f64,
-    /// ACK sent.
+    /// Number of ACK sent.
     pub ack: f64,
-    /// Chance that the receiver has the packet in the end.
+    /// Probability that the receiver has the packet in the end.
     pub delivered: f64,
-    /// Chance that the first handshake of a try succeeds, and that DATA and ACK arrive: 1 without RTS/CTS.
+    /// Probabilities that RTS and CTS of an attempt succeed, and that DATA and ACK arrive; the first is 1
+    /// without RTS/CTS.
     handshake: f64,
     answered: f64,
-    /// Consecutive failures of the handshake, and of what follows it, after which the packet is given up.
+    /// Numbers of consecutive failures of RTS/CTS, and of DATA/ACK, after which the packet is given up.
     limits: [u32; 2],
 }
 
 impl Tries {
-    /// Over a link where frames arrive with these shares.
+    /// Computes the expected frames on a link with these arrival probabilities.
     pub fn new(arrivals: Arrivals, with_rts: bool, timing: &Timing) -> Tries {
         let handshake = if with_rts { arrivals.rts * arrivals.cts } else { 1.0 };
         let answered = arrivals.data * arrivals.ack;
-        // Without RTS it is the short limit that counts failures of DATA (9.3.4.4).
+        // Without RTS the short retry limit counts failures of DATA (9.3.4.4).
         let limits = [
             timing.short_retry_limit,
             if with_rts { timing.long_retry_limit } else { timing.short_retry_limit },
         ];
         let rts_per_data = geometric(1.0 - handshake, limits[0]);
-        // Chance that DATA is sent before so many RTS in a row failed.
+        // Probability that DATA is sent before that many consecutive RTS failed.
         let gets_through = handshake * rts_per_data;
         let rounds = geometric(gets_through * (1.0 - answered), limits[1]);
         let unseen = geometric(gets_through * (1.0 - arrivals.data), limits[1]);
@@ -58,15 +59,19 @@ impl Tries {
         }
     }
 
-    /// Share of the tries that succeed.
+    /// Share of attempts that succeed.
     pub fn succeed(&self) -> f64 {
         self.handshake * self.answered
     }
 
-    /// What the sender waits besides frames and SIFS, in nanoseconds: inter-frame space and back-off before
-    /// each try, from a window that doubles with each failure, once for all exchanges of an opportunity;
-    /// propagation, and the time-outs of what remains unanswered or arrives broken. An exchange that succeeds
-    /// takes so long.
+    /// Expected waiting time of the sender besides frames and SIFS, in nanoseconds:
+    ///
+    /// * interframe space and back-off before each attempt, from a window that doubles with each failure,
+    ///   once per transmission opportunity;
+    /// * propagation;
+    /// * timeouts of missing responses, and EIFS after corrupted ones.
+    ///
+    /// `success` is the duration of a successful exchange.
     pub fn access(
         &self,
         arrivals: Arrivals,
@@ -90,14 +95,14 @@ impl Tries {
             + lost(self.ack, arrivals.ack) * broken(link.ack, link.ack_timeout)
     }
 
-    /// Back-off before all tries, in nanoseconds: until the window is largest, by the chance of each number
-    /// of failures.
+    /// Expected back-off before all attempts, in nanoseconds, weighted by the probability of each number of
+    /// failures until the window is largest.
     fn backoff(&self, tries: f64, timing: &Timing, category: AccessCategory) -> f64 {
         let access = timing.access(category);
         let largest = ns(timing.mean_backoff(access.cw_max));
         let mut waited = tries * largest;
         let mut window = access.cw_min;
-        // Chance of being at a try after so many failures in a row of the handshake, and so many of what follows.
+        // Probability of an attempt after so many consecutive failures of the handshake, and of DATA.
         let mut at = BTreeMap::from([([0, 0], 1.0)]);
         while window < access.cw_max {
             waited += at.values().sum::<f64>() * (ns(timing.mean_backoff(window)) - largest);
@@ -107,8 +112,8 @@ impl Tries {
                     ([short + 1, long], 1.0 - self.handshake),
                     ([0, long + 1], self.handshake * (1.0 - self.answered)),
                 ];
-                let goes_on = |failed: &[u32; 2]| failed[0] < self.limits[0] && failed[1] < self.limits[1];
-                for (failed, share) in failures.into_iter().filter(|(failed, _)| goes_on(failed)) {
+                let is_retried = |failed: &[u32; 2]| failed[0] < self.limits[0] && failed[1] < self.limits[1];
+                for (failed, share) in failures.into_iter().filter(|(failed, _)| is_retried(failed)) {
                     *next.entry(failed).or_insert(0.0) += chance * share;
                 }
             }
@@ -120,8 +125,8 @@ impl Tries {
 }
 
 impl Timing {
-    /// How much longer than DIFS after the last bit on the air a station waits before its back-off, where its
-    /// frame was not answered within the time-out, or where this response to it was broken.
+    /// Extra time beyond DIFS, from the last bit on the air to the start of the back-off, if no response came
+    /// within the timeout or if the given response was corrupted.
     fn pause_after(&self, response: Option<Span>, timeout: Span) -> Span {
         let last_bit = response.map_or(Span::ZERO, |response| self.sifs + response);
         let waits_for_end = response.is_some() && self.rules.response_timeout == ResponseTimeout::FirstBit;
@@ -140,14 +145,14 @@ impl Timing {
     }
 }
 
-/// What is waited before an exchange of an opportunity of so many, if it is this before the first, and SIFS
-/// before the others.
+/// Mean waiting time before an exchange of an opportunity with `at_once` exchanges: `first` before the first,
+/// SIFS before the others.
 fn between(timing: &Timing, first: f64, at_once: u64) -> f64 {
     let at_once = at_once as f64;
     first / at_once + ns(timing.sifs) * (at_once - 1.0) / at_once
 }
 
-/// `1 + x + x² + ...`, so many terms.
+/// Geometric sum `1 + x + x² + ...` with `terms` terms.
 pub(super) fn geometric(x: f64, terms: u32) -> f64 {
     if x < 1.0 { (1.0 - x.powf(f64::from(terms))) / (1.0 - x) } else { f64::from(terms) }
 }
@@ -156,7 +161,7 @@ fn lost(sent: f64, arrive: f64) -> f64 {
     sent * (1.0 - arrive)
 }
 
-/// As a number that adds up without rounding where nothing is lost.
+/// Duration in nanoseconds, as a number that adds up without rounding where nothing is lost.
 pub(super) fn ns(span: Span) -> f64 {
     span.ns() as f64
 }

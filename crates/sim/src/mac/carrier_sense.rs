@@ -1,8 +1,8 @@
-//! Carrier sense of a station, physical and virtual (9.3.2.1): what frames of others change of it.
+//! Carrier sense of a station, physical and virtual (9.3.2.1).
 //!
-//! Most stations around a sender do no more about a frame than to find the medium busy and to set their NAV.
-//! Unless something observes their link, [`Mac::sense_begin`] and [`Mac::sense_end`] do that with few
-//! comparisons; [`Mac::on_busy`], and what `recipient` does at the end of a frame, do it for any station.
+//! For most stations around a sender a frame only makes the medium busy and sets the NAV.
+//! [`Mac::sense_begin`] and [`Mac::sense_end`] do this with few comparisons, unless the link is observed.
+//! [`Mac::on_busy`] and `recipient` handle every other station.
 
 use super::{Context, Mac, Timing};
 use crate::medium::{Frame, Radio, Reception};
@@ -11,32 +11,32 @@ use crate::stack::Stack;
 use multihop_core::{FrameKind, Interval, LinkEvent, Span, Time};
 use multihop_dot11::EifsRule;
 
-/// The medium is physically busy, own transmissions included.
+/// Flag: the medium is physically busy, own transmissions included.
 const BUSY: u8 = 1;
-/// A back-off is pending, an answer is overdue, or something above watches what others send: frames of others
-/// may concern more than carrier sense. [`Mac::update_slow_path`] keeps it right.
+/// Flag: frames of other stations may change more than carrier sense, because a back-off is pending, a
+/// response is overdue, or the stack watches overheard frames. [`Mac::update_slow_path`] sets it.
 const NEEDS_SLOW_PATH: u8 = 2;
-/// Something above observes the link ([`Stack::observes`]).
+/// Flag: the stack observes the link ([`Stack::observes`]).
 const OBSERVED: u8 = 4;
-/// EIFS is pending, or what else [`super::StationState::eifs_until`] is for.
-const WAITS_LONGER: u8 = 8;
-/// Each frame of others concerns more than carrier sense and a back-off: an answer is overdue, or something
-/// above watches. It is kept right with `NEEDS_SLOW_PATH`.
+/// Flag: [`super::StationState::eifs_until`] may delay the inter-frame space.
+const DELAYS_IFS: u8 = 8;
+/// Flag: every frame of other stations changes more than carrier sense and back-off, because a response is
+/// overdue, or the stack watches overheard frames. Set together with `NEEDS_SLOW_PATH`.
 const NEEDS_EVERY_FRAME: u8 = 16;
 
-/// Until when the end of a frame sets the NAV of stations that it is not for.
+/// Times until which the end of a frame sets the NAV of stations that are not its receiver.
 #[derive(Clone, Copy, Debug)]
 pub struct Reservation {
-    /// Where it is decoded; at no time if its duration field says so.
+    /// NAV of a station that decodes the frame; [`Time::ZERO`] if the duration field is zero.
     decoded: Time,
-    /// Where it is not.
+    /// NAV of a station that cannot decode the frame.
     bad: Time,
-    /// When the NAV may be reset where it is decoded, if ever.
+    /// Time of the NAV reset at a station that decodes the frame.
     reset: Time,
 }
 
 impl Reservation {
-    /// That of a frame which ends now.
+    /// Reservation of a frame that ends now.
     #[inline]
     pub fn of(frame: &Frame, timing: &Timing, now: Time) -> Reservation {
         let after = |length: Span, sets: bool| if sets { now + length } else { Time::ZERO };
@@ -49,53 +49,53 @@ impl Reservation {
 }
 
 impl Mac {
-    /// What lies above is complete, and says which policies and logs listen.
+    /// Reads from the complete stack whether policies, estimators or logs observe the link.
     pub fn join(&mut self, stack: &Stack) {
         self.station.watched = stack.watches();
         self.state = if stack.observes() { self.state | OBSERVED } else { self.state & !OBSERVED };
         self.update_slow_path();
     }
 
-    /// Sees whether frames that are for others concern more than its carrier sense: to be called after all
-    /// that the station does itself.
+    /// Updates the flags of the slow path. Must be called after every action of the station itself.
     #[inline]
     pub fn update_slow_path(&mut self) {
         self.state = self.state & !(NEEDS_SLOW_PATH | NEEDS_EVERY_FRAME) | self.slow_path_bits();
     }
 
-    /// `NEEDS_SLOW_PATH`, `NEEDS_EVERY_FRAME`, both or neither.
+    /// `NEEDS_SLOW_PATH` and `NEEDS_EVERY_FRAME`, as they should be.
     #[inline]
     fn slow_path_bits(&self) -> u8 {
         let own = &*self.station;
         let contends =
-            own.function.backoff.is_some() || own.edca.as_ref().is_some_and(|edca| edca.contends());
+            own.function.backoff.is_some() || own.edca.as_ref().is_some_and(|edca| edca.has_backoff());
         let concerned = own.receiving_at_timeout | own.watched;
         (u8::from(contends | concerned) * NEEDS_SLOW_PATH) | (u8::from(concerned) * NEEDS_EVERY_FRAME)
     }
 
-    /// Is the medium physically busy, as far as the station knows?
+    /// Whether the station senses a busy medium.
     #[inline]
     pub(super) fn is_busy(&self) -> bool {
         self.state & BUSY != 0
     }
 
+    /// Whether a policy, estimator or log observes the link.
     #[inline]
     pub(super) fn is_observed(&self) -> bool {
         self.state & OBSERVED != 0
     }
 
-    /// Something of what a frame of others changes.
+    /// A value of the cache line that frames of other stations change, to be fetched in advance.
     pub fn peek(&self) -> u64 {
         self.nav.ns()
     }
 
-    /// Until when its NAV is set.
+    /// Time until which the NAV is set.
     pub fn nav(&self) -> Time {
         self.nav
     }
 
-    /// For how long it could not use the medium until now: while it was busy, and then while the NAV was set.
-    /// The own frame may still be on its way, which keeps the station waiting, but not the medium busy.
+    /// Time up to now for which the medium was busy, or idle and reserved by the NAV. The end of an own frame
+    /// that is still on its way to the listeners does not count as busy.
     pub fn medium_use(&self, radio: &Radio, now: Time) -> MediumUse {
         let mut used = self.used;
         let idle_since = if self.is_busy() {
@@ -109,15 +109,16 @@ impl Mac {
         used
     }
 
-    /// How long the NAV was set from here to now.
+    /// Time between `from` and `now` for which the NAV was set.
     fn reserved(&self, from: Time, now: Time) -> Span {
         self.nav.min(self.nav_reset).min(now).since(from)
     }
 
-    /// A frame of others begins while the medium is idle. Returns whether the NAV might have been reset, and
-    /// no more than [`Mac::freeze_backoff`] is left to do, if the station [is
-    /// involved](Mac::needs_slow_path). Where its own frame is still on its way, or something observes the
-    /// link, nothing is done, and none returned.
+    /// A frame of another station begins while the medium is idle.
+    ///
+    /// Returns whether a NAV reset was pending. If the station [needs it](Mac::needs_slow_path), the caller
+    /// then calls [`Mac::freeze_backoff`]. Returns none and does nothing if an own frame is still on its way
+    /// or the link is observed.
     #[expect(clippy::inline_always, reason = "a call for each listener is 5 % of a grid")]
     #[inline(always)]
     pub fn sense_begin(&mut self, now: Time) -> Option<bool> {
@@ -132,13 +133,14 @@ impl Mac {
         Some(reset < Time::NEVER && reset > now)
     }
 
-    /// Is the end of a frame, which the station decodes or does not, a matter of carrier sense alone here?
+    /// Whether the end of a frame changes carrier sense alone. `decodes`: whether the station decodes it.
     #[inline]
     pub fn only_senses(&self, frame: &Frame, decodes: bool) -> bool {
         (self.state & !NEEDS_SLOW_PATH == BUSY) & !(decodes & frame.to.is_none_or(|to| to == self.id))
     }
 
-    /// Then this is what it does: no more than [`Mac::contend`] is left, if the station is involved.
+    /// Applies the end of a frame to carrier sense. If the station [needs it](Mac::needs_slow_path), the
+    /// caller then calls [`Mac::contend`].
     #[inline]
     pub fn sense_end(&mut self, reserves: &Reservation, decoded: bool, now: Time) {
         let until = if decoded { reserves.decoded } else { reserves.bad };
@@ -147,28 +149,27 @@ impl Mac {
         self.note_idle(now);
     }
 
-    /// May frames that are for others concern more than carrier sense?
+    /// Whether frames for other stations may change more than carrier sense.
     #[inline]
     pub fn needs_slow_path(&self) -> bool {
         debug_assert!(
             self.state & NEEDS_SLOW_PATH >= self.slow_path_bits() & NEEDS_SLOW_PATH,
-            "it was noted"
+            "the flag is up to date"
         );
         self.state & NEEDS_SLOW_PATH != 0
     }
 
-    /// Does each frame of others concern more than carrier sense and a back-off?
+    /// Whether every frame of other stations changes more than carrier sense and back-off.
     #[inline]
     pub(super) fn needs_every_frame(&self) -> bool {
         debug_assert!(
             self.state & NEEDS_EVERY_FRAME == self.slow_path_bits() & NEEDS_EVERY_FRAME,
-            "it was noted"
+            "the flag is up to date"
         );
         self.state & NEEDS_EVERY_FRAME != 0
     }
 
-    /// The medium turns busy: a signal began while there was none, though the station's own may still have
-    /// been on its way.
+    /// A signal began while no other was on the air. An own frame may still be on its way.
     pub fn on_busy(&mut self, ctx: &mut Context) {
         if self.is_busy() {
             self.turn_idle(ctx);
@@ -181,7 +182,7 @@ impl Mac {
         self.turn_busy(ctx);
     }
 
-    /// The medium is idle again.
+    /// The medium turned idle.
     #[inline]
     pub fn on_idle(&mut self, ctx: &mut Context) {
         self.turn_idle(ctx);
@@ -200,7 +201,7 @@ impl Mac {
         self.report(ctx.stack, || LinkEvent::BusyFrom(ctx.now));
     }
 
-    /// The medium is idle since then; returns while it was busy.
+    /// Records an idle medium from `since` on. Returns the busy interval before.
     #[inline]
     fn note_idle(&mut self, since: Time) -> Interval {
         debug_assert!(self.is_busy());
@@ -210,23 +211,23 @@ impl Mac {
         busy
     }
 
-    /// The medium is busy from now on.
+    /// Records a busy medium from now on.
     #[inline]
     fn note_busy(&mut self, now: Time) {
         self.used.nav_only += self.reserved(self.since, now);
         (self.state, self.since) = (self.state | BUSY, now);
     }
 
-    /// Drops a NAV that may be reset because nothing has followed its RTS (9.3.2.4).
+    /// Resets the NAV if no frame followed the RTS that set it (9.3.2.4).
     #[inline]
     pub(super) fn expire_nav(&mut self, now: Time, stack: &mut Stack) {
         if self.nav_reset <= now {
-            self.cut_nav(stack);
+            self.reset_nav(stack);
         }
     }
 
     #[inline(never)]
-    fn cut_nav(&mut self, stack: &mut Stack) {
+    fn reset_nav(&mut self, stack: &mut Stack) {
         let reset = std::mem::replace(&mut self.nav_reset, Time::NEVER);
         if reset < self.nav {
             self.nav = reset;
@@ -234,7 +235,7 @@ impl Mac {
         }
     }
 
-    /// A frame for another station was decoded: the NAV (9.3.2.4).
+    /// Sets the NAV by a decoded frame for another station (9.3.2.4).
     #[inline]
     pub(super) fn set_nav_by(&mut self, ctx: &mut Context, frame: &Frame) {
         if frame.duration > Span::ZERO && self.set_nav(ctx, ctx.now + frame.duration) {
@@ -242,7 +243,7 @@ impl Mac {
         }
     }
 
-    /// Sets the NAV, if that makes it longer.
+    /// Sets the NAV until a time if that is later. Returns whether it was.
     #[inline]
     pub(super) fn set_nav(&mut self, ctx: &mut Context, until: Time) -> bool {
         let lengthens = self.lengthen_nav(until);
@@ -261,17 +262,17 @@ impl Mac {
         until > before
     }
 
-    /// A correct frame ended: EIFS is over.
+    /// A correct frame ended, which ends EIFS.
     #[inline]
-    pub(super) fn after_correct(&mut self) {
-        if self.state & WAITS_LONGER != 0 {
+    pub(super) fn end_eifs(&mut self) {
+        if self.state & DELAYS_IFS != 0 {
             self.station.eifs_until = Time::ZERO;
-            self.state &= !WAITS_LONGER;
+            self.state &= !DELAYS_IFS;
         }
     }
 
-    /// A signal ended that was not decoded, or not received at all. One that was not recognized as a frame
-    /// ns-2 treats as a frame that could not be decoded.
+    /// A signal ended that was not decoded. The rules of ns-2 treat a signal that was no frame to the radio
+    /// like a frame with an FCS error.
     #[inline]
     pub(super) fn on_fcs_error(&mut self, ctx: &mut Context, reception: Reception) {
         match reception {
@@ -281,11 +282,11 @@ impl Mac {
         }
     }
 
-    /// A frame that could not be decoded ended (9.3.2.3.7).
+    /// A frame with an FCS error ended: the station waits EIFS (9.3.2.3.7).
     #[inline]
     fn after_fcs_error(&mut self, ctx: &mut Context) {
         match ctx.timing.rules.eifs {
-            EifsRule::UntilCorrectFrame => self.wait_longer(ctx.now + (ctx.timing.eifs - ctx.timing.difs)),
+            EifsRule::UntilCorrectFrame => self.delay_ifs(ctx.now + (ctx.timing.eifs - ctx.timing.difs)),
             EifsRule::AsNav => {
                 self.set_nav(ctx, ctx.now + ctx.timing.eifs);
             }
@@ -293,14 +294,14 @@ impl Mac {
         }
     }
 
-    /// The inter-frame space begins then at the earliest, unless a correct frame ends before.
-    pub(super) fn wait_longer(&mut self, until: Time) {
+    /// Delays the inter-frame space until a time, unless a correct frame ends before.
+    pub(super) fn delay_ifs(&mut self, until: Time) {
         self.station.eifs_until = until;
-        self.state |= WAITS_LONGER;
+        self.state |= DELAYS_IFS;
     }
 }
 
-/// When the NAV that a frame sets may be reset, if ever.
+/// Time at which the NAV that a frame sets is reset; [`Time::NEVER`] for no reset.
 #[inline]
 fn nav_reset(frame: &Frame, timing: &Timing, now: Time) -> Time {
     let may_reset = timing.rules.nav_reset_after_rts && frame.kind == FrameKind::Rts;

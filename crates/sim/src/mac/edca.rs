@@ -1,66 +1,67 @@
-//! Four functions at a station that contend instead of one, each for the queue of an access category
-//! (802.11-2016, 10.22.2.4).
+//! EDCA: four channel access functions of one station, one for each access category (802.11-2016, 10.22.2.4).
 //!
-//! They share the station's medium, NAV and timer: all freeze together, and resume together, each after its
-//! own inter-frame space. A slot boundary at which the medium turns busy still counts, that at the end of the
-//! inter-frame space included, as the clause has it: a function does one thing at each boundary, and those
-//! that do not transmit there count it down.
+//! The functions share the medium, the NAV and the timer of the station. All back-offs freeze together, and
+//! resume together after the AIFS of each category. A slot boundary at which the medium turns busy counts,
+//! and so does the boundary at the end of the AIFS: at each boundary a function either transmits or counts
+//! down.
 //!
-//! Where several run out at one boundary, the highest transmits. To the others this is a collision
-//! (10.22.2.4, 10.22.2.2 d): their window and the retry count of their frame rise, but nothing of it is on
-//! the air.
+//! If several back-offs end at one boundary, the highest category transmits. For the others this is an
+//! internal collision (10.22.2.4, 10.22.2.2 d): their window and the retry count of their frame grow, but no
+//! frame is sent.
 
-use super::{Context, Edcaf, FramePayload, Mac, Phase, StationState, Timing};
+use super::phase::Phase;
+use super::{Context, Edcaf, FramePayload, Mac, StationState, Timing};
 use crate::agenda::Agenda;
 use crate::stack::Stack;
 use multihop_core::{Fate, Span, Time};
 use multihop_dot11::AccessCategory;
 
-/// The functions besides the one that exchanges frames, and what all share.
+/// The functions that do not exchange frames at present, and state that all functions share.
 #[derive(Clone, Debug)]
 pub(super) struct Edca {
-    /// In any order: each knows its category.
+    /// In any order: each names its category.
     others: [Edcaf; AccessCategory::COUNT - 1],
-    /// When the transmission opportunity is over that was won last; none if it is of one exchange.
-    pub(super) opportunity: Option<Time>,
+    /// End of the last transmission opportunity (TXOP); none if it is limited to one exchange.
+    pub(super) txop_end: Option<Time>,
     /// The last sequence number of each traffic identifier (10.3.2.11.2).
-    numbers: [u32; PRIORITIES],
+    sequences: [u32; TRAFFIC_IDENTIFIERS],
 }
 
 impl Edca {
-    /// Has one of them a back-off?
-    pub(super) fn contends(&self) -> bool {
+    /// Whether one of the functions has a back-off.
+    pub(super) fn has_backoff(&self) -> bool {
         self.others.iter().any(|function| function.backoff.is_some())
     }
 }
 
-/// How many traffic identifiers there are.
-const PRIORITIES: usize = 8;
-/// Their sequence numbers begin so far apart: what answers a frame of one is no answer to one of another.
-const APART: u32 = 1 << 29;
+/// Number of traffic identifiers.
+const TRAFFIC_IDENTIFIERS: usize = 8;
+/// Distance between the first sequence numbers of two traffic identifiers, so that a response to a frame of
+/// one is never taken for a response to a frame of the other.
+const SEQUENCE_DISTANCE: u32 = 1 << 29;
 
 impl Mac {
-    /// The station has a function for each access category from now on.
+    /// Gives the station a function for each access category.
     pub fn differentiate(&mut self, timing: &Timing) {
         let other = |category: AccessCategory| Edcaf::new(category, timing.access(category).cw_min);
         let others = [AccessCategory::Background, AccessCategory::Video, AccessCategory::Voice].map(other);
-        let numbers = std::array::from_fn(|tid| tid as u32 * APART);
-        self.station.edca = Some(Box::new(Edca { others, opportunity: None, numbers }));
+        let sequences = std::array::from_fn(|tid| tid as u32 * SEQUENCE_DISTANCE);
+        self.station.edca = Some(Box::new(Edca { others, txop_end: None, sequences }));
     }
 
-    /// The frame that is taken has the next sequence number of its traffic identifier.
-    pub(super) fn number(&mut self, tid: u8) {
+    /// Assigns the next sequence number of a traffic identifier to the outgoing frame.
+    pub(super) fn assign_sequence(&mut self, tid: u8) {
         let function = &mut self.station.function;
         let last = self
             .station
             .edca
             .as_mut()
-            .map_or(&mut function.sequence, |edca| &mut edca.numbers[usize::from(tid)]);
+            .map_or(&mut function.sequence, |edca| &mut edca.sequences[usize::from(tid)]);
         *last = last.wrapping_add(1);
         function.sequence = *last;
     }
 
-    /// Could it take a packet that waits?
+    /// Whether the station can dequeue a packet that waits.
     #[inline]
     pub fn wants_packet(&self, stack: &Stack) -> bool {
         if self.station.edca.is_none() && self.station.hardware.is_none() {
@@ -77,6 +78,7 @@ impl Mac {
         self.functions().any(|function| function.current.is_none() && stack.has_waiting(function.category))
     }
 
+    /// All functions of the station.
     pub(super) fn functions(&self) -> impl Iterator<Item = &Edcaf> {
         std::iter::once(&self.station.function).chain(self.station.edca.iter().flat_map(|edca| &edca.others))
     }
@@ -86,30 +88,30 @@ impl Mac {
         self.functions_mut().find(|function| function.category == category).expect("each category has one")
     }
 
-    /// Makes the function of a category the one that exchanges frames.
-    fn serve(&mut self, category: AccessCategory) {
-        let edca = self.station.edca.as_mut().expect("there are several functions");
+    /// Selects the function of a category as the one that exchanges frames.
+    fn select_function(&mut self, category: AccessCategory) {
+        let edca = self.station.edca.as_mut().expect("the station has access categories");
         if let Some(other) = edca.others.iter_mut().find(|other| other.category == category) {
             std::mem::swap(&mut self.station.function, other);
         }
     }
 
-    /// Packets entered the queues of some categories.
+    /// Dequeues packets for all categories without a frame.
     #[inline(never)]
     pub(super) fn on_queued_in_any(&mut self, ctx: &mut Context) {
         let serving = self.station.function.category;
         for category in AccessCategory::ALL {
             if self.has_supply(ctx.stack, category) {
-                self.serve(category);
+                self.select_function(category);
                 if self.station.function.current.is_none() {
-                    self.take_up(ctx);
+                    self.dequeue_and_contend(ctx);
                 }
             }
         }
-        self.serve(serving);
+        self.select_function(serving);
     }
 
-    /// Lets all back-offs run that do not; the medium is idle.
+    /// Starts all pending back-offs that do not run. The medium is idle.
     #[inline(never)]
     pub(super) fn contend_by_category(
         &mut self,
@@ -118,13 +120,13 @@ impl Mac {
         agenda: &mut Agenda,
         stack: &mut Stack,
     ) {
-        let stands = |function: &Edcaf| function.backoff.is_some() && function.counting.is_none();
-        if !self.functions().any(stands) || self.awaits_nav_reset(now, agenda, stack) {
+        let is_frozen = |function: &Edcaf| function.backoff.is_some() && function.counting.is_none();
+        if !self.functions().any(is_frozen) || self.awaits_nav_reset(now, agenda, stack) {
             return;
         }
         let starts =
             AccessCategory::ALL.map(|category| self.first_slot(now, timing, timing.access(category).aifs));
-        for function in self.functions_mut().filter(|function| stands(function)) {
+        for function in self.functions_mut().filter(|function| is_frozen(function)) {
             function.counting = Some(starts[function.category as usize]);
         }
         self.arm_access(timing, agenda);
@@ -135,8 +137,8 @@ impl Mac {
             .chain(self.station.edca.iter_mut().flat_map(|edca| &mut edca.others))
     }
 
-    /// Stops all back-offs where they are, but for those that run out before the station can have sensed what
-    /// begins now, for which it takes this time.
+    /// Freezes all back-offs except those that end within `cca`, before the station can sense a signal that
+    /// begins now.
     #[inline(never)]
     pub(super) fn freeze_all(&mut self, now: Time, cca: Span, timing: &Timing, agenda: &mut Agenda) {
         if self.station.phase == Phase::Contending {
@@ -148,7 +150,7 @@ impl Mac {
             if cca > Span::ZERO && function.begins_unaware(now, cca, timing.slot) {
                 unaware = true;
             } else if let Some(start) = function.counting.take() {
-                function.stop(start, now + cca, timing, rng);
+                function.freeze(start, now + cca, timing, rng);
             }
         }
         if unaware {
@@ -156,46 +158,46 @@ impl Mac {
         }
     }
 
-    /// Some back-off ran out, or the NAV may be reset.
+    /// The timer fired in contention: a back-off has run out, or the NAV is reset.
     #[inline(never)]
     pub(super) fn on_access_by_category(&mut self, ctx: &mut Context) {
         if !self.functions().any(|function| function.counting.is_some()) {
-            return self.contend(ctx); // which drops the NAV that may be reset by now
+            return self.contend(ctx); // resets the NAV
         }
         let mut due = [false; AccessCategory::COUNT];
         for function in self.functions_mut() {
-            if function.ends(ctx.timing.slot).is_some_and(|end| end <= ctx.now) {
-                function.use_up();
+            if function.backoff_end(ctx.timing.slot).is_some_and(|end| end <= ctx.now) {
+                function.finish_backoff();
                 due[function.category as usize] = function.current.is_some();
             }
         }
         let mut due = AccessCategory::ALL.into_iter().rev().filter(|category| due[*category as usize]);
         let Some(winner) = due.next() else { return self.arm_access(ctx.timing, ctx.agenda) };
         for loser in due {
-            self.serve(loser);
+            self.select_function(loser);
             self.collide_internally(ctx);
         }
         self.freeze_all(ctx.now, Span::ZERO, ctx.timing, ctx.agenda);
-        self.serve(winner);
-        self.begin_opportunity(ctx);
+        self.select_function(winner);
+        self.begin_txop(ctx);
         self.begin_exchange(ctx);
     }
 
-    /// The access was won, but a higher category won it as well.
+    /// The function won the medium together with a higher category.
     fn collide_internally(&mut self, ctx: &mut Context) {
         ctx.record.collided_internally(self.id, self.station.function.category, ctx.now);
         let slots = std::mem::take(&mut self.station.function.attempt.slots);
-        let out = self.station.function.current.as_mut().expect("only functions with a frame collide");
+        let out = self.station.function.current.as_mut().expect("a function that collides has a frame");
         out.slots += slots;
-        // A broadcast is not acknowledged, and therefore never given up.
+        // A broadcast is never given up.
         out.short_retries += u32::from(out.peer.is_some());
         let exhausted = out.peer.is_some() && out.short_retries >= ctx.timing.short_retry_limit;
-        match out.cargo {
+        match out.payload {
             FramePayload::Packet(_) if exhausted => return self.finish(ctx, Fate::GivenUp),
-            FramePayload::Block { window, .. } if exhausted => return self.give_up_first(ctx, window),
-            FramePayload::Packet(_) | FramePayload::Block { .. } | FramePayload::Request { .. } => {}
+            FramePayload::Mpdus { window, .. } if exhausted => return self.give_up_first_mpdu(ctx, window),
+            FramePayload::Packet(_) | FramePayload::Mpdus { .. } | FramePayload::Request { .. } => {}
         }
         self.double_cw(ctx);
-        self.draw(ctx.timing);
+        self.draw_backoff(ctx.timing);
     }
 }

@@ -1,14 +1,17 @@
-//! The queue of the hardware, below the interface queue: packets that no discipline reaches any more.
+//! Queue of the hardware below the interface queue, out of reach of every queue discipline.
 //!
-//! A driver hands packets over while there is room, and asks again when some were sent. Within a station and
-//! traffic identifier they stay in order. Limited by packets, the stations take turns, a frame each, which
-//! takes along what waits for the same station, as firmware does that aggregates by itself. Limited by
-//! frames, each is put together when it is handed over, of what waits then, and they are sent in that order,
-//! as ath9k has it with two of them (`ATH_AGGR_MIN_QDEPTH`); what is to be sent again waits in the station,
-//! and takes along what has been handed over for its receiver, or else what waits above.
+//! The driver fills the hardware queue while it has room. Packets for one station and traffic identifier stay
+//! in order. The limit decides when frames are assembled:
 //!
-//! Where airtime is limited, each packet is taken to last as long as Linux expects (`net/mac80211/airtime.c`,
-//! `ieee80211_calc_expected_tx_airtime`), from when it is handed over until it is acknowledged, given up or
+//! - A limit in packets: neighbours take turns, one frame each. A frame is assembled when it is sent, of all
+//!   packets that wait for the neighbour, like in firmware that aggregates.
+//! - A limit in frames: a frame is assembled when the driver hands it over, of the packets that wait then.
+//!   Frames are sent in that order, like in ath9k with two of them (`ATH_AGGR_MIN_QDEPTH`). A retransmission
+//!   waits in the station, and is filled up with packets for its receiver from the hardware queue, or else
+//!   from the interface queue.
+//!
+//! A limit in airtime counts each packet with the airtime that Linux expects (`net/mac80211/airtime.c`,
+//! `ieee80211_calc_expected_tx_airtime`), from when the hardware has it until it is acknowledged, given up or
 //! lost.
 
 use super::aggregation::{Fullest, limits_on};
@@ -22,76 +25,80 @@ use multihop_dot11::AccessCategory;
 use multihop_link::Queued;
 use std::collections::VecDeque;
 
-/// The queues of a station's hardware, by access category.
+/// Hardware queues of a station, one per access category.
 #[derive(Clone, Debug)]
-pub(super) struct Hardware {
+pub(super) struct HardwareQueue {
     config: HardwareQueueConfig,
-    buffers: [Buffer; AccessCategory::COUNT],
+    queues: [CategoryQueue; AccessCategory::COUNT],
 }
 
-/// One of them.
+/// Hardware queue of one access category.
 #[derive(Clone, Debug, Default)]
-struct Buffer {
-    /// In the order of their first packets.
-    lines: Vec<Line>,
-    /// What is sent, in this order: limited by packets, a turn of each line that has some.
-    frames: VecDeque<Frame>,
-    /// Limited by frames: what is left of the one that the station is about to send, or is sending.
-    begun: Option<Frame>,
+struct CategoryQueue {
+    /// Queues of the neighbours, in the order of their first packets.
+    peers: Vec<PeerQueue>,
+    /// Frames in the order in which they are sent. Under a limit in packets: one for each neighbour with
+    /// packets.
+    frames: VecDeque<PlannedFrame>,
+    /// Under a limit in frames: packets left of the frame that the station sends.
+    begun: Option<PlannedFrame>,
+    /// Packets that wait.
     waiting: u32,
-    /// Packets that wait, and those that the station is sending.
+    /// Packets that wait, and packets that the station is sending.
     held: u32,
 }
 
-/// What waits for a neighbour with a traffic identifier.
+/// Packets that wait for a neighbour, of one traffic identifier.
 #[derive(Clone, Debug)]
-struct Line {
+struct PeerQueue {
     peer: Option<NodeId>,
     tid: u8,
-    /// With the time at which each came.
+    /// The packets, with the time at which each entered.
     packets: VecDeque<(Time, Queued<Waiting>)>,
 }
 
-/// So many packets of the line of this index.
+/// A frame: number of packets from the queue of a neighbour.
 #[derive(Clone, Copy, Debug)]
-struct Frame {
-    line: usize,
+struct PlannedFrame {
+    /// Index of the neighbour's queue.
+    peer: usize,
     packets: u32,
 }
 
-impl Buffer {
-    fn line(&mut self, peer: Option<NodeId>, tid: u8) -> usize {
-        let known = self.lines.iter().position(|line| (line.peer, line.tid) == (peer, tid));
+impl CategoryQueue {
+    /// Index of the queue of a neighbour and traffic identifier.
+    fn peer_index(&mut self, peer: Option<NodeId>, tid: u8) -> usize {
+        let known = self.peers.iter().position(|queue| (queue.peer, queue.tid) == (peer, tid));
         known.unwrap_or_else(|| {
-            self.lines.push(Line { peer, tid, packets: VecDeque::new() });
-            self.lines.len() - 1
+            self.peers.push(PeerQueue { peer, tid, packets: VecDeque::new() });
+            self.peers.len() - 1
         })
     }
 
-    /// A packet more for a line: in its turn, or in a frame that is put together.
-    fn push(&mut self, now: Time, packet: Queued<Waiting>, frame: Option<&mut Frame>) {
-        let line = self.line(packet.item.peer, packet.item.tid);
-        self.lines[line].packets.push_back((now, packet));
+    /// Adds a packet to the queue of its neighbour, and to `frame` or else to the neighbour's next frame.
+    fn push(&mut self, now: Time, packet: Queued<Waiting>, frame: Option<&mut PlannedFrame>) {
+        let peer = self.peer_index(packet.item.peer, packet.item.tid);
+        self.peers[peer].packets.push_back((now, packet));
         self.waiting += 1;
         self.held += 1;
         if let Some(frame) = frame {
             frame.packets += 1;
             return;
         }
-        match self.frames.iter_mut().find(|frame| frame.line == line) {
+        match self.frames.iter_mut().find(|frame| frame.peer == peer) {
             Some(frame) => frame.packets += 1,
-            None => self.frames.push_back(Frame { line, packets: 1 }),
+            None => self.frames.push_back(PlannedFrame { peer, packets: 1 }),
         }
     }
 
-    /// What the station did not send of its last frame is the next one.
+    /// Makes the packets that the station did not send of its last frame the next frame.
     fn put_back(&mut self) {
-        if let Some(rest) = self.begun.take().filter(|rest| rest.packets > 0) {
-            self.frames.push_front(rest);
+        if let Some(unsent) = self.begun.take().filter(|frame| frame.packets > 0) {
+            self.frames.push_front(unsent);
         }
     }
 
-    /// The first packet of the next frame.
+    /// Removes the first packet of the next frame.
     fn first(&mut self, by_frames: bool) -> Option<(Time, Queued<Waiting>)> {
         self.put_back();
         let mut frame = self.frames.pop_front()?;
@@ -101,62 +108,62 @@ impl Buffer {
         } else if frame.packets > 0 {
             self.frames.push_back(frame);
         }
-        self.take(frame.line)
+        self.take(frame.peer)
     }
 
-    /// One more packet for a line, of no more than so many bytes: of the frame that was begun, or else of the
-    /// first that there is.
-    fn next_for(&mut self, line: usize, most: u32) -> Option<(Time, Queued<Waiting>)> {
-        if self.lines[line].packets.front()?.1.size > most {
+    /// Removes one more packet for a neighbour, of at most `most` bytes: from the frame that the station
+    /// sends, or else from the neighbour's first frame.
+    fn next_for(&mut self, peer: usize, most: u32) -> Option<(Time, Queued<Waiting>)> {
+        if self.peers[peer].packets.front()?.1.size > most {
             return None;
         }
         if let Some(begun) = &mut self.begun {
-            if begun.line != line || begun.packets == 0 {
+            if begun.peer != peer || begun.packets == 0 {
                 return None;
             }
             begun.packets -= 1;
         } else {
-            let at = self.frames.iter().position(|frame| frame.line == line)?;
+            let at = self.frames.iter().position(|frame| frame.peer == peer)?;
             self.frames[at].packets -= 1;
             if self.frames[at].packets == 0 {
                 self.frames.remove(at);
             }
         }
-        self.take(line)
+        self.take(peer)
     }
 
-    fn take(&mut self, line: usize) -> Option<(Time, Queued<Waiting>)> {
+    fn take(&mut self, peer: usize) -> Option<(Time, Queued<Waiting>)> {
         self.waiting -= 1;
-        self.lines[line].packets.pop_front()
+        self.peers[peer].packets.pop_front()
     }
 }
 
-impl Hardware {
-    fn buffer(&mut self, category: AccessCategory) -> &mut Buffer {
-        &mut self.buffers[category as usize]
+impl HardwareQueue {
+    fn queue(&mut self, category: AccessCategory) -> &mut CategoryQueue {
+        &mut self.queues[category as usize]
     }
 
     fn has_waiting(&self, category: AccessCategory) -> bool {
-        self.buffers[category as usize].waiting > 0
+        self.queues[category as usize].waiting > 0
     }
 
-    /// Is there room for a frame more, besides that which the station sends or is to send again, and for a
-    /// packet?
+    /// Whether the hardware has room for another packet, in another frame. `sends`: whether the station
+    /// already sends or retransmits a frame, which occupies a place.
     fn has_room(&self, category: AccessCategory, sends: bool) -> bool {
-        let buffer = &self.buffers[category as usize];
-        let frames = buffer.frames.len() + usize::from(sends);
-        self.config.packets.is_none_or(|most| buffer.held < most)
+        let queue = &self.queues[category as usize];
+        let frames = queue.frames.len() + usize::from(sends);
+        self.config.packets.is_none_or(|most| queue.held < most)
             && self.config.aggregates.is_none_or(|most| frames < most as usize)
     }
 }
 
 impl Mac {
-    /// The hardware has a queue of its own from now on.
+    /// Gives the station a hardware queue.
     pub fn queue_in_hardware(&mut self, config: HardwareQueueConfig) {
-        self.station.hardware = Some(Box::new(Hardware { config, buffers: Default::default() }));
+        self.station.hardware = Some(Box::new(HardwareQueue { config, queues: Default::default() }));
     }
 
-    /// Does a packet of a category wait, here or above, that may be sent next?
+    /// Whether a packet of a category waits, in the hardware or above, and can be sent next.
     pub(super) fn has_supply(&self, stack: &Stack, category: AccessCategory) -> bool {
         self.station.hardware.as_ref().map_or_else(
             || stack.has_waiting(category),
@@ -164,7 +171,7 @@ impl Mac {
         )
     }
 
-    /// Could it take a packet that waits, or its hardware?
+    /// Whether the station or its hardware can dequeue a packet that waits.
     pub(super) fn hardware_wants_packet(&self, stack: &Stack) -> bool {
         let Some(hardware) = &self.station.hardware else { return false };
         self.functions().any(|function| {
@@ -174,13 +181,13 @@ impl Mac {
         })
     }
 
-    /// Does the station send a frame of a category, or has it one to send again?
+    /// Whether the station sends or retransmits a frame of a category.
     fn is_sending(&self, category: AccessCategory) -> bool {
         let mut functions = self.functions().filter(|function| function.category == category);
         functions.any(|function| function.current.is_some()) || self.has_pending_window(category)
     }
 
-    /// Hands over what there is room for, of all categories.
+    /// Fills the hardware queues of all categories.
     #[inline(never)]
     pub(super) fn fill_hardware(&mut self, ctx: &mut Context) {
         for category in AccessCategory::ALL {
@@ -190,38 +197,38 @@ impl Mac {
         }
     }
 
-    /// Hands over what there is room for of a category.
+    /// Fills the hardware queue of a category.
     fn fill(&mut self, ctx: &mut Context, category: AccessCategory) {
         let sends = self.is_sending(category);
         let Some(mut hardware) = self.station.hardware.take() else { return };
         if !sends {
-            hardware.buffer(category).put_back();
+            hardware.queue(category).put_back();
         }
         let by_frames = hardware.config.aggregates.is_some();
         while hardware.has_room(category, sends) {
             let Some(next) = ctx.stack.next(ctx.now, category, ctx.packets, ctx.record) else { break };
             self.hold(ctx, category, &next);
             if by_frames {
-                self.put_together(ctx, category, next, &mut hardware);
+                self.hand_over_frame(ctx, category, next, &mut hardware);
             } else {
-                hardware.buffer(category).push(ctx.now, next, None);
+                hardware.queue(category).push(ctx.now, next, None);
             }
         }
         self.station.hardware = Some(hardware);
     }
 
-    /// Hands over a frame: this packet, and what waits for the same neighbour, as far as it fits.
-    fn put_together(
+    /// Hands over a frame: a packet, and packets that wait for the same neighbour and fit.
+    fn hand_over_frame(
         &mut self,
         ctx: &mut Context,
         category: AccessCategory,
         first: Queued<Waiting>,
-        hardware: &mut Hardware,
+        hardware: &mut HardwareQueue,
     ) {
         let Waiting { peer, tid, .. } = first.item;
-        let line = hardware.buffer(category).line(peer, tid);
-        let mut frame = Frame { line, packets: 0 };
-        hardware.buffer(category).push(ctx.now, first, Some(&mut frame));
+        let index = hardware.queue(category).peer_index(peer, tid);
+        let mut frame = PlannedFrame { peer: index, packets: 0 };
+        hardware.queue(category).push(ctx.now, first, Some(&mut frame));
         if let (Some(peer), Some(limits)) = (peer, &ctx.timing.aggregation) {
             let rates = self.last_rates(ctx.timing, peer);
             let most = Fullest::new(limits, ctx.timing, rates, category, first.size).packets;
@@ -229,7 +236,7 @@ impl Mac {
                 ctx.timing.on(rates).longest_psdu.saturating_sub(ctx.timing.data_bytes(first.size));
             let around = ctx.timing.data_bytes(0);
             while frame.packets < most
-                && hardware.config.packets.is_none_or(|most| hardware.buffer(category).held < most)
+                && hardware.config.packets.is_none_or(|most| hardware.queue(category).held < most)
             {
                 let to = (category, peer, tid);
                 let room = left.saturating_sub(around);
@@ -239,13 +246,13 @@ impl Mac {
                 self.hold(ctx, category, &next);
                 left = left.saturating_sub(ctx.timing.data_bytes(next.size));
                 let of_this = (next.item.peer, next.item.tid) == (Some(peer), tid);
-                hardware.buffer(category).push(ctx.now, next, of_this.then_some(&mut frame));
+                hardware.queue(category).push(ctx.now, next, of_this.then_some(&mut frame));
             }
         }
-        hardware.buffer(category).frames.push_back(frame);
+        hardware.queue(category).frames.push_back(frame);
     }
 
-    /// The first packet of the next frame.
+    /// Dequeues the first packet of the next frame, from the hardware or from the interface queue.
     #[inline]
     pub(super) fn next_packet(
         &mut self,
@@ -255,17 +262,17 @@ impl Mac {
         if self.station.hardware.is_none() {
             return ctx.stack.next(ctx.now, category, ctx.packets, ctx.record);
         }
-        self.take_from_hardware(ctx, category, Buffer::first)
+        self.take_from_hardware(ctx, category, CategoryQueue::first)
     }
 
-    /// Has the hardware a queue of its own?
+    /// Whether the hardware has a queue.
     #[inline]
     pub(super) fn has_hardware_queue(&self) -> bool {
         self.station.hardware.is_some()
     }
 
-    /// One more packet of a category, of no more than so many bytes, that can go to this neighbour in one
-    /// frame with others of this traffic identifier; of what the hardware has not, only if it is asked for.
+    /// Dequeues one more packet of at most `most` bytes for a frame to a neighbour, of one traffic
+    /// identifier. If the hardware has none and `fills` is set, takes the packet from the interface queue.
     #[inline(never)]
     pub(super) fn next_in_hardware(
         &mut self,
@@ -277,48 +284,48 @@ impl Mac {
         let hardware = self.station.hardware.as_mut()?;
         let (category, peer, tid) = to;
         let by_frames = hardware.config.aggregates.is_some();
-        let buffer = hardware.buffer(category);
-        let line = buffer.line(Some(peer), tid);
-        // What comes from above must not overtake.
-        let from_above = by_frames && buffer.begun.is_none() && buffer.lines[line].packets.is_empty();
+        let queue = hardware.queue(category);
+        let index = queue.peer_index(Some(peer), tid);
+        // A packet from above must not overtake one in the hardware.
+        let from_above = by_frames && queue.begun.is_none() && queue.peers[index].packets.is_empty();
         if !from_above {
-            return self.take_from_hardware(ctx, category, |buffer, _| buffer.next_for(line, most));
+            return self.take_from_hardware(ctx, category, |queue, _| queue.next_for(index, most));
         }
         if !fills {
             return None;
         }
         let next = ctx.stack.next_for(ctx.now, to, most, ctx.packets, ctx.record)?;
         self.hold(ctx, category, &next);
-        let buffer = self.station.hardware.as_mut()?.buffer(category);
+        let queue = self.station.hardware.as_mut()?.queue(category);
         if next.item.tid != tid {
-            buffer.push(ctx.now, next, None); // behind those of its own
+            queue.push(ctx.now, next, None); // behind packets of its own traffic identifier
             return None;
         }
-        buffer.held += 1;
+        queue.held += 1;
         Some(next)
     }
 
-    /// What is put together next is sent again, and no frame of the hardware.
+    /// Puts back the rest of the begun frame, because a retransmission is sent next.
     #[inline]
-    pub(super) fn send_again(&mut self, category: AccessCategory) {
+    pub(super) fn put_back_frame(&mut self, category: AccessCategory) {
         if let Some(hardware) = &mut self.station.hardware {
-            hardware.buffer(category).put_back();
+            hardware.queue(category).put_back();
         }
     }
 
-    /// The next packet that is not too old.
+    /// Dequeues the next packet whose lifetime has not ended.
     #[inline(never)]
     fn take_from_hardware(
         &mut self,
         ctx: &mut Context,
         category: AccessCategory,
-        take: impl Fn(&mut Buffer, bool) -> Option<(Time, Queued<Waiting>)>,
+        take: impl Fn(&mut CategoryQueue, bool) -> Option<(Time, Queued<Waiting>)>,
     ) -> Option<Queued<Waiting>> {
         loop {
             let hardware = self.station.hardware.as_mut()?;
             let by_frames = hardware.config.aggregates.is_some();
-            let (came, next) = take(hardware.buffer(category), by_frames)?;
-            ctx.record.left_hardware(self.id, ctx.now.since(came), ctx.now);
+            let (entered, next) = take(hardware.queue(category), by_frames)?;
+            ctx.record.left_hardware(self.id, ctx.now.since(entered), ctx.now);
             if !ctx.stack.is_expired(ctx.now, next.came) {
                 return Some(next);
             }
@@ -327,7 +334,7 @@ impl Mac {
         }
     }
 
-    /// The hardware has a packet more.
+    /// Counts the airtime of a packet that enters the hardware.
     fn hold(&mut self, ctx: &mut Context, category: AccessCategory, packet: &Queued<Waiting>) {
         if ctx.stack.limits_airtime() {
             let Waiting { handle, peer, .. } = packet.item;
@@ -337,7 +344,7 @@ impl Mac {
         }
     }
 
-    /// The hardware is done with a packet to a neighbour, which is still there.
+    /// Releases the place and the airtime of a packet that leaves the hardware.
     #[inline]
     pub(super) fn release(
         &mut self,
@@ -360,19 +367,19 @@ impl Mac {
         packet: Handle,
     ) {
         let Some(hardware) = &mut self.station.hardware else { return };
-        let buffer = hardware.buffer(category);
-        buffer.held -= 1;
+        let queue = hardware.queue(category);
+        queue.held -= 1;
         if ctx.stack.limits_airtime() {
             ctx.stack.release_airtime(category, peer, ctx.packets.get(packet).pending);
             debug_assert!(
-                buffer.held > 0 || ctx.stack.airtime_pending(category) == Span::ZERO,
-                "what holds nothing has nothing pending"
+                queue.held > 0 || ctx.stack.airtime_pending(category) == Span::ZERO,
+                "an empty hardware queue has no pending airtime"
             );
         }
     }
 
-    /// How long a packet is expected to be on the air: at the last rate to its receiver, with its share of
-    /// the preamble of an A-MPDU as long as Linux expects at such a rate.
+    /// Expected airtime of a packet at the last rate to its receiver. With aggregation: with its share of the
+    /// preamble of an A-MPDU, whose length is what Linux expects at this rate.
     fn expected_airtime(&self, timing: &Timing, peer: Option<NodeId>, size: u32) -> Span {
         let bytes = timing.data_bytes(size);
         let Some(peer) = peer else {
@@ -386,12 +393,12 @@ impl Mac {
         }
         let preamble = link.overhead(RateClass::Data);
         let sixteen = link.psdu_airtime(16 << 10).saturating_sub(preamble);
-        sixteen * u64::from(bytes) / (16 << 10) + preamble / packets_together(sixteen / 16)
+        sixteen * u64::from(bytes) / (16 << 10) + preamble / expected_packets(sixteen / 16)
     }
 }
 
-/// Packets of an A-MPDU that Linux expects where a kibibyte takes so long.
-fn packets_together(kibibyte: Span) -> u64 {
+/// Packets of an A-MPDU that Linux expects if a kibibyte has this airtime.
+fn expected_packets(kibibyte: Span) -> u64 {
     let bounds = [(400, 2), (250, 4), (150, 8), (70, 16)];
     bounds.iter().find(|(us, _)| kibibyte > Span::from_us(*us)).map_or(32, |(_, packets)| *packets)
 }
@@ -402,8 +409,8 @@ mod tests {
 
     /// 802.11ac at 20 MHz, long guard interval, one stream: 6.5, 19.5, 26, 39 and 78 Mb/s.
     #[test]
-    fn slow_rates_have_short_aggregates() {
-        let at = |bps: u64| packets_together(Span::from_ns(8192 * 1_000_000_000 / bps));
+    fn slow_rates_are_expected_to_have_short_aggregates() {
+        let at = |bps: u64| expected_packets(Span::from_ns(8192 * 1_000_000_000 / bps));
         assert_eq!(
             [6_500_000, 19_500_000, 26_000_000, 39_000_000, 78_000_000, 433_000_000].map(at),
             [2, 2, 4, 8, 16, 32]

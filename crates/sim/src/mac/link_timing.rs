@@ -1,4 +1,4 @@
-//! The rates of frames on a link, and the times that follow from them.
+//! Rates of frames on a link, and the times that follow from them.
 
 use super::aggregation::{block_ack_bytes, limits_on};
 use crate::config::{AggregationConfig, Config};
@@ -9,43 +9,46 @@ use multihop_dot11::{ACK_BYTES, CTS_BYTES, DataRate, FrameTiming, Modulation, RT
 /// Rates of frames on a link, and the times that follow from them.
 #[derive(Clone, Debug)]
 pub struct LinkTiming {
-    /// Airtimes of the control frames.
+    /// Airtime of an RTS.
     pub rts: Span,
     /// Airtime of a CTS.
     pub cts: Span,
     /// Airtime of an ACK.
     pub ack: Span,
-    /// From the end of an RTS until its CTS is overdue; never before the RTS is over at its listeners.
+    /// Timeout after the end of an RTS until the CTS is overdue. At least the propagation delay.
     pub cts_timeout: Span,
-    /// From the end of DATA until its ACK is overdue; never before the DATA is over at its listeners.
+    /// Timeout after the end of DATA until the ACK is overdue. At least the propagation delay.
     pub ack_timeout: Span,
-    /// Airtime of a block acknowledgement, at the rate of an ACK; zero without aggregation.
+    /// Airtime of a block acknowledgement at the rate of an ACK; zero without aggregation.
     pub block_ack: Span,
-    /// The same as `ack_timeout` for one of those.
+    /// Timeout after the end of a frame until the block acknowledgement is overdue.
     pub block_ack_timeout: Span,
-    /// Its DATA rate is of PPDUs that carry no A-MPDU, in a network whose other PPDUs do.
+    /// Whether PPDUs at the DATA rate carry no A-MPDU, although other PPDUs of the network do.
     pub single_mpdu: bool,
-    /// Bytes of the longest A-MPDU, by the limits on its length and its airtime.
+    /// Bytes of the longest A-MPDU under the limits on length and airtime.
     pub longest_psdu: u32,
-    /// Bytes from one beginning of an MPDU to the next, at least.
+    /// Least distance in bytes between the starts of two MPDUs.
     pub mpdu_spacing: u32,
-    /// How long an overheard RTS keeps the NAV if nothing follows (9.3.2.4).
+    /// Time after an overheard RTS at which the NAV is reset if no frame follows (9.3.2.4).
     pub nav_reset: Span,
-    /// By [`RateClass`]: the CTS that a station sends to itself before a frame of the class that no RTS
-    /// precedes, and the SIFS behind it; zero for frames without one.
+    /// Airtime of the CTS-to-self before a frame, with the SIFS after it, by [`RateClass`]; zero without
+    /// protection.
     protections: [Span; RateClass::COUNT],
-    /// By [`RateClass`].
+    /// Airtimes by [`RateClass`].
     timings: [FrameTiming; RateClass::COUNT],
+    /// Bit rates by [`RateClass`].
     rates: [Rate; RateClass::COUNT],
-    /// What DATA is sent at.
+    /// Rate or scheme of DATA.
     data: DataRate,
 }
 
 impl LinkTiming {
-    /// Of links at a DATA rate. RTS have the highest basic rate not above it, responses that not above the
-    /// rate of the frame that they answer (9.7.6), where the configuration says nothing else. A CF-End may
-    /// have any basic rate (802.11-2020, 10.6.6.3) and has the lowest, since it ends the NAV of all that
-    /// heard the opportunity, however far they are.
+    /// Times of links with a DATA rate. Unless the configuration sets other rates:
+    ///
+    /// - An RTS has the highest basic rate that is not above the DATA rate (9.7.6).
+    /// - A response has the highest basic rate that is not above the rate of the answered frame.
+    /// - A CF-End has the lowest basic rate, so that distant stations end their NAV too. Any basic rate is
+    ///   allowed (802.11-2020, 10.6.6.3).
     pub(super) fn new(config: &Config, data_rate: DataRate) -> LinkTiming {
         let (phy, rules) = (&config.phy, config.mac.rules);
         let control = config.control_rate.unwrap_or_else(|| phy.request_rate(data_rate));
@@ -63,10 +66,10 @@ impl LinkTiming {
             let rule = match rules.response_timeout {
                 ResponseTimeout::FirstBit => phy.sifs + phy.slot + phy.rx_start_delay(rate),
                 ResponseTimeout::WholeResponse { propagation } => phy.sifs + response + propagation * 2,
-                ResponseTimeout::Eifs => phy.eifs() - phy.difs(), // of which `equal_wait` makes that of all links
+                ResponseTimeout::Eifs => phy.eifs() - phy.difs(), // `equal_timeouts` makes it one for all links
             };
-            // The packet of a frame on the air is its sender's, which does not give it up before all listeners had its last bit. The
-            // station could not do anything before that anyway.
+            // The packet of a frame on the air belongs to its sender, which must not give the packet up
+            // before the last listener has received the last bit.
             rule.max(config.medium.propagation_delay)
         };
         let aggregation = config.aggregation.as_ref();
@@ -107,18 +110,18 @@ impl LinkTiming {
         self.rates[class as usize]
     }
 
-    /// What frames are sent at, by [`RateClass`].
+    /// Rates or schemes of frames, by [`RateClass`].
     pub(super) fn data_rates(&self) -> [DataRate; RateClass::COUNT] {
         let [control, cts, ack, _, cf_end] = self.rates;
         in_classes([control, cts, ack, cf_end], self.data)
     }
 
-    /// What a frame of a class that no RTS precedes is protected by: a CTS to the station itself, and SIFS.
+    /// Airtime of the CTS-to-self before a frame of a class, with the SIFS after it; zero without protection.
     pub fn protection(&self, class: RateClass) -> Span {
         self.protections[class as usize]
     }
 
-    /// Is any class of frames?
+    /// Whether any class of frames has a CTS-to-self.
     pub(super) fn protects(&self) -> bool {
         self.protections.iter().any(|protection| *protection > Span::ZERO)
     }
@@ -133,12 +136,13 @@ impl LinkTiming {
         self.timings[RateClass::Data as usize].psdu_airtime(bytes)
     }
 
-    /// Preamble and PLCP header.
+    /// Duration of the preamble and the PLCP header of a class of frames.
     pub fn overhead(&self, class: RateClass) -> Span {
         self.timings[class as usize].overhead()
     }
 }
 
+/// Rates by [`RateClass`].
 fn in_classes(
     [control, cts, ack, cf_end]: [Rate; RateClass::COUNT - 1],
     data: DataRate,
@@ -146,7 +150,7 @@ fn in_classes(
     [control.into(), cts.into(), ack.into(), data, cf_end.into()]
 }
 
-/// The largest number up to `most` for which `holds`, which holds for all below it as well.
+/// Largest number up to `most` for which `holds` is true. It must be true for all smaller numbers as well.
 pub(super) fn largest(most: u32, holds: impl Fn(u32) -> bool) -> u32 {
     let (mut low, mut high) = (0, most);
     while low < high {
@@ -156,9 +160,9 @@ pub(super) fn largest(most: u32, holds: impl Fn(u32) -> bool) -> u32 {
     low
 }
 
-/// Under [`ResponseTimeout::Eifs`]: the timeouts of all links become one, long enough for every response.
-/// Returns EIFS, which is that and DIFS.
-pub(super) fn equal_wait<'a>(config: &Config, links: impl Iterator<Item = &'a mut LinkTiming>) -> Span {
+/// Makes the timeouts of all links equal under [`ResponseTimeout::Eifs`], long enough for every response.
+/// Returns EIFS, which is this timeout and DIFS.
+pub(super) fn equal_timeouts<'a>(config: &Config, links: impl Iterator<Item = &'a mut LinkTiming>) -> Span {
     let links: Vec<&mut LinkTiming> = links.collect();
     let responses = links.iter().map(|link| config.phy.sifs + link.cts.max(link.ack).max(link.block_ack));
     let least = (config.phy.eifs() - config.phy.difs()).max(config.medium.propagation_delay);

@@ -1,24 +1,23 @@
-//! The distributed coordination function of one station (IEEE 802.11-2012, clause 9.3), under a
+//! The distributed coordination function (DCF) of one station (IEEE 802.11-2012, clause 9.3), under a
 //! [`DcfRules`](multihop_dot11::DcfRules) value.
 //!
-//! * `carrier_sense`: physical and virtual: when the medium is busy, and when it is reserved.
-//! * `contention`: when the station may transmit: IFS, back-off.
-//! * `outgoing`: the frame that it wants to get across.
-//! * `originator`: getting its own frame across: RTS, CTS, DATA, ACK, retries.
-//! * `recipient`: what it does with frames of others: CTS, ACK, duplicates.
-//! * `rate_control`: at which rate it sends DATA, where it may choose.
-//! * `aggregation`: A-MPDUs and block acknowledgements in place of single frames and ACKs, where the station
-//!   has them.
-//! * `edca`: four functions that contend instead of one, each for an access category, where the station has
-//!   them.
-//! * `hardware`: what was taken from the interface queue and waits below it, where hardware has a queue.
-//! * `timing` and `link_timing`: the numbers that all stations share, and those of a link.
-//! * `txop`: several exchanges in a row of one of these.
+//! Read `phase` first: it lists the states of a station and every transition between them.
 //!
-//! One timer serves all of them, because a station waits for one thing at a time: while it owes or awaits a
-//! response, no back-off runs. [`Phase`] says what the timer is for.
+//! | module | holds |
+//! |---|---|
+//! | `phase` | states, events and the transition table |
+//! | `carrier_sense` | physical and virtual carrier sense: busy medium, NAV, EIFS |
+//! | `contention` | inter-frame space and back-off before an exchange |
+//! | `originator`, `outgoing` | exchange of the station's own frame: RTS, CTS, DATA, ACK, retries |
+//! | `recipient` | responses to frames of other stations: CTS, ACK, duplicate detection |
+//! | `rate_control` | choice of the DATA rate |
+//! | `aggregation` | A-MPDUs and block acknowledgements |
+//! | `edca` | four access categories that contend within one station |
+//! | `txop` | several exchanges in one transmission opportunity |
+//! | `hardware` | queue of the hardware below the interface queue |
+//! | `timing`, `link_timing`, `access_parameters` | times and limits: of the run, of a link, of a category |
 
-mod access;
+mod access_parameters;
 mod aggregation;
 mod carrier_sense;
 mod contention;
@@ -27,6 +26,7 @@ mod hardware;
 mod link_timing;
 mod originator;
 mod outgoing;
+mod phase;
 mod rate_control;
 mod recipient;
 mod timing;
@@ -47,87 +47,60 @@ use crate::slab::{Handle, Slab};
 use crate::stack::Stack;
 use multihop_core::{FrameKind, LinkEvent, NodeId, Rng, Span, Time};
 use multihop_dot11::AccessCategory;
-use outgoing::{FramePayload, Outgoing, Try};
+use outgoing::{FramePayload, OngoingAttempt, OutgoingFrame};
+use phase::{MacEvent, Phase};
 
-/// What the station is doing.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Phase {
-    /// Nothing is owed or awaited: the back-off may run. Timer: access, or a NAV that may be reset.
-    Contending,
-    /// Its RTS is on the air, or it waits for the CTS. Timer: the CTS is overdue.
-    AwaitingCts,
-    /// The CTS came, or the station sends one to itself; DATA follows after SIFS. Timer: SIFS, behind the own
-    /// CTS.
-    DataDue,
-    /// Its DATA is on the air, or it waits for the ACK. Timer: the ACK is overdue.
-    AwaitingAck,
-    /// Its broadcast is on the air. No timer.
-    Broadcasting,
-    /// The next frame of its transmission opportunity follows after SIFS. Timer: SIFS.
-    NextDue,
-    /// It owes a CTS after SIFS. Timer: SIFS.
-    CtsDue(PendingResponse),
-    /// Its CTS is on the air; under ns-2's rules it then waits for the DATA. Timer: the DATA is overdue.
-    CtsSent,
-    /// It owes an ACK after SIFS. Timer: SIFS.
-    AckDue(PendingResponse),
-    /// It owes a block acknowledgement after SIFS, about MPDUs of this traffic identifier. Timer: SIFS.
-    BlockAckDue { answered: PendingResponse, tid: u8 },
-    /// It returns the rest of its transmission opportunity after SIFS. Timer: SIFS.
-    CfEndDue,
-    /// Its ACK, block acknowledgement or CF-End is on the air. No timer.
-    ControlSent,
-}
-
-/// The frame that a response is owed for.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A response that a station owes.
+#[derive(Clone, Copy, Debug, Default)]
 struct PendingResponse {
-    /// Its sender.
+    /// Sender of the frame that is answered.
     to: NodeId,
+    /// Rates of the link on which the response is sent.
     rates: RateSet,
+    /// Sequence number of the frame that is answered.
     sequence: u32,
-    /// What the response is to say in its duration field.
+    /// Duration field of the response.
     duration: Span,
 }
 
 impl PendingResponse {
-    fn of(frame: &Frame, duration: Span) -> PendingResponse {
+    fn new(frame: &Frame, duration: Span) -> PendingResponse {
         PendingResponse { to: frame.from, rates: frame.rates, sequence: frame.sequence, duration }
     }
 }
 
-/// How a station came to send a frame.
+/// Circumstances in which a station began to send a frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Access {
-    /// Which try of an RTS, or of unicast DATA, it is, from 1.
+    /// Number of the attempt of an RTS or of unicast DATA, from 1; 0 for other frames.
     pub tries: u32,
-    /// Slots that were counted down before it, if it begins an exchange.
+    /// Back-off slots counted down before the frame, if it begins an exchange.
     pub slots: u32,
-    /// Since when what it is about was at the head of the line, if it begins an exchange.
+    /// Time at which the packet became head of line, if the frame begins an exchange.
     pub since: Option<Time>,
-    /// The packet that an RTS, or a CTS to the station itself, is sent for.
+    /// Packet for which an RTS or a CTS-to-self is sent.
     pub packet: Option<Handle>,
 }
 
-/// What contends for the medium: the DCF, or one of the EDCAFs of a station (802.11-2016, 10.22.2.1).
+/// A channel access function: the DCF, or one of the EDCA functions of a station (802.11-2016, 10.22.2.1).
 #[derive(Clone, Debug)]
 #[repr(C)]
 struct Edcaf {
-    /// Slots to go, if a back-off is pending.
+    /// Remaining slots of the pending back-off.
     backoff: Option<u32>,
-    /// Since when slots count, while they do.
+    /// Start of the first counted slot while the back-off runs.
     counting: Option<Time>,
-    /// `drawn` is false for the zero of an immediate access.
+    /// Whether the back-off was drawn at random. False for the zero slots of an immediate access.
     drawn: bool,
     category: AccessCategory,
     cw: u32,
     sequence: u32,
-    current: Option<Outgoing>,
-    attempt: Try,
+    current: Option<OutgoingFrame>,
+    attempt: OngoingAttempt,
 }
 
 impl Edcaf {
-    /// One with nothing to send.
+    /// A function without a frame.
     fn new(category: AccessCategory, cw: u32) -> Edcaf {
         Edcaf {
             drawn: false,
@@ -137,62 +110,66 @@ impl Edcaf {
             counting: None,
             sequence: 0,
             current: None,
-            attempt: Try::default(),
+            attempt: OngoingAttempt::default(),
         }
     }
 }
 
-/// A station's MAC: its carrier sense, physical and virtual, which frames of others change, and behind that
-/// what it does itself. With the radio the former is two cache lines of each station around a sender.
+/// MAC of a station. Its own fields are carrier sense, which every frame of another station changes; with the
+/// radio they fill two cache lines. What the station does itself is in `station`.
 #[derive(Clone, Debug)]
 pub struct Mac {
     id: NodeId,
-    /// `BUSY`, `NEEDS_SLOW_PATH`, `OBSERVED`, `NEEDS_EVERY_FRAME`, `WAITS_LONGER`.
+    /// Flags of `carrier_sense`.
     state: u8,
-    /// Since when the medium is busy, or idle.
+    /// Time of the last change between busy and idle.
     since: Time,
     nav: Time,
-    /// When the NAV may be reset, if no frame begins before; never, if it may not.
+    /// Time at which the NAV is reset unless a frame begins before; [`Time::NEVER`] for no reset.
     nav_reset: Time,
-    /// For how long it could not use the medium, up to the last change.
+    /// Time for which the medium was busy or reserved, up to `since`.
     used: MediumUse,
     station: Box<StationState>,
 }
 
-const _: () = assert!(size_of::<Mac>() <= 56, "with the radio and the place of the stack two cache lines");
+const _: () = assert!(size_of::<Mac>() <= 56, "two cache lines with the radio and the pointer to the stack");
 
-/// What the station does itself. It begins with what goes on when it contends.
+/// State of a station's own actions. The fields that contention reads come first.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 struct StationState {
     timer: Slot,
-    /// The response is overdue, but a frame is being received: its end decides.
+    /// Whether a frame is being received after the response timeout. The end of that frame decides.
     receiving_at_timeout: bool,
-    /// What the stack says of itself ([`Stack::watches`]).
+    /// Result of [`Stack::watches`].
     watched: bool,
-    /// EIFS less DIFS after the last frame that could not be decoded, unless a correct one followed; under
-    /// EDCA also the end of the last wait for a response that did not come.
+    /// Earliest start of the inter-frame space: EIFS less DIFS after the last frame with an FCS error, unless
+    /// a correct frame followed. Under EDCA also the end of the last failed wait for a response.
     eifs_until: Time,
-    /// The other functions, besides `function`; none under the DCF.
+    /// The functions of the other access categories; none under the DCF.
     edca: Option<Box<edca::Edca>>,
     phase: Phase,
-    /// What contends, and exchanges its frames; of several the one whose exchange is the last that began.
+    /// The channel access function. Under EDCA: the function whose exchange began last.
     function: Edcaf,
-    /// None where the MAC takes packets from the interface queue.
-    hardware: Option<Box<hardware::Hardware>>,
+    /// None if the MAC dequeues directly from the interface queue.
+    hardware: Option<Box<hardware::HardwareQueue>>,
+    /// The response that is owed, or was owed last.
+    pending_response: PendingResponse,
+    /// Slot of the agenda for the start and the end of own frames.
     air: Slot,
+    /// The own frame that is on the air.
     frame: Option<Frame>,
     rng: Rng,
     /// Sequence number of the last DATA frame from each neighbour, by traffic identifier (9.3.2.10;
     /// 802.11-2016, 10.3.2.11.2).
-    heard_last: Vec<(NodeId, u8, u32)>,
+    last_sequences: Vec<(NodeId, u8, u32)>,
     /// None without aggregation.
     agreements: Option<Box<aggregation::Agreements>>,
-    /// None where rates are fixed.
-    rates: Option<Box<rate_control::Rates>>,
+    /// None if rates are fixed.
+    rates: Option<Box<rate_control::StationRates>>,
 }
 
-/// What a MAC may touch while it handles an event: its own node's things and the run's shared counters.
+/// Parts of the node, and of the state that the run shares, which a MAC can change while it handles an event.
 pub struct Context<'a> {
     pub now: Time,
     pub agenda: &'a mut Agenda,
@@ -204,26 +181,26 @@ pub struct Context<'a> {
     pub record: &'a mut Recorder,
 }
 
-/// What a station sends when its timer goes off.
+/// Transmission that a station begins when its timer fires.
 #[derive(Clone, Copy, Debug)]
 pub enum NextSent {
-    /// Nothing.
+    /// No transmission.
     Nothing,
-    /// This packet, in DATA of this airtime, perhaps after RTS and CTS.
+    /// DATA with this packet, possibly after RTS and CTS.
     Packet {
-        /// The packet.
+        /// The packet in the frame.
         packet: Handle,
-        /// The next hop; none of a broadcast.
+        /// Next hop; none for a broadcast.
         to: Option<NodeId>,
-        /// Airtime of the frame.
+        /// Airtime of the DATA frame.
         data: Span,
     },
-    /// Something that takes at least this until a packet can be at its destination.
+    /// A transmission of unknown kind. A packet reaches its destination after this time at the earliest.
     Unknown(Span),
 }
 
 impl Mac {
-    /// An idle station. `timer` and `air` are its slots of the agenda.
+    /// An idle station. `timer` and `air` are slots of the agenda.
     pub fn new(id: NodeId, timer: Slot, air: Slot, timing: &Timing, rng: Rng) -> Mac {
         let station = StationState {
             timer,
@@ -235,8 +212,9 @@ impl Mac {
             edca: None,
             receiving_at_timeout: false,
             watched: false,
+            pending_response: PendingResponse::default(),
             frame: None,
-            heard_last: Vec::new(),
+            last_sequences: Vec::new(),
             agreements: None,
             rates: None,
             hardware: None,
@@ -252,20 +230,20 @@ impl Mac {
         }
     }
 
-    /// Whose it is.
+    /// Identifier of the station.
     pub fn id(&self) -> NodeId {
         self.id
     }
 
-    /// The frame that it has on the air.
+    /// The station's frame on the air.
     ///
     /// # Panics
-    /// If it has none.
+    /// If no frame is on the air.
     pub fn on_air(&self) -> Frame {
         self.station.frame.expect("the air slot fires only for a frame on the air")
     }
 
-    /// How it came to send this frame of its own, which begins now.
+    /// Circumstances of an own frame that begins now.
     pub fn access(&self, frame: &Frame) -> Access {
         let Some(out) = self.station.function.current.as_ref().filter(|_| {
             matches!(frame.kind, FrameKind::Rts | FrameKind::Data | FrameKind::BlockAckRequest)
@@ -285,97 +263,100 @@ impl Mac {
             tries: if frame.to.is_some() { tries } else { 0 },
             slots: if first { self.station.function.attempt.slots } else { 0 },
             since: first.then_some(out.head_of_line),
-            packet: match out.cargo {
+            packet: match out.payload {
                 FramePayload::Packet(handle) => Some(handle),
-                FramePayload::Block { .. } | FramePayload::Request { .. } => None,
+                FramePayload::Mpdus { .. } | FramePayload::Request { .. } => None,
             },
         }
     }
 
-    /// Has it something to do, but no timer and no signal that it waits for? Then it would be silent for
-    /// ever.
+    /// Whether a frame is pending while neither a timer nor a signal can wake the station. Such a station
+    /// would stay silent for ever.
     pub fn is_stuck(&self, agenda: &Agenda) -> bool {
         self.functions().any(|function| function.current.is_some())
             && !self.is_busy()
             && !agenda.is_armed(self.station.timer)
     }
 
-    /// Does it hold a packet?
+    /// Whether the station has an outgoing frame.
     #[cfg(test)]
     pub fn holds_packet(&self) -> bool {
         self.station.function.current.is_some()
     }
 
-    /// What the timer sends; the shortest DATA frame takes `shortest`.
+    /// Transmission that begins when the timer fires. `shortest` is the airtime of the shortest DATA frame.
     pub fn next_sent(&self, timing: &Timing, shortest: Span) -> NextSent {
-        // With several functions, or a choice of rates, what is sent is decided then.
+        // With several functions, or with rate control, the frame is chosen when the timer fires.
         let is_decided = self.station.edca.is_none() && self.station.rates.is_none();
         match self.station.phase {
             Phase::Contending | Phase::DataDue if is_decided => match self.station.function.current {
-                Some(Outgoing { cargo: FramePayload::Packet(packet), peer: to, data, .. }) => {
-                    NextSent::Packet { packet, to, data }
-                }
+                Some(OutgoingFrame {
+                    payload: FramePayload::Packet(packet),
+                    peer: to,
+                    airtime: data,
+                    ..
+                }) => NextSent::Packet { packet, to, data },
                 Some(_) => NextSent::Unknown(shortest),
-                // A back-off after a frame, with nothing to send.
+                // A back-off after a frame, without a next frame.
                 None => NextSent::Nothing,
             },
-            Phase::CtsDue { .. } | Phase::AckDue { .. } | Phase::BlockAckDue { .. } => {
+            Phase::CtsDue | Phase::AckDue | Phase::BlockAckDue => {
                 NextSent::Unknown(timing.shortest_answer() + timing.sifs + shortest)
             }
             _ => NextSent::Unknown(shortest),
         }
     }
 
-    /// Will its timer leave all above as it is? A frame follows after SIFS, or the DATA did not come, and no
-    /// policy or estimator observes the link.
+    /// Whether the timer changes nothing above the MAC: a frame follows after SIFS, or DATA is overdue, and
+    /// no policy or estimator observes the link.
     #[inline]
     pub fn answers_by_itself(&self) -> bool {
         let by_itself = matches!(
             self.station.phase,
-            Phase::DataDue | Phase::CtsDue(_) | Phase::CtsSent | Phase::AckDue(_)
+            Phase::DataDue | Phase::CtsDue | Phase::AwaitingData | Phase::AckDue
         );
         by_itself && !self.is_observed() && self.station.agreements.is_none()
     }
 
-    /// Will the end of its own frame leave all above as it is? Only a broadcast's life ends by it.
+    /// Whether the end of the own frame changes nothing above the MAC. Only a broadcast ends with its frame.
     #[inline]
     pub fn sends_by_itself(&self) -> bool {
         !matches!(self.station.phase, Phase::Broadcasting) && !self.is_observed()
     }
 
-    /// The timer went off.
+    /// The timer fired.
     pub fn on_timer(&mut self, ctx: &mut Context) {
         match self.station.phase {
             Phase::Contending => self.on_access(ctx),
             Phase::AwaitingCts | Phase::AwaitingAck => self.on_response_overdue(ctx),
             Phase::DataDue => self.send_data_after_cts(ctx),
-            Phase::NextDue => self.begin_exchange(ctx),
+            Phase::NextFrameDue => self.begin_exchange(ctx),
             Phase::CfEndDue => self.send_cf_end(ctx),
-            Phase::CtsDue(answered) => self.send_cts(ctx, answered),
-            Phase::AckDue(answered) => self.send_ack(ctx, answered),
-            Phase::BlockAckDue { answered, tid } => self.send_block_ack(ctx, answered, tid),
-            Phase::CtsSent => self.rest(ctx),
-            Phase::Broadcasting | Phase::ControlSent => {
+            Phase::CtsDue => self.send_cts(ctx),
+            Phase::AckDue => self.send_ack(ctx),
+            Phase::BlockAckDue => self.send_block_ack(ctx),
+            Phase::AwaitingData => self.resume_contention(ctx, MacEvent::DataOverdue),
+            Phase::Broadcasting | Phase::SendingControl => {
                 unreachable!("no timer runs in {:?}", self.station.phase)
             }
         }
     }
 
-    /// Its radio was switched off, which it finds busy from now on.
+    /// The radio was switched off. The medium appears busy from now on.
     pub fn on_switched_off(&mut self, ctx: &mut Context) {
-        self.fail_if_late(ctx); // what it listened to beyond the deadline will not be the awaited response
+        self.fail_if_late(ctx); // the frame that was being received cannot be the response any more
     }
 
-    /// Takes the frame that it has on the air off it.
+    /// Removes the station's frame from the air.
     ///
     /// # Panics
-    /// If it has none.
+    /// If no frame is on the air.
     #[inline]
     pub fn take_off_air(&mut self) -> Frame {
         self.station.frame.take().expect("the air slot fires only for a frame on the air")
     }
 
-    /// Its own transmission is over at the listeners; it is off the air.
+    /// The own frame has ended at the listeners.
     pub fn on_sent(&mut self, ctx: &mut Context, frame: &Frame) {
         ctx.radio.stop();
         let packet = frame.packet.map(|handle| &ctx.packets.get(handle).packet);
@@ -390,11 +371,14 @@ impl Mac {
             ctx.record.transmitted_by(self.id, self.station.function.category, air, ctx.now);
         }
         if frame.kind == FrameKind::CfEnd {
-            self.report(ctx.stack, || LinkEvent::NavReset(ctx.now)); // of what answers to it had reserved
+            // The CF-End also ends what responses to this station had reserved.
+            self.report(ctx.stack, || LinkEvent::NavReset(ctx.now));
         }
         match self.station.phase {
-            Phase::ControlSent => self.station.phase = Phase::Contending,
-            Phase::CtsSent if !ctx.timing.rules.data_needs_own_cts => self.station.phase = Phase::Contending,
+            Phase::SendingControl => self.station.phase.change(MacEvent::TransmissionEnded),
+            Phase::AwaitingData if !ctx.timing.rules.data_needs_own_cts => {
+                self.station.phase.change(MacEvent::TransmissionEnded);
+            }
             Phase::Broadcasting => self.finish(ctx, multihop_core::Fate::Broadcast),
             _ => {}
         }
@@ -411,7 +395,7 @@ impl Mac {
         self.station.frame = Some(frame);
     }
 
-    /// Reports the event to what observes the link above, if anything does.
+    /// Reports an event to the observers of the link, if there are any.
     #[inline]
     fn report(&self, stack: &mut Stack, event: impl FnOnce() -> LinkEvent) {
         if self.is_observed() {
@@ -419,13 +403,14 @@ impl Mac {
         }
     }
 
+    /// Arms the timer.
     fn arm(&self, ctx: &mut Context, at: Time) {
         ctx.agenda.arm(self.station.timer, at, Lane::Mac);
     }
 
-    /// Back to contending; the medium may be idle already.
-    fn rest(&mut self, ctx: &mut Context) {
-        self.station.phase = Phase::Contending;
+    /// Returns to contention after an event. The medium may be idle already.
+    fn resume_contention(&mut self, ctx: &mut Context, event: MacEvent) {
+        self.station.phase.change(event);
         self.contend(ctx);
     }
 }

@@ -1,8 +1,8 @@
-//! At which rate a station sends DATA to a neighbour, where it may choose.
+//! Rate control: choice of the rate at which a station sends DATA to a neighbour.
 //!
-//! The rate is chosen anew when an access was won. Failures in a row go down the chain of the control; a new
-//! chain begins when something was acknowledged, or given up. Responses follow from the rate of what they
-//! answer.
+//! The station chooses a rate each time it wins the medium. Each consecutive failure moves on to the next
+//! stage of the retry chain. A new chain begins after an acknowledgement, or when a frame is given up. The
+//! rate of a response follows from the rate of the frame that it answers.
 
 use super::timing::errors_at;
 use super::{Context, FramePayload, Mac, Timing};
@@ -12,49 +12,49 @@ use multihop_core::{NodeId, Rng, Span, Time};
 use multihop_dot11::{DataRate, Mcs, Modulation};
 use multihop_link::{AVERAGE_BYTES, Algorithm, Attempted, Candidate, Chain, RateControl, RateTable, Stage};
 
-/// What all stations of a run choose from.
+/// Rates from which all stations of a run choose.
 #[derive(Clone, Debug)]
 pub struct RateChoices {
     algorithm: Algorithm,
     table: RateTable,
-    /// By candidate.
+    /// Rate sets, one per candidate.
     sets: Vec<RateSet>,
-    /// Failures in a row after which a frame has been given up.
+    /// Consecutive failures after which a frame is given up.
     most_failures: u32,
-    /// In units of received power.
+    /// Noise power, in the unit of received power.
     noise: f64,
 }
 
-/// What a station keeps about rates.
+/// Rate control of a station.
 #[derive(Clone, Debug)]
-pub(super) struct Rates {
+pub(super) struct StationRates {
     seed: u64,
-    neighbours: Vec<Neighbour>,
+    neighbours: Vec<NeighbourRates>,
 }
 
-/// What it keeps about those to one neighbour.
+/// Rate control of the link to one neighbour.
 #[derive(Clone, Debug)]
-struct Neighbour {
+struct NeighbourRates {
     peer: NodeId,
     control: RateControl,
     chain: Chain,
-    /// Since the chain began.
+    /// Consecutive failures since the chain began.
     failures: u32,
 }
 
-/// What the choice of a rate asks of the frame.
+/// Demands of the chosen rate on the frame.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Demands {
-    /// RTS/CTS in front of it.
+pub(super) struct RateDemands {
+    /// Whether RTS and CTS precede the frame.
     pub(super) rts: bool,
-    /// A single MPDU.
+    /// Whether the frame is limited to a single MPDU.
     pub(super) single: bool,
 }
 
-/// Packets of an A-MPDU by which rates are compared, as in Linux.
-const TOGETHER: u32 = 16;
+/// Packets in the A-MPDU with which rates are compared, as in Linux.
+const COMPARED_PACKETS: u32 = 16;
 
-/// The rates that stations of a configuration choose from, by streams and ascending; none where rates are
+/// Rates from which stations of a configuration choose, by streams and in ascending order. Empty if rates are
 /// fixed.
 pub fn candidates(config: &Config) -> Vec<DataRate> {
     let Some(control) = config.rate_control else { return Vec::new() };
@@ -64,7 +64,7 @@ pub fn candidates(config: &Config) -> Vec<DataRate> {
     if !schemes.is_empty() {
         return schemes;
     }
-    // Without stations of 802.11b, 802.11g has no use for their rates.
+    // Without 802.11b stations in the network, 802.11g does not use the 802.11b rates.
     let lowest = phy.modulation(phy.basic_rates()[0]);
     let only_ofdm = lowest.is_some_and(Modulation::is_ofdm);
     phy.rates()
@@ -74,7 +74,7 @@ pub fn candidates(config: &Config) -> Vec<DataRate> {
 }
 
 impl RateChoices {
-    /// Of a configuration whose rates have these sets.
+    /// Choices of a configuration; `sets` are the rate sets of the candidates.
     pub(super) fn new(config: &Config, timing: &Timing, sets: Vec<RateSet>) -> Option<RateChoices> {
         let algorithm = config.rate_control?.algorithm;
         let candidate = |(rate, set): (DataRate, &RateSet)| {
@@ -93,7 +93,7 @@ impl RateChoices {
         let aggregates = timing.aggregation.is_some();
         let noise = match &timing.collisions {
             Collisions::Sinr { noise, .. } => *noise as f64,
-            Collisions::Pairwise { .. } => 1.0, // never asked for: scenarios refuse what would
+            Collisions::Pairwise { .. } => 1.0, // unused: scenarios refuse rate control by SNR on this medium
         };
         let by_snr =
             RateTable::snrs().map(|snr| best_at(&errors, &table, aggregates, [snr, noise])).collect();
@@ -101,16 +101,17 @@ impl RateChoices {
         Some(RateChoices { algorithm, table, sets, most_failures: timing.short_retry_limit, noise })
     }
 
-    /// Of each candidate.
+    /// Rate sets of the candidates.
     pub(super) fn sets(&self) -> &[RateSet] {
         &self.sets
     }
 }
 
-/// What a frame costs at a set of rates, of so many streams.
+/// Airtimes of a frame at a rate with this number of streams.
 fn candidate(timing: &Timing, set: RateSet, streams: u8) -> Candidate {
-    // Packets of an A-MPDU share their symbols: a packet alone has a whole last one, by which fast rates would look alike.
-    let packets = if timing.aggregation.is_some() { TOGETHER } else { 1 };
+    // Packets of an A-MPDU share symbols. A lone packet fills up its last symbol, so that fast rates would
+    // look alike.
+    let packets = if timing.aggregation.is_some() { COMPARED_PACKETS } else { 1 };
     let link = timing.on(set);
     let preamble = link.overhead(RateClass::Data);
     let answer = if timing.aggregation.is_some() { link.block_ack } else { link.ack };
@@ -121,8 +122,8 @@ fn candidate(timing: &Timing, set: RateSet, streams: u8) -> Candidate {
     }
 }
 
-/// The candidate of the highest goodput at a signal-to-noise ratio in dB, of frames of [`AVERAGE_BYTES`]; in
-/// A-MPDUs they are taken to be so many that their overhead does not count.
+/// Candidate with the highest goodput at a signal-to-noise ratio in dB, for frames of [`AVERAGE_BYTES`]. With
+/// aggregation, the overhead of a frame is neglected.
 fn best_at(errors: &[RateErrors], table: &RateTable, aggregates: bool, [snr, noise]: [f64; 2]) -> u8 {
     let ratio = 10f64.powf(snr / 10.0);
     let bits = 8.0 * f64::from(AVERAGE_BYTES);
@@ -139,22 +140,22 @@ fn best_at(errors: &[RateErrors], table: &RateTable, aggregates: bool, [snr, noi
         as u8
 }
 
-impl Rates {
-    fn neighbour(&mut self, node: NodeId, peer: NodeId, choices: &RateChoices) -> &mut Neighbour {
+impl StationRates {
+    fn neighbour(&mut self, node: NodeId, peer: NodeId, choices: &RateChoices) -> &mut NeighbourRates {
         let known = self.neighbours.iter().position(|neighbour| neighbour.peer == peer);
         let place = known.unwrap_or_else(|| {
             let path = ["node", &node.0.to_string(), "rates", &peer.0.to_string()];
             let rng = Rng::at(self.seed, &path);
             let control = RateControl::new(choices.algorithm, &choices.table, rng);
-            self.neighbours.push(Neighbour { peer, control, chain: Chain::constant(0), failures: 0 });
+            self.neighbours.push(NeighbourRates { peer, control, chain: Chain::constant(0), failures: 0 });
             self.neighbours.len() - 1
         });
         &mut self.neighbours[place]
     }
 }
 
-impl Neighbour {
-    /// What is tried now.
+impl NeighbourRates {
+    /// Stage of the retry chain for the next attempt.
     fn stage(&mut self, choices: &RateChoices, now: Time) -> Stage {
         if self.failures == 0 {
             self.chain = self.control.chain(&choices.table, now);
@@ -162,53 +163,56 @@ impl Neighbour {
         self.chain.after(self.failures)
     }
 
-    /// The rate that was tried last.
+    /// Rate of the last attempt.
     fn tried(&self) -> u8 {
         self.chain.after(self.failures).rate
     }
 }
 
 impl Mac {
-    /// The station chooses rates from now on. `seed` is that of the run.
+    /// Gives the station rate control. `seed` is the seed of the run.
     pub fn control_rates(&mut self, seed: u64) {
-        self.station.rates = Some(Box::new(Rates { seed, neighbours: Vec::new() }));
+        self.station.rates = Some(Box::new(StationRates { seed, neighbours: Vec::new() }));
     }
 
-    /// The access was won: the rate of what the station has to send, if it is DATA to a neighbour.
+    /// Chooses the rate of the outgoing frame if it is DATA to a neighbour.
     #[inline]
-    pub(super) fn choose_rate(&mut self, ctx: &Context) -> Demands {
-        if self.station.rates.is_none() { Demands::default() } else { self.choose_among(ctx) }
+    pub(super) fn choose_rate(&mut self, ctx: &Context) -> RateDemands {
+        if self.station.rates.is_none() { RateDemands::default() } else { self.choose_among(ctx) }
     }
 
-    fn choose_among(&mut self, ctx: &Context) -> Demands {
-        let rates = self.station.rates.as_mut().expect("the caller has seen them");
-        let choices = ctx.timing.rate_control.as_ref().expect("stations choose rates");
-        let out = self.station.function.current.as_mut().expect("access is used only with a frame to send");
-        let Some(peer) = out.peer.filter(|_| !out.is_request()) else { return Demands::default() };
+    fn choose_among(&mut self, ctx: &Context) -> RateDemands {
+        let rates =
+            self.station.rates.as_mut().expect("the caller checked that the station has rate control");
+        let choices = ctx.timing.rate_control.as_ref().expect("a run with rate control has choices");
+        let out = self.station.function.current.as_mut().expect("the station has an outgoing frame");
+        let Some(peer) = out.peer.filter(|_| !out.is_request()) else { return RateDemands::default() };
         let neighbour = rates.neighbour(self.id, peer, choices);
         let stage = neighbour.stage(choices, ctx.now);
         out.rates = choices.sets[usize::from(stage.rate)];
-        if let FramePayload::Packet(_) = out.cargo {
-            out.data = ctx.timing.on(out.rates).airtime(RateClass::Data, out.bytes);
+        if let FramePayload::Packet(_) = out.payload {
+            out.airtime = ctx.timing.on(out.rates).airtime(RateClass::Data, out.bytes);
             out.with_rts = stage.protected || ctx.timing.needs_rts(out.bytes);
         }
-        Demands { rts: stage.protected, single: neighbour.chain.is_sample }
+        RateDemands { rts: stage.protected, single: neighbour.chain.is_sample }
     }
 
-    /// What came of a try of the present packet: of its DATA, or of its RTS alone.
+    /// Reports an attempt of the outgoing frame to rate control: MPDUs sent and acknowledged, or zero after
+    /// an RTS without CTS.
     #[inline]
-    pub(super) fn learn_rate(&mut self, ctx: &Context, sent: u32, acknowledged: u32) {
+    pub(super) fn report_attempt(&mut self, ctx: &Context, sent: u32, acknowledged: u32) {
         if self.station.rates.is_some()
             && let Some(peer) = self.station.function.current.as_ref().and_then(|out| out.peer)
         {
-            self.learn_rate_of(ctx, peer, sent, acknowledged);
+            self.report_attempt_to(ctx, peer, sent, acknowledged);
         }
     }
 
-    /// The same of MPDUs to a neighbour.
-    pub(super) fn learn_rate_of(&mut self, ctx: &Context, peer: NodeId, sent: u32, acknowledged: u32) {
-        let rates = self.station.rates.as_mut().expect("the caller has seen them");
-        let choices = ctx.timing.rate_control.as_ref().expect("stations choose rates");
+    /// Reports an attempt with MPDUs to a neighbour to rate control.
+    pub(super) fn report_attempt_to(&mut self, ctx: &Context, peer: NodeId, sent: u32, acknowledged: u32) {
+        let rates =
+            self.station.rates.as_mut().expect("the caller checked that the station has rate control");
+        let choices = ctx.timing.rate_control.as_ref().expect("a run with rate control has choices");
         let neighbour = rates.neighbour(self.id, peer, choices);
         if sent > 0 {
             let attempted = Attempted { rate: neighbour.tried(), mpdus: sent, acknowledged };
@@ -220,7 +224,7 @@ impl Mac {
         }
     }
 
-    /// The rates of the last DATA to a neighbour, if those are chosen, or else of the link.
+    /// Rates of the last DATA to a neighbour; without rate control, rates of the link.
     pub(super) fn last_rates(&self, timing: &Timing, peer: NodeId) -> RateSet {
         let chosen = self.station.rates.as_ref().zip(timing.rate_control.as_ref());
         let tried = chosen.and_then(|(rates, choices)| {
@@ -230,25 +234,25 @@ impl Mac {
         tried.unwrap_or_else(|| timing.between(self.id, peer))
     }
 
-    /// What the link to a neighbour is expected to carry, in bit/s; where rates are fixed, without losses.
+    /// Expected throughput of the link to a neighbour, in bit/s. If rates are fixed, losses are neglected.
     pub(super) fn expected_throughput(&self, timing: &Timing, peer: NodeId) -> f64 {
-        let together = if timing.aggregation.is_some() { f64::from(TOGETHER) } else { 1.0 };
+        let packets = if timing.aggregation.is_some() { f64::from(COMPARED_PACKETS) } else { 1.0 };
         let chosen = self.station.rates.as_ref().zip(timing.rate_control.as_ref());
         let known = chosen.and_then(|(rates, choices)| {
             let known = rates.neighbours.iter().find(|neighbour| neighbour.peer == peer)?;
-            Some(known.control.expected_throughput(&choices.table, together))
+            Some(known.control.expected_throughput(&choices.table, packets))
         });
         known.unwrap_or_else(|| {
             let candidate = candidate(timing, timing.between(self.id, peer), 1);
-            8.0 * f64::from(AVERAGE_BYTES) * candidate.frames_a_second(together)
+            8.0 * f64::from(AVERAGE_BYTES) * candidate.frames_a_second(packets)
         })
     }
 
-    /// A frame for this station came from a neighbour.
+    /// Samples the signal-to-noise ratio of a frame from a neighbour.
     #[inline]
-    pub(super) fn hear_rate(&mut self, ctx: &Context, from: NodeId) {
+    pub(super) fn sample_snr(&mut self, ctx: &Context, from: NodeId) {
         if let Some(rates) = &mut self.station.rates {
-            let choices = ctx.timing.rate_control.as_ref().expect("stations choose rates");
+            let choices = ctx.timing.rate_control.as_ref().expect("a run with rate control has choices");
             let snr = 10.0 * (ctx.radio.ended_power() / choices.noise).log10();
             rates.neighbour(self.id, from, choices).control.on_heard(snr);
         }

@@ -1,6 +1,7 @@
-//! What the station does with frames of others.
+//! Responses to frames of other stations: CTS, ACK, duplicate detection.
 
-use super::{Context, Mac, PendingResponse, Phase};
+use super::phase::{MacEvent, Phase};
+use super::{Context, Mac, PendingResponse};
 use crate::medium::{Finished, Frame, Reception};
 use crate::outcome::LossCause;
 use crate::slab::Handle;
@@ -8,10 +9,10 @@ use multihop_core::{DecodedFrame, FlowId, FrameKind, LinkEvent, NodeId, Reported
 use multihop_dot11::{AccessCategory, EifsRule, user_priority};
 
 impl Mac {
-    /// A signal ended here. If it is none of the station's business, because it was for others and no
-    /// response is awaited here or watches the link, all that follows is done, up to the back-off that goes
-    /// on. Otherwise nothing is done, and false returned.
-    #[expect(clippy::inline_always, reason = "as for `contend`")]
+    /// Handles the end of a signal that changes carrier sense and back-off alone: the frame was for another
+    /// station, no response is overdue here, and the stack watches no overheard frames. Otherwise does
+    /// nothing and returns false.
+    #[expect(clippy::inline_always, reason = "like `contend`")]
     #[inline(always)]
     pub fn overhear_fast(&mut self, ctx: &mut Context, frame: &Frame, finished: Finished) -> bool {
         if self.needs_every_frame() || finished.ignored_until > Time::ZERO {
@@ -31,11 +32,11 @@ impl Mac {
         true
     }
 
-    /// A signal ended here. Returns whether it may matter above the MAC, besides to what watches the link.
+    /// A signal ended. Returns whether that may change anything above the MAC except observers of the link.
     pub fn on_signal_end(&mut self, ctx: &mut Context, frame: &Frame, finished: Finished) -> bool {
         let until = finished.ignored_until;
         if until > Time::ZERO && ctx.timing.rules.eifs == EifsRule::AsNav {
-            // Of a signal that it ignored ns-2 keeps the NAV set until EIFS after its end.
+            // ns-2 keeps the NAV set until EIFS after the end of a signal that it ignored.
             self.set_nav(ctx, until + ctx.timing.eifs);
         }
         let late = self.station.receiving_at_timeout;
@@ -53,13 +54,14 @@ impl Mac {
         late
     }
 
-    /// What was heard beyond the deadline was not the awaited response.
+    /// Fails the attempt if the frame that was being received at the timeout was not the response.
     pub(super) fn fail_if_late(&mut self, ctx: &mut Context) {
         if self.station.receiving_at_timeout {
             self.fail_attempt(ctx);
         }
     }
 
+    /// A frame was decoded.
     fn on_frame(&mut self, ctx: &mut Context, frame: &Frame) {
         if ctx.stack.observes() {
             self.report_decoded(ctx, frame);
@@ -72,8 +74,8 @@ impl Mac {
             }
             return;
         }
-        self.after_correct();
-        self.hear_rate(ctx, frame.from);
+        self.end_eifs();
+        self.sample_snr(ctx, frame.from);
         if let Some(report) = frame.report {
             let reported = Reported { from: frame.from, at: ctx.now, report };
             ctx.stack.on_link(&LinkEvent::Reported(reported));
@@ -88,14 +90,15 @@ impl Mac {
             FrameKind::Ack => self.on_ack(ctx, frame),
             FrameKind::Rts => self.on_rts(ctx, frame),
             FrameKind::Data => self.on_data(ctx, frame),
-            FrameKind::BlockAckRequest => self.on_request(ctx, frame),
+            FrameKind::BlockAckRequest => self.on_block_ack_request(ctx, frame),
             FrameKind::BlockAck => self.on_block_ack(ctx, frame),
             FrameKind::CfEnd => self.on_cf_end(ctx),
         }
         self.fail_if_late(ctx);
     }
 
-    /// Packets for another station were decoded, of which this is the first in the frame.
+    /// Passes the decoded packets of a frame for another station to the stack. `first` is the first packet in
+    /// it.
     fn overhear(ctx: &mut Context, frame: &Frame, first: Handle) {
         if ctx.loads.mpdus(frame.load).len() < 2 {
             return ctx.stack.on_overheard(ctx.now, frame.from, first, ctx.packets, ctx.agenda);
@@ -107,11 +110,12 @@ impl Mac {
         }
     }
 
+    /// Reports a decoded frame to the observers of the link.
     fn report_decoded(&self, ctx: &mut Context, frame: &Frame) {
         let packet = frame.packet.map(|handle| &ctx.packets.get(handle).packet);
         ctx.stack.on_link(&LinkEvent::Decoded(DecodedFrame {
             node: self.id,
-            // It ends an exchange as an ACK does.
+            // For observers a block acknowledgement ends an exchange like an ACK.
             kind: if frame.kind == FrameKind::BlockAck { FrameKind::Ack } else { frame.kind },
             from: frame.from,
             to: frame.to,
@@ -123,14 +127,14 @@ impl Mac {
         }));
     }
 
-    /// A frame for another station was decoded: the NAV (9.3.2.4).
+    /// A frame for another station was decoded: ends EIFS and sets the NAV (9.3.2.4).
     #[inline]
     fn on_frame_for_others(&mut self, ctx: &mut Context, frame: &Frame) {
-        self.after_correct();
+        self.end_eifs();
         self.set_nav_by(ctx, frame);
     }
 
-    /// Could it be? Nothing is done for it.
+    /// Whether the station could respond to a frame now, possibly by ending a wait for a response.
     fn may_respond(&self, ctx: &Context) -> bool {
         match self.station.phase {
             Phase::Contending => true,
@@ -139,8 +143,8 @@ impl Mac {
         }
     }
 
-    /// May a response be owed now? Under the standard, a wait for a CTS or an ACK ends first: the frame was
-    /// not the one awaited.
+    /// Makes the station free to respond, and returns whether it is. Under the standard, another frame than
+    /// the awaited response ends the wait for a CTS or an ACK.
     fn free_to_respond(&mut self, ctx: &mut Context) -> bool {
         if self.station.phase != Phase::Contending && self.may_respond(ctx) {
             self.fail_attempt(ctx);
@@ -148,6 +152,7 @@ impl Mac {
         self.station.phase == Phase::Contending
     }
 
+    /// An RTS for this station was decoded.
     fn on_rts(&mut self, ctx: &mut Context, frame: &Frame) {
         self.expire_nav(ctx.now, ctx.stack);
         if !self.free_to_respond(ctx) || (self.nav > ctx.now && !ctx.timing.rules.cts_needs_idle_medium) {
@@ -159,66 +164,77 @@ impl Mac {
             );
             return;
         }
-        let rest = frame.duration.saturating_sub(ctx.timing.sifs + ctx.timing.on(frame.rates).cts);
-        let duration = ctx.timing.rules.duration_field.apply(rest);
-        self.station.phase = Phase::CtsDue(PendingResponse::of(frame, duration));
-        self.arm(ctx, ctx.now + ctx.timing.sifs);
+        let after_cts = frame.duration.saturating_sub(ctx.timing.sifs + ctx.timing.on(frame.rates).cts);
+        let duration = ctx.timing.rules.duration_field.apply(after_cts);
+        self.owe_response(ctx, MacEvent::RtsReceived, PendingResponse::new(frame, duration));
     }
 
-    /// SIFS after the RTS.
-    pub(super) fn send_cts(&mut self, ctx: &mut Context, answered: PendingResponse) {
-        let PendingResponse { to, duration, .. } = answered;
+    /// Sends a CTS SIFS after the RTS. The rules of ns-2 withhold it if the medium is not idle.
+    pub(super) fn send_cts(&mut self, ctx: &mut Context) {
+        let pending = self.station.pending_response;
         self.expire_nav(ctx.now, ctx.stack);
         if ctx.timing.rules.cts_needs_idle_medium && (self.is_busy() || self.nav > ctx.now) {
-            ctx.record.record_frame_loss(FrameKind::Rts, [to, self.id], LossCause::Unanswered, ctx.now);
-            self.rest(ctx);
+            ctx.record.record_frame_loss(
+                FrameKind::Rts,
+                [pending.to, self.id],
+                LossCause::Unanswered,
+                ctx.now,
+            );
+            self.resume_contention(ctx, MacEvent::Withheld);
             return;
         }
-        let frame = self.response(ctx, FrameKind::Cts, answered);
-        self.station.phase = Phase::CtsSent;
+        let frame = self.response(ctx, FrameKind::Cts, pending);
+        self.station.phase.change(MacEvent::CtsSent);
         if ctx.timing.rules.data_needs_own_cts {
-            // ns-2 receives nothing but the DATA until it should have come.
+            // ns-2 receives no other frame until the DATA is overdue.
             let slack = Span::from_us(4);
             let link = ctx.timing.on(frame.rates);
-            let wait = link.cts + duration + slack - ctx.timing.sifs - link.ack;
+            let wait = link.cts + pending.duration + slack - ctx.timing.sifs - link.ack;
             self.arm(ctx, ctx.now + wait);
         }
         self.transmit(ctx, frame);
     }
 
-    /// A CTS, an ACK or a block acknowledgement.
-    pub(super) fn response(&self, ctx: &Context, kind: FrameKind, answered: PendingResponse) -> Frame {
-        let PendingResponse { to, rates, sequence, duration } = answered;
+    /// Notes a response that the timer sends after SIFS.
+    pub(super) fn owe_response(&mut self, ctx: &mut Context, event: MacEvent, response: PendingResponse) {
+        self.station.phase.change(event);
+        self.station.pending_response = response;
+        self.arm(ctx, ctx.now + ctx.timing.sifs);
+    }
+
+    /// A pending CTS, ACK or block acknowledgement.
+    pub(super) fn response(&self, ctx: &Context, kind: FrameKind, pending: PendingResponse) -> Frame {
+        let PendingResponse { to, rates, sequence, duration } = pending;
         ctx.timing.control_frame(kind, [self.id, to], rates, sequence, duration, ctx.now)
     }
 
-    /// Would a frame be answered if it ended now?
-    pub(super) fn would_accept(&self, ctx: &Context, frame: &Frame) -> bool {
+    /// Whether the station would respond to a frame that ended now.
+    pub(super) fn would_respond(&self, ctx: &Context, frame: &Frame) -> bool {
         let needs_cts = ctx.timing.rules.data_needs_own_cts && ctx.timing.needs_rts(frame.bytes);
-        self.station.phase == Phase::CtsSent || (!needs_cts && self.may_respond(ctx))
+        self.station.phase == Phase::AwaitingData || (!needs_cts && self.may_respond(ctx))
     }
 
-    /// Can a frame be answered?
-    pub(super) fn accepts(&mut self, ctx: &mut Context, frame: &Frame) -> bool {
-        let would = self.would_accept(ctx, frame);
-        let accepted = would && (self.station.phase == Phase::CtsSent || self.free_to_respond(ctx));
+    /// Whether the station responds to a frame. A frame without response is recorded as lost.
+    pub(super) fn will_respond(&mut self, ctx: &mut Context, frame: &Frame) -> bool {
+        let would = self.would_respond(ctx, frame);
+        let accepted = would && (self.station.phase == Phase::AwaitingData || self.free_to_respond(ctx));
         if !accepted {
             ctx.record.record_frame_loss(frame.kind, [frame.from, self.id], LossCause::Unanswered, ctx.now);
         }
         accepted
     }
 
+    /// DATA for this station, or a broadcast, was decoded.
     fn on_data(&mut self, ctx: &mut Context, frame: &Frame) {
         if frame.to.is_some() {
-            if !self.accepts(ctx, frame) {
+            if !self.will_respond(ctx, frame) {
                 return;
             }
             if frame.load.is_some() {
-                return self.on_block(ctx, frame);
+                return self.on_mpdus(ctx, frame);
             }
-            let duration = self.rest_after(ctx, frame, ctx.timing.on(frame.rates).ack);
-            self.station.phase = Phase::AckDue(PendingResponse::of(frame, duration));
-            self.arm(ctx, ctx.now + ctx.timing.sifs);
+            let duration = self.duration_after(ctx, frame, ctx.timing.on(frame.rates).ack);
+            self.owe_response(ctx, MacEvent::DataReceived, PendingResponse::new(frame, duration));
             if self.is_duplicate(ctx, frame) {
                 return;
             }
@@ -239,7 +255,7 @@ impl Mac {
         ctx.stack.on_received(ctx.now, frame.from, copy, ctx.packets, ctx.record);
     }
 
-    /// A multicast packet was decoded, which is of this flow here.
+    /// Passes a multicast packet to the stack, as a packet of the flow that this station receives.
     #[inline(never)]
     fn receive_multicast(&mut self, ctx: &mut Context, frame: &Frame, handle: Handle, flow: FlowId) {
         let copy = ctx.packets.copy(handle);
@@ -250,43 +266,43 @@ impl Mac {
         ctx.stack.on_received(ctx.now, frame.from, copy, ctx.packets, ctx.record);
     }
 
-    /// What is left of the duration field of a frame behind its answer: more than nothing only where another
-    /// exchange follows in the same transmission opportunity.
-    pub(super) fn rest_after(&self, ctx: &Context, frame: &Frame, answer: Span) -> Span {
+    /// Duration field of the response to a frame, from the frame's own. Above zero only if another exchange
+    /// follows in the same TXOP.
+    pub(super) fn duration_after(&self, ctx: &Context, frame: &Frame, answer: Span) -> Span {
         if self.station.edca.is_none() {
             return Span::ZERO;
         }
         frame.duration.saturating_sub(ctx.timing.rules.duration_field.apply(ctx.timing.sifs + answer))
     }
 
-    /// SIFS after the DATA, whatever the medium does (9.3.2.8).
-    pub(super) fn send_ack(&mut self, ctx: &mut Context, answered: PendingResponse) {
-        let frame = self.response(ctx, FrameKind::Ack, answered);
+    /// Sends an ACK SIFS after the DATA, also in a busy medium (9.3.2.8).
+    pub(super) fn send_ack(&mut self, ctx: &mut Context) {
+        let frame = self.response(ctx, FrameKind::Ack, self.station.pending_response);
         let frame = Frame { report: ctx.stack.report(ctx.now), ..frame };
-        self.station.phase = Phase::ControlSent;
+        self.station.phase.change(MacEvent::AckSent);
         self.transmit(ctx, frame);
     }
 
-    /// The traffic identifier of DATA.
+    /// Traffic identifier of a DATA frame; 0 without EDCA.
     #[inline]
     fn tid(&self, ctx: &Context, frame: &Frame) -> u8 {
         let packet = frame.packet.filter(|_| self.station.edca.is_some());
         packet.map_or(0, |handle| user_priority(ctx.packets.get(handle).packet.segment.dscp))
     }
 
-    /// Has this DATA frame come before (9.3.2.10)?
+    /// Whether a DATA frame was received before (9.3.2.10).
     fn is_duplicate(&mut self, ctx: &Context, frame: &Frame) -> bool {
         let tid = self.tid(ctx, frame);
         let known = |(from, of, _): &&mut (NodeId, u8, u32)| (*from, *of) == (frame.from, tid);
-        if let Some((.., last)) = self.station.heard_last.iter_mut().find(known) {
+        if let Some((.., last)) = self.station.last_sequences.iter_mut().find(known) {
             return std::mem::replace(last, frame.sequence) == frame.sequence;
         }
-        self.station.heard_last.push((frame.from, tid, frame.sequence));
+        self.station.last_sequences.push((frame.from, tid, frame.sequence));
         false
     }
 }
 
-/// Network-layer bytes of the packets of a frame that were decoded.
+/// Network-layer bytes of the decoded packets of a frame.
 fn decoded_size(ctx: &Context, frame: &Frame) -> u32 {
     if frame.load.is_none() {
         return frame.packet.map_or(0, |handle| ctx.packets.get(handle).packet.size);

@@ -1,8 +1,8 @@
-//! The numbers that every station of a run shares.
+//! Rules, inter-frame spaces, airtimes and limits that every station of a run shares.
 
-use super::access::Access;
+use super::access_parameters::AccessParameters;
 use super::aggregation::{BLOCK_ACK_REQUEST_BYTES, block_ack_bytes};
-use super::link_timing::{LinkTiming, equal_wait, largest};
+use super::link_timing::{LinkTiming, equal_timeouts, largest};
 use super::rate_control::{RateChoices, candidates};
 use crate::config::{
     AggregationConfig, Config, MPDU_RETRY_LIMIT, MatrixQuantity, MediumModel, Protection, REQUEST_LIMIT,
@@ -15,7 +15,7 @@ use multihop_dot11::{
 };
 use multihop_link::{AggregateLimits, PhyTimes};
 
-/// Rules, inter-frame spaces, airtimes and limits: what every station of a run shares.
+/// Rules, inter-frame spaces, airtimes and limits of a run.
 #[derive(Clone, Debug)]
 pub struct Timing {
     /// The rule set.
@@ -28,60 +28,61 @@ pub struct Timing {
     pub difs: Span,
     /// Extended inter-frame space.
     pub eifs: Span,
-    /// Propagation delay between any two nodes; zero where it goes by distance.
+    /// Propagation delay between any two nodes; zero if the delay depends on distance.
     pub propagation: Span,
-    /// What each category contends with; all the same under the DCF.
-    access: [Access; AccessCategory::COUNT],
-    /// A slot at whose beginning the medium turns busy has counted.
+    /// Parameters of each access category; all equal under the DCF.
+    access: [AccessParameters; AccessCategory::COUNT],
+    /// Whether a slot counts if the medium turns busy at its start.
     pub busy_period_counts_as_slot: bool,
-    /// Traffic identifiers of frames are those of their packets.
+    /// Whether the traffic identifier of a frame follows from its packet, or is 0.
     pub differentiates: bool,
-    /// What duration fields cover in a transmission opportunity.
+    /// Protection of a TXOP by duration fields.
     pub protection: Protection,
-    /// Transmissions before giving up, without and with RTS.
+    /// Attempts before a frame without RTS, or an RTS, is given up (`dot11ShortRetryLimit`).
     pub short_retry_limit: u32,
-    /// Tries of an MPDU before it is given up.
+    /// Attempts before an MPDU in an A-MPDU is given up.
     pub mpdu_retry_limit: u32,
-    /// Requests for a block acknowledgement in a row without an answer before what was sent is given up.
+    /// Consecutive block acknowledgement requests without a response before the sent MPDUs are given up.
     pub request_limit: u32,
-    /// How long a receiver waits for an MPDU before it passes on what it holds; none for without end.
+    /// Time for which a receiver waits for a missing MPDU before it passes on the later ones; none for no
+    /// limit.
     pub reordering_timeout: Option<Span>,
-    /// Transmissions of DATA after RTS before giving up.
+    /// Attempts before DATA after an RTS is given up (`dot11LongRetryLimit`).
     pub long_retry_limit: u32,
-    /// Rates and times of frames on links without a rate of their own, and of broadcasts.
+    /// Rates and times of broadcasts, and of links without a rate of their own.
     pub nominal: LinkTiming,
-    /// The same of links with other rates: [`RateSet`] 1 is the first.
+    /// Rates and times of links with other rates; the first has [`RateSet`] 1.
     others: Vec<LinkTiming>,
-    /// By node: the rates of its link to its base station. Empty if all links have the same.
+    /// Rates of the link to the base station, by node. Empty if all links have the same.
     set_of: Vec<RateSet>,
-    /// Pairs of nodes whose link has rates of its own, the lower first, in order.
+    /// Sorted pairs of nodes whose link has rates of its own, the lower node first.
     set_between: Vec<([NodeId; 2], RateSet)>,
-    /// Loss of DATA frames on top of everything else.
+    /// Additional loss of DATA frames.
     pub frame_loss: FrameLoss,
-    /// What overlapping signals do to each other.
+    /// Effect of overlapping signals on each other.
     pub collisions: Collisions,
-    /// The medium is busy where the energy of all signals is at least this.
+    /// Least power of all signals together at which the medium is busy.
     pub busy_from: u64,
-    /// Aggregation, if stations have it.
+    /// Limits on aggregation, if stations aggregate.
     pub aggregation: Option<AggregationConfig>,
-    /// What stations choose the rate of DATA from, if they do.
+    /// Rates from which stations choose, if they have rate control.
     pub rate_control: Option<RateChoices>,
     rts_threshold: Option<u32>,
-    /// LLC and MAC header and FCS of a DATA frame.
+    /// Bytes of LLC header, MAC header and FCS of a DATA frame.
     data_header: u32,
 }
 
 impl Timing {
-    /// The shared numbers of a configuration.
+    /// Timing of a configuration.
     pub fn new(config: &Config) -> Timing {
         let (phy, rules) = (&config.phy, config.mac.rules);
-        let OwnRates { rates: others, set_of, set_between, controlled } = OwnRates::new(config);
+        let LinkRates { rates: others, set_of, set_between, controlled } = LinkRates::new(config);
         let mut others: Vec<LinkTiming> =
             others.into_iter().map(|rate| LinkTiming::new(config, rate)).collect();
         let mut nominal = LinkTiming::new(config, config.data_rate);
         let mut eifs = phy.eifs();
         if rules.response_timeout == ResponseTimeout::Eifs {
-            eifs = equal_wait(config, std::iter::once(&mut nominal).chain(&mut others));
+            eifs = equal_timeouts(config, std::iter::once(&mut nominal).chain(&mut others));
         }
         let collisions = collisions(config, std::iter::once(&nominal).chain(&others));
         let busy_from = match &collisions {
@@ -103,7 +104,7 @@ impl Timing {
             difs: phy.difs(),
             eifs,
             propagation: config.medium.propagation_delay,
-            access: Access::of(config),
+            access: AccessParameters::by_category(config),
             busy_period_counts_as_slot: rules.busy_period_counts_as_slot || config.edca.is_some(),
             differentiates: config.edca.is_some(),
             protection: config.protection,
@@ -131,24 +132,24 @@ impl Timing {
         timing
     }
 
-    /// What a category contends with.
+    /// Parameters of an access category.
     #[inline]
-    pub fn access(&self, category: AccessCategory) -> &Access {
+    pub fn access(&self, category: AccessCategory) -> &AccessParameters {
         &self.access[category as usize]
     }
 
-    /// What best effort contends with, and everything under the DCF.
-    pub fn best_effort(&self) -> &Access {
+    /// Parameters of best effort, and of the DCF.
+    pub fn best_effort(&self) -> &AccessParameters {
         self.access(AccessCategory::BestEffort)
     }
 
-    /// Every station begins with this contention window.
+    /// Sets the first contention window of all categories.
     #[cfg(test)]
-    pub fn begin_with(&mut self, cw_min: u32) {
+    pub fn set_cw_min(&mut self, cw_min: u32) {
         self.access.iter_mut().for_each(|access| access.cw_min = cw_min);
     }
 
-    /// The rates of unicast frames between two nodes.
+    /// Rates of unicast frames between two nodes.
     #[inline]
     pub fn between(&self, one: NodeId, other: NodeId) -> RateSet {
         if self.set_between.is_empty() && self.set_of.is_empty() {
@@ -157,7 +158,7 @@ impl Timing {
         self.own_between(one, other)
     }
 
-    /// The rates that unicast frames between two nodes may have: those that stations choose from, or one.
+    /// All rates that unicast frames between two nodes can have: the candidates of rate control, or one.
     pub fn rates_between(&self, one: NodeId, other: NodeId) -> Vec<RateSet> {
         match &self.rate_control {
             Some(choices) => choices.sets().to_vec(),
@@ -176,12 +177,12 @@ impl Timing {
         if self.set_of.is_empty() {
             return RateSet::NOMINAL;
         }
-        // A station with a rate of its own exchanges frames with its base station alone, which has none.
+        // A station with a rate of its own exchanges frames only with its base station, which has none.
         let of = |node: NodeId| self.set_of[node.index()];
         if of(one) == RateSet::NOMINAL { of(other) } else { of(one) }
     }
 
-    /// What follows from a set of rates.
+    /// Rates and times of a rate set.
     #[inline]
     pub fn on(&self, set: RateSet) -> &LinkTiming {
         match set.0 {
@@ -200,35 +201,35 @@ impl Timing {
         size + self.data_header
     }
 
-    /// Slots that last at least this long.
+    /// Least number of slots that last this long.
     pub fn slots_of(&self, length: Span) -> u32 {
         u32::try_from(length.ns().div_ceil(self.slot.ns())).unwrap_or(u32::MAX)
     }
 
-    /// Does a DATA frame of this many MAC bytes need RTS/CTS?
+    /// Whether a DATA frame of this many MAC bytes needs RTS and CTS.
     pub fn needs_rts(&self, bytes: u32) -> bool {
         self.rts_threshold
             .is_some_and(|limit| bytes > limit || (self.rules.rts_at_threshold && bytes == limit))
     }
 
-    /// Do lifetimes alone end the tries of MPDUs under an agreement?
+    /// Whether MPDUs in an A-MPDU have no retry limit, so that only their lifetime ends them.
     pub fn tries_without_end(&self) -> bool {
         self.mpdu_retry_limit == u32::MAX
     }
 
-    /// Tries of a frame of so many bytes: dot11LongRetryLimit if RTS/CTS precedes it, else
-    /// dot11ShortRetryLimit (802.11-2016, 10.3.4.4).
+    /// Retry limit of a frame of this many bytes: `dot11LongRetryLimit` after RTS and CTS, else
+    /// `dot11ShortRetryLimit` (802.11-2016, 10.3.4.4).
     pub fn retry_limit_of(&self, bytes: u32) -> u32 {
         if self.needs_rts(bytes) { self.long_retry_limit } else { self.short_retry_limit }
     }
 
-    /// The least network-layer size of packets whose DATA frames need RTS/CTS; none if none do.
+    /// Least network-layer size of packets whose DATA frames need RTS and CTS; none if no frame does.
     pub fn rts_from(&self) -> Option<u32> {
         let least = self.rts_threshold? + u32::from(!self.rules.rts_at_threshold);
         Some(least.saturating_sub(self.data_bytes(0)))
     }
 
-    /// What A-MPDUs of data at the nominal rate may be; none where MPDUs are sent alone.
+    /// Limits on A-MPDUs at the nominal rate; none if MPDUs are sent alone.
     pub fn aggregate_limits(&self) -> Option<AggregateLimits> {
         let limits = self.aggregation.filter(|_| !self.nominal.single_mpdu)?;
         Some(AggregateLimits {
@@ -245,30 +246,31 @@ impl Timing {
         self.exchange_with(set, data, self.on(set).ack, with_rts)
     }
 
-    /// The same with a response of this airtime. Without RTS a CTS to the station itself may come first.
+    /// Airtime of a successful exchange with a response of this airtime. Without RTS, a CTS-to-self may
+    /// precede the DATA.
     pub fn exchange_with(&self, set: RateSet, data: Span, response: Span, with_rts: bool) -> Span {
         let link = self.on(set);
-        let unanswered = link.protection(RateClass::Data);
-        let handshake = if with_rts { link.rts + link.cts + self.sifs * 2 } else { unanswered };
+        let handshake =
+            if with_rts { link.rts + link.cts + self.sifs * 2 } else { link.protection(RateClass::Data) };
         handshake + data + self.sifs + response
     }
 
-    /// What a station that is alone waits before each exchange of a category, on average: inter-frame space
-    /// and a back-off from the first window (9.3.4.2).
+    /// Mean wait before an exchange of a category without contention: inter-frame space and a back-off from
+    /// the first window (9.3.4.2).
     pub fn mean_access(&self, category: AccessCategory) -> Span {
         let access = self.access(category);
         access.aifs + self.mean_backoff(access.cw_min)
     }
 
-    /// How many exchanges of so many frames and this length, without propagation, a category has each time
-    /// that it wins the medium.
+    /// Number of exchanges in a TXOP of a category. `exchange` is the airtime of an exchange without
+    /// propagation, `frames` its number of frames.
     pub fn exchanges_at_once(&self, category: AccessCategory, exchange: Span, frames: u64) -> u64 {
         let rest = self.access(category).txop_limit.saturating_sub(exchange);
         1 + rest.whole(exchange + self.propagation * frames + self.sifs)
     }
 
-    /// Bytes of the longest PSDU of a link that is over within this time with its answer, and with RTS and
-    /// CTS if they may come first.
+    /// Bytes of the longest PSDU whose exchange ends within this time: with acknowledgement, and with RTS and
+    /// CTS if these can precede it.
     pub fn longest_psdu_within(&self, set: RateSet, limits: &AggregationConfig, time: Span) -> u32 {
         let link = self.on(set);
         let with_rts = limits.rts || self.needs_rts(u32::MAX);
@@ -276,7 +278,7 @@ impl Timing {
         largest(link.longest_psdu, |bytes| link.psdu_airtime(bytes) <= room)
     }
 
-    /// The mean of a back-off from a contention window.
+    /// Mean back-off from a contention window.
     pub fn mean_backoff(&self, cw: u32) -> Span {
         let most = match self.rules.backoff_draw {
             BackoffDraw::Inclusive => cw,
@@ -285,7 +287,7 @@ impl Timing {
         self.slot * u64::from(most) / 2
     }
 
-    /// Airtime of the shortest DATA frame that there can be.
+    /// Airtime of the shortest possible DATA frame.
     pub fn shortest_data(&self) -> Span {
         self.least(|link| {
             let airtime = |class| link.airtime(class, self.data_bytes(0));
@@ -293,23 +295,23 @@ impl Timing {
         })
     }
 
-    /// Of the preambles and headers before DATA, the shortest.
+    /// Duration of the shortest preamble and PLCP header of a DATA frame.
     pub fn shortest_preamble(&self) -> Span {
         self.least(|link| link.overhead(RateClass::Data).min(link.overhead(RateClass::Control)))
     }
 
-    /// Airtime of the shortest answer that there can be.
+    /// Airtime of the shortest possible CTS or ACK.
     pub fn shortest_answer(&self) -> Span {
         self.least(|link| link.ack.min(link.cts))
     }
 
-    /// The least of this over all rates of links.
+    /// Least value of `of` over all rates of links.
     fn least(&self, of: impl Fn(&LinkTiming) -> Span) -> Span {
         self.others.iter().map(&of).fold(of(&self.nominal), Span::min)
     }
 
-    /// Within this after the last bit of a frame its sender neither begins another one nor parts with the
-    /// packet in it.
+    /// Least time after the last bit of a frame before its sender begins another frame or releases the
+    /// packet.
     pub fn least_pause(&self) -> Span {
         let least = |link: &LinkTiming| {
             let data = link.airtime(RateClass::Data, self.data_bytes(0));
@@ -324,7 +326,7 @@ impl Timing {
         if protects { least.min(self.sifs) } else { least }
     }
 
-    /// What estimators know of all this: the nominal rates, and what best effort contends with.
+    /// Times that estimators use: of the nominal rates and of best effort.
     pub fn phy_times(&self) -> PhyTimes {
         let (link, access) = (&self.nominal, self.best_effort());
         PhyTimes {
@@ -343,13 +345,13 @@ impl Timing {
         }
     }
 
-    /// Airtime of a CF-End, which goes to all.
+    /// Airtime of a CF-End.
     pub fn cf_end(&self) -> Span {
         self.nominal.airtime(RateClass::CfEnd, CF_END_BYTES)
     }
 
-    /// A frame that starts now, without packet. `between` are its sender and its receiver, of a CF-End, and
-    /// of a CTS to itself, the sender twice; `rates` are those of what it precedes or answers.
+    /// A control frame that starts now. `between` is its sender and its receiver; for a CF-End and a
+    /// CTS-to-self the sender twice. `rates` are the rates of the frame that it precedes or answers.
     pub fn control_frame(
         &self,
         kind: FrameKind,
@@ -398,20 +400,20 @@ impl Timing {
     }
 }
 
-/// The DATA rates of links that have one of their own.
-struct OwnRates {
-    /// Each once.
+/// DATA rates of links that have one of their own.
+struct LinkRates {
+    /// The rates, each once.
     rates: Vec<DataRate>,
-    /// Which of them each node has; nothing at all if none has.
+    /// Rate set of each node; empty if no node has a rate of its own.
     set_of: Vec<RateSet>,
-    /// Which of them pairs of nodes have, in order.
+    /// Rate sets of pairs of nodes, sorted.
     set_between: Vec<([NodeId; 2], RateSet)>,
-    /// Those that stations choose from.
+    /// Rate sets from which stations choose.
     controlled: Vec<RateSet>,
 }
 
-impl OwnRates {
-    fn new(config: &Config) -> OwnRates {
+impl LinkRates {
+    fn new(config: &Config) -> LinkRates {
         let mut rates: Vec<DataRate> = Vec::new();
         let mut set = |rate: DataRate| {
             if rate == config.data_rate {
@@ -433,11 +435,11 @@ impl OwnRates {
             config.link_rates.iter().map(|link| (ordered(link.between), set(link.rate))).collect();
         set_between.sort_unstable_by_key(|(pair, _)| *pair);
         let controlled = candidates(config).into_iter().map(set).collect();
-        OwnRates { rates, set_of, set_between, controlled }
+        LinkRates { rates, set_of, set_between, controlled }
     }
 }
 
-/// What a receiver of the run makes of a rate.
+/// Errors of a receiver of the run at a rate.
 pub fn errors_at(config: &Config, rate: DataRate) -> RateErrors {
     let errors = RateErrors::new(&config.phy, rate);
     if config.sensitivity_by_rate { errors.above_sensitivity(&config.phy, rate) } else { errors }

@@ -1,44 +1,43 @@
-//! How overlapping signals collide.
+//! Collision models: what overlapping signals do to each other.
 
 use super::RateErrors;
 
-/// What overlapping signals do to each other at a receiver.
+/// Collision model of a receiver.
 #[derive(Clone, Debug)]
 pub enum Collisions {
-    /// The first signal survives a later one that is weaker by at least this ratio; otherwise both are lost
-    /// (ns-2). None: any overlap destroys both.
+    /// Overlaps decided by pairs (ns-2): the first signal survives a later one that is weaker by at least the
+    /// capture ratio; otherwise both are lost.
     Pairwise {
-        /// The capture ratio.
+        /// Capture ratio; none if any overlap destroys both.
         capture: Option<f64>,
     },
-    /// Bits fail by signal over noise and the sum of all interference. Powers are in femtowatts.
+    /// Bit errors by signal over noise plus the sum of all interference. Powers are in femtowatts.
     Sinr {
         /// Noise power.
         noise: u64,
-        /// Frames below this power are not noticed as frames.
+        /// Power below which a frame is not detected.
         sensitivity: u64,
-        /// Bit errors at each rate of the run, by [`super::RateSet::index`].
+        /// Bit error model of each rate of the run, by [`super::RateSet::index`].
         errors: Box<[RateErrors]>,
-        /// Those of what comes before the bits: preamble and header at the lowest rate. None: nothing harms
-        /// them.
+        /// Bit error model of preamble and header, at the lowest rate; none if nothing corrupts them.
         header: Option<Box<RateErrors>>,
-        /// Where the ratio of signal to noise and interference is below this when a frame begins, none is
-        /// recognized, whatever the bits of its header do.
+        /// Smallest ratio of signal to noise and interference at the start of a frame for its preamble to be
+        /// detected.
         detection: f64,
-        /// What noise does to a link is in [`Link::ln_bit_success`], because it was measured: here only what
-        /// interference adds.
+        /// Whether the effect of noise is in [`super::Link::ln_bit_success`] because it was measured, so that only
+        /// interference adds errors here.
         measured: bool,
     },
 }
 
 impl Collisions {
-    /// Are overlaps settled by pairs?
+    /// Whether overlaps are decided by pairs.
     #[inline]
     pub fn are_by_pairs(&self) -> bool {
         matches!(self, Collisions::Pairwise { .. })
     }
 
-    /// Whether a preamble and header is recognized however strong the interference is.
+    /// Whether preamble and header are recognized however strong the interference is.
     pub fn recognizes_all(&self) -> bool {
         match self {
             Collisions::Pairwise { .. } => true,

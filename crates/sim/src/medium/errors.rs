@@ -1,48 +1,48 @@
-//! Bit errors at a rate, by powers, and where those without interference were measured.
+//! Bit error models of rates, by powers, and for links whose errors without interference were measured.
 
 use super::{Link, femtowatts};
 use multihop_dot11::{DataRate, ErrorTable, Modulation, Phy};
 
-/// Bit errors at a rate.
+/// Bit error model of a rate.
 #[derive(Clone, Debug)]
 pub struct RateErrors {
-    /// By SINR.
+    /// Bit error rate by SINR.
     pub table: ErrorTable,
-    /// The rate in bits per second.
+    /// Rate in bits per second.
     pub bps: f64,
-    /// Frames of less power in femtowatts are not decoded, whatever the noise.
+    /// Power in femtowatts below which a frame is not decoded, whatever the noise.
     pub least: f64,
 }
 
-/// Bit errors rarer than this, one frame of 1500 bytes in a thousand, are distinguished from none by no
-/// measurement.
+/// Bit error probability below which measurements cannot tell a link from a perfect one: one frame of 1500
+/// bytes in a thousand.
 const DISTINCT: f64 = 1e-7;
 
 impl RateErrors {
-    /// At a rate or a scheme of a PHY.
+    /// Creates the model of a rate or a scheme of a PHY.
     ///
     /// # Panics
-    /// If the PHY does not have it, which the scenario has refused.
+    /// If the PHY does not have the rate, which the scenario has refused.
     pub fn new(phy: &Phy, rate: DataRate) -> RateErrors {
         let known = phy.error_table(rate).zip(phy.bit_rate(rate));
         let (table, rate) = known.expect("the rate belongs to the PHY");
         RateErrors { table, bps: rate.bps() as f64, least: 0.0 }
     }
 
-    /// The same of a receiver that decodes nothing below the standard's sensitivity of the rate.
+    /// Adds the standard's minimum sensitivity of the rate, below which nothing is decoded.
     #[must_use]
     pub fn above_sensitivity(self, phy: &Phy, rate: DataRate) -> RateErrors {
         let least = phy.sensitivity_dbm(rate).map_or(0.0, |dbm| femtowatts(10f64.powf(dbm / 10.0)) as f64);
         RateErrors { least, ..self }
     }
 
-    /// The ln of the chance of a bit by powers alone.
+    /// Natural logarithm of the probability that a bit is correct, by powers alone.
     pub fn bit_success_ln(&self, power: f64, noise: f64) -> f64 {
         if power < self.least { f64::NEG_INFINITY } else { self.table.bit_success_ln(power / noise) }
     }
 
-    /// Of preambles and headers of OFDM: as if their whole length were bits at 6 Mb/s, which their signal
-    /// fields are (802.11-2016, 17.3.4, 19.3.9.4.3). At 0 dB next to none is recognized, at 4 dB next to all
+    /// Model of OFDM preambles and headers: their whole length counts as bits at 6 Mb/s, the rate of their
+    /// signal fields (802.11-2016, 17.3.4, 19.3.9.4.3). At 0 dB almost none is recognized, at 4 dB almost all
     /// are.
     pub fn of_header() -> RateErrors {
         RateErrors {
@@ -52,15 +52,16 @@ impl RateErrors {
         }
     }
 
-    /// The noise at the listener of a link whose errors without interference were measured, where `noise` is
-    /// the medium's: less than that if the link does better than its power admits. Otherwise such a link
-    /// would not mind interference, as it does not mind noise.
+    /// Effective noise at the listener of a link whose errors without interference were measured; `noise` is
+    /// the medium's. It is lower than the medium's if the link performs better than its power allows.
+    /// Otherwise such a link would be immune to interference.
     pub fn noise_of(&self, link: &Link, noise: f64) -> f64 {
         let measured = link.ln_bit_success.min(-DISTINCT);
         noise.min(link.power / self.table.sinr_for(measured))
     }
 
-    /// What interference adds to the ln of the chance of a bit: nothing without it.
+    /// Change of the logarithm of a bit's success probability that `interference` causes; 0 without
+    /// interference.
     pub fn due_to(&self, interference: f64, power: f64, noise: f64) -> f64 {
         if interference <= 0.0 {
             return 0.0;
@@ -95,7 +96,7 @@ mod tests {
         }
     }
 
-    /// A link as good as its power says: noise is the medium's, and with interference bits fail as by SINR
+    /// A link that performs as its power predicts has the medium's noise, and interference acts as by SINR
     /// alone.
     #[test]
     fn where_the_power_explains_the_errors_interference_acts_as_by_sinr() {
@@ -110,7 +111,7 @@ mod tests {
         assert!((both / by_sinr - 1.0).abs() < 0.02, "{both} {by_sinr}");
     }
 
-    /// A link that delivers all, 20 dB below what its power admits: interference as strong as the signal
+    /// A link that delivers everything at 20 dB less than it needs: interference as strong as the signal
     /// still destroys frames.
     #[test]
     fn a_link_better_than_its_power_is_not_immune() {
@@ -122,8 +123,8 @@ mod tests {
         assert!(frame(link.power / 100.0) > 0.9, "{}", frame(link.power / 100.0));
     }
 
-    /// A short frame that begins together with a long one leaves it no header, however few of its bits it
-    /// hits.
+    /// A short frame that starts together with a long one destroys the long one's header, however few bits it
+    /// overlaps.
     #[test]
     fn a_header_needs_some_decibels() {
         let errors = RateErrors::of_header();
@@ -134,7 +135,7 @@ mod tests {
         assert!(recognized(0.0) < 1e-3 && recognized(4.0) > 0.99, "{} {}", recognized(0.0), recognized(4.0));
     }
 
-    /// A strong link with losses of another cause: they stay, and weak interference adds none.
+    /// A strong link with losses of another cause keeps them, and weak interference adds none.
     #[test]
     fn losses_of_other_causes_stay() {
         let link = link(40.0, 0.5);

@@ -1,4 +1,4 @@
-//! Powers that vary over time.
+//! Fading: received powers that vary over time.
 
 use super::links::Link;
 use super::moving::Listeners;
@@ -7,11 +7,11 @@ use crate::config::{Config, FadingConfig, MediumModel, Radios};
 use multihop_core::{NodeId, Rng, Time};
 use std::f64::consts::TAU;
 
-/// Block fading of all links: each pair of nodes has a gain that is the same in both directions, stays for a
-/// block, and is drawn anew, independently, for the next one. A frame has the gain of its beginning.
+/// Block fading: each pair of nodes has a gain that is equal in both directions, constant for a block, and
+/// independent from block to block. A frame has the gain of its first instant.
 ///
-/// A gain is a function of seed, pair and block: nothing is drawn from a stream of anything else, and it does
-/// not matter what asks when.
+/// A gain is a function of seed, pair and block. It draws from no shared random stream and does not depend on
+/// the order of requests.
 #[derive(Clone, Debug)]
 pub struct Fading {
     config: FadingConfig,
@@ -19,12 +19,12 @@ pub struct Fading {
 }
 
 impl Fading {
-    /// That of a run with this seed.
+    /// Creates the fading of a run with this seed.
     pub fn new(config: FadingConfig, seed: u64) -> Fading {
         Fading { config, seed }
     }
 
-    /// What the power of a pair is multiplied by at an instant; 1 on average.
+    /// Power gain of a pair at an instant; the mean is 1.
     pub fn gain(&self, one: NodeId, other: NodeId, now: Time) -> f64 {
         let pair = [one.0.min(other.0), one.0.max(other.0)].map(u64::from);
         let block = self.config.block.ns();
@@ -40,7 +40,7 @@ impl Fading {
     }
 }
 
-/// Links that fade, over links that do not.
+/// Links with fading, over the links without fading.
 #[derive(Clone, Debug)]
 pub struct FadingLinks {
     under: Listeners,
@@ -51,7 +51,8 @@ pub struct FadingLinks {
 }
 
 impl FadingLinks {
-    /// The links of a configuration, over those without fading; `under` comes back if there is none.
+    /// Adds fading to the links of a configuration. Returns `under` unchanged if the configuration has no
+    /// fading.
     pub fn new(config: &Config, under: Listeners) -> Result<FadingLinks, Listeners> {
         match (config.fading, &config.medium.model) {
             (Some(fading), MediumModel::Sinr { sensitivity_mw, .. }) => Ok(FadingLinks {
@@ -65,22 +66,22 @@ impl FadingLinks {
         }
     }
 
-    /// The links without fading.
+    /// Links without fading.
     pub fn under(&self) -> &Listeners {
         &self.under
     }
 
-    /// The same, to let nodes move.
+    /// Links without fading, to be changed when nodes move.
     pub fn under_mut(&mut self) -> &mut Listeners {
         &mut self.under
     }
 
-    /// The links of a transmitter, as they were when it began its latest frame.
+    /// Links of a transmitter, with the gains at the start of its latest frame.
     pub fn of(&self, from: NodeId) -> &[Link] {
         &self.rows[from.index()]
     }
 
-    /// A transmitter begins a frame.
+    /// Updates the gains of a transmitter that starts a frame.
     pub fn refresh(&mut self, from: NodeId, wavefront: Option<&mut Wavefront>, now: Time) {
         self.under.refresh(from, wavefront, now);
         let row = &mut self.rows[from.index()];
@@ -107,13 +108,13 @@ mod tests {
         Fading::new(FadingConfig { rice_factor, block: BLOCK }, 1)
     }
 
-    /// Gains in the middle of blocks of one pair.
+    /// Gains of one pair in the middle of each block.
     fn gains(fading: &Fading, count: u64) -> Vec<f64> {
         (0..count).map(|block| fading.gain(NodeId(0), NodeId(1), Time::ZERO + BLOCK * block)).collect()
     }
 
-    /// Kolmogorov and Smirnov's distance to the exponential distribution of a Rayleigh channel's power, at
-    /// the level of 0.1 %.
+    /// Kolmogorov-Smirnov distance to the exponential distribution of the power of a Rayleigh channel, at the
+    /// 0.1 % level.
     #[test]
     fn without_a_steady_path_powers_are_exponential() {
         let mut found = gains(&fading(0.0), 20_000);
@@ -124,7 +125,7 @@ mod tests {
         assert!(distance < 1.95 / n.sqrt(), "{distance}");
     }
 
-    /// Mean 1, and the variance (2 K + 1) / (K + 1)^2 of a Rician channel's power (Simon & Alouini 2000,
+    /// Mean 1, and the variance (2 K + 1) / (K + 1)^2 of the power of a Rician channel (Simon & Alouini 2000,
     /// 2.2.1.3).
     #[test]
     fn the_rice_factor_is_what_was_asked_for() {
@@ -138,7 +139,7 @@ mod tests {
         }
     }
 
-    /// The autocorrelation of a block process at a lag is the share of times without a beginning in between:
+    /// The autocorrelation of a block process at a lag is the share of intervals without a block boundary:
     /// `1 - lag / block`.
     #[test]
     fn it_stays_for_a_block_and_is_forgotten_after_it() {
@@ -167,7 +168,7 @@ mod tests {
         assert_ne!(gain(1, 0, 1), gain(2, 0, 1));
     }
 
-    /// A walker at 1.4 m/s and 5.18 GHz: a Doppler shift of 24.2 Hz.
+    /// Walking speed of 1.4 m/s at 5.18 GHz: a Doppler shift of 24.2 Hz.
     #[test]
     fn a_walker_has_seventeen_milliseconds() {
         let span = FadingConfig::coherence(1.4, 5.18e9).seconds();

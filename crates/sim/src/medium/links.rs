@@ -1,4 +1,4 @@
-//! Which nodes sense each other, as a table of directed links.
+//! Directed links: which nodes sense each other.
 
 use super::NodeOrder;
 use crate::config::{
@@ -7,61 +7,60 @@ use crate::config::{
 use multihop_core::NodeId;
 use std::collections::BTreeMap;
 
-/// A directed link: how a transmitter's signal arrives at one listener.
+/// Directed link: how a transmitter's signal arrives at one listener.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link {
-    /// Index of the listener.
+    /// Number of the listener.
     pub to: u32,
-    /// Where the listener lies in memory, and whether it can decode frames that come alone: that is the
-    /// highest bit.
+    /// Row of the listener in memory. The highest bit is whether it can decode frames without interference.
     pub(super) place: u32,
-    /// What the signal adds to the listener's energy: femtowatts with SINR, one otherwise.
+    /// Energy that the signal adds at the listener: femtowatts with SINR, one otherwise.
     pub energy: u64,
-    /// Received power, in an arbitrary unit that is the same for all links.
+    /// Received power, in a unit common to all links.
     pub power: f64,
-    /// ln of the probability that a bit is right, apart from interference.
+    /// Natural logarithm of the probability that a bit is correct without interference.
     pub ln_bit_success: f64,
 }
 
-/// Set in [`Link::place`] if frames can be decoded.
+/// Bit of [`Link::place`] that marks decodable frames.
 const DECODABLE: u32 = 1 << 31;
 
 impl Link {
-    /// A link to a listener of this index; `decodable` says whether it can decode frames that come alone.
+    /// Creates a link to a listener; `decodable` is whether it can decode frames without interference.
     pub fn new(to: u32, decodable: bool, energy: u64, power: f64, ln_bit_success: f64) -> Link {
         debug_assert!(to < DECODABLE);
         Link { to, place: to, energy, power, ln_bit_success }.with_decodable(decodable)
     }
 
-    /// The listener can decode frames that come alone.
+    /// Whether the listener can decode frames without interference.
     #[inline]
-    pub fn decodable(&self) -> bool {
+    pub fn is_decodable(&self) -> bool {
         self.place & DECODABLE != 0
     }
 
-    /// The row in which what is kept of the listener lies.
+    /// Row of the listener's state in memory.
     #[inline]
     pub fn row(&self) -> usize {
         (self.place & !DECODABLE) as usize
     }
 
-    /// The same for a frame whose end is missing: its checksum never comes.
+    /// Copies the link for a truncated frame, whose FCS never arrives.
     pub fn without_checksum(self) -> Link {
         Link { ln_bit_success: f64::NEG_INFINITY, ..self }
     }
 
-    /// The same, if frames can be decoded, or cannot.
+    /// Copies the link with or without the ability to decode frames.
     pub(super) fn with_decodable(self, decodable: bool) -> Link {
         Link { place: self.row() as u32 | if decodable { DECODABLE } else { 0 }, ..self }
     }
 
-    /// The same, where the listener lies in this row.
+    /// Copies the link for a listener in this row.
     pub(super) fn in_row(self, row: u32) -> Link {
         Link { place: row | (self.place & DECODABLE), ..self }
     }
 
-    /// What is left of it by the channels of its ends: all on one channel; energy, which cannot be decoded,
-    /// on channels that overlap in part; nothing otherwise, and nothing between radios of one node.
+    /// Restricts the link by the channels of its ends: unchanged on one channel, energy without decoding on
+    /// overlapping channels, none otherwise. Radios of one node have no link between them.
     pub(super) fn on_channels(&self, from: NodeId, radios: &Radios) -> Option<Link> {
         let to = NodeId(self.to);
         let part = if radios.share_node(from, to) { 0.0 } else { radios.part_at(from, to) };
@@ -73,35 +72,35 @@ impl Link {
     }
 }
 
-/// All directed links, by transmitter, in compressed rows; a row is in the order of its listeners' numbers,
-/// until they lie in [`NodeOrder`].
+/// All directed links, by transmitter, in compressed rows. A row is sorted by listener number, until the rows
+/// of [`NodeOrder`] apply.
 #[derive(Clone, Debug, Default)]
 pub struct Links {
     starts: Vec<u32>,
     links: Vec<Link>,
 }
 
-/// A femtowatt in milliwatts.
+/// One femtowatt in milliwatts.
 const FEMTOWATT: f64 = 1e-12;
 
-/// No antenna takes more than this from the air, 10 W: sums of powers in femtowatts stay within 64 bits.
+/// Largest power in milliwatts that an antenna receives, 10 W, so that sums of femtowatts fit into 64 bits.
 const MOST_MW: f64 = 1e4;
 
-/// Signals weaker than this share of the noise are left out: a hundred of them raise it by 4 %.
+/// Share of the noise below which signals are ignored: a hundred of them raise the noise by 4 %.
 const NEGLIGIBLE: f64 = 1.0 / 2500.0;
 
-/// What distance makes of a signal, where distance decides.
+/// Propagation model of links that depend on distance.
 #[derive(Clone, Debug)]
 pub(super) enum Propagation {
     /// Fixed ranges.
     Ranges { receive_range: f64, carrier_sense_range: f64, path_loss: PathLoss, ln_bit: f64 },
-    /// Powers; those below the floor are left out.
+    /// Received powers; powers below the floor are ignored.
     Powers { transmit_power_mw: f64, powers: Powers },
-    /// The same where radios differ in transmit power or antenna gain.
+    /// Received powers of radios with different transmit powers or antenna gains.
     UnequalPowers { radios: Box<[RadioPower]>, powers: Powers },
 }
 
-/// What becomes of a transmitted power.
+/// Path loss and thresholds that turn a transmitted power into a link.
 #[derive(Clone, Debug)]
 pub(super) struct Powers {
     sensitivity_mw: f64,
@@ -111,7 +110,7 @@ pub(super) struct Powers {
 }
 
 impl Propagation {
-    /// That of a configuration; none if its links were measured.
+    /// Propagation model of a configuration; none if its links were measured.
     pub(super) fn new(config: &Config) -> Option<Propagation> {
         let ln_bit = (-config.medium.bit_error_rate).ln_1p();
         match config.medium.model {
@@ -136,7 +135,7 @@ impl Propagation {
         }
     }
 
-    /// No node further away than this, in metres, has a link.
+    /// Distance in metres beyond which there is no link.
     pub(super) fn limit(&self) -> f64 {
         match self {
             Propagation::Ranges { carrier_sense_range, .. } => *carrier_sense_range,
@@ -148,7 +147,7 @@ impl Propagation {
         }
     }
 
-    /// The link from one node to another at a distance up to the limit.
+    /// Link to a node at a distance up to [`Propagation::limit`].
     #[expect(
         clippy::inline_always,
         reason = "links of nodes that move are made for each frame: a call is 5 % of such a run"
@@ -173,13 +172,13 @@ impl Powers {
         self.path_loss.distance_of(self.floor_mw / power_mw)
     }
 
-    /// The link to node `to`, where a signal arrives with this power.
+    /// Link to node `to` with this received power.
     #[inline]
     fn link(&self, to: u32, power_mw: f64) -> Option<Link> {
         (power_mw >= self.floor_mw).then(|| powered(to, power_mw, self.sensitivity_mw, self.ln_bit))
     }
 
-    /// The same with the transmit power and the antenna of the sender, and the antenna of the receiver.
+    /// Link with the transmit power and antenna gain of the sender, and the antenna gain of the receiver.
     #[inline(never)]
     fn link_between(&self, radios: &[RadioPower], from: NodeId, to: u32, distance: f64) -> Option<Link> {
         let gain = radios[to as usize].antenna_gain * self.path_loss.gain(distance);
@@ -188,16 +187,16 @@ impl Powers {
 }
 
 impl Links {
-    /// The links of a configuration, at the beginning of the run.
+    /// Computes the links of a configuration at the start of the run.
     ///
     /// # Panics
-    /// If the model needs positions and a node has none; the scenario checks that.
+    /// If the model needs positions and a node has none, which the scenario checks.
     pub fn new(config: &Config) -> Links {
         let links = Links::of_one_channel(config);
         if config.radios.are_one_each() { links } else { links.on_channels(&config.radios) }
     }
 
-    /// The same, were all on one channel.
+    /// Computes the links as if all radios were on one channel.
     fn of_one_channel(config: &Config) -> Links {
         if let Some(propagation) = Propagation::new(config) {
             return Links::by_distance(&config.nodes, &propagation);
@@ -225,20 +224,19 @@ impl Links {
         Links::from_rows(config.nodes.len(), rows.collect())
     }
 
-    /// The links of transmitter `from`, in the order of listeners.
+    /// Links of a transmitter, sorted by listener.
     #[inline]
     pub fn of(&self, from: NodeId) -> &[Link] {
         &self.links[self.starts[from.index()] as usize..self.starts[from.index() + 1] as usize]
     }
 
-    /// The link between two nodes, if there is one.
+    /// Link between two nodes, if there is one.
     pub fn between(&self, from: NodeId, to: NodeId) -> Option<&Link> {
         let row = self.of(from);
         row.binary_search_by_key(&to.0, |link| link.to).ok().map(|at| &row[at])
     }
 
-    /// The same, where listeners lie in these rows: each transmitter's links are in the order in which its
-    /// listeners lie.
+    /// Sorts the links of each transmitter by the rows of their listeners in memory.
     pub(super) fn in_rows(mut self, order: &NodeOrder) -> Links {
         self.links.iter_mut().for_each(|link| *link = link.in_row(order.of(NodeId(link.to)) as u32));
         for from in 0..self.nodes() {
@@ -247,12 +245,12 @@ impl Links {
         self
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
-    /// The links between nodes near enough; nodes without a position have none.
+    /// Links between nodes within reach; nodes without a position have none.
     fn by_distance(nodes: &[NodeConfig], propagation: &Propagation) -> Links {
         let squares = Squares::new(nodes, propagation.limit());
         let mut found = Links { starts: vec![0], links: Vec::new() };
@@ -267,7 +265,7 @@ impl Links {
         found
     }
 
-    /// What channels leave of them.
+    /// Restricts the links by the channels of the radios.
     fn on_channels(&self, radios: &Radios) -> Links {
         let mut left = Links { starts: vec![0], links: Vec::new() };
         for from in (0..self.nodes() as u32).map(NodeId) {
@@ -290,8 +288,7 @@ impl Links {
     }
 }
 
-/// Would these nodes have more links than so many, where distance decides? Those that are too weak after all
-/// count as well.
+/// Whether the nodes would have more than `most` links by distance. Links below the floor count too.
 pub fn exceed(config: &Config, most: usize) -> bool {
     let Some(propagation) = Propagation::new(config) else { return false };
     let squares = Squares::new(&config.nodes, propagation.limit());
@@ -302,14 +299,13 @@ pub fn exceed(config: &Config, most: usize) -> bool {
     })
 }
 
-/// The distance in metres beyond which no frame is detected, or that of the farthest receiver if no node
-/// moves.
+/// Distance in metres beyond which no frame is detected, or that of the farthest receiver if no node moves.
 ///
 /// # Errors
 /// A node without a position, where links are a matrix.
 ///
 /// # Panics
-/// If a node has no position where links go by distance, which the scenario has refused.
+/// If a node has no position although links depend on distance, which the scenario has refused.
 pub fn farthest(config: &Config) -> Result<f64, NodeId> {
     let longest = |distances: &mut dyn Iterator<Item = f64>| distances.fold(0.0, f64::max);
     let measured: Option<Vec<(NodeId, NodeId)>> = match &config.medium.model {
@@ -334,14 +330,14 @@ pub fn farthest(config: &Config) -> Result<f64, NodeId> {
     Ok(longest(&mut all.flat_map(|from| squares.near(from).map(|(_, distance)| distance))))
 }
 
-/// How far apart two nodes that have positions are at the beginning, in metres.
+/// Distance between two nodes with positions at the start of the run, in metres.
 pub(super) fn distance(nodes: &[NodeConfig], from: NodeId, to: NodeId) -> f64 {
     let [a, b] = [from, to].map(|node| nodes[node.index()].position.expect("the scenario has checked it"));
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
-/// Nodes that have a position, sorted into squares as wide as the limit, so that only those of neighbouring
-/// squares are looked at.
+/// Nodes with positions, sorted into squares as wide as the reach, so that a search covers neighbouring
+/// squares only.
 struct Squares<'n> {
     nodes: &'n [NodeConfig],
     limit: f64,
@@ -362,7 +358,7 @@ impl<'n> Squares<'n> {
         position.map(|metres| (metres / self.limit.max(1.0)).floor() as i64)
     }
 
-    /// The other nodes up to the limit away, with their distances.
+    /// Other nodes within reach, with their distances in metres.
     fn near(&self, from: u32) -> impl Iterator<Item = (u32, f64)> {
         let here = self.nodes[from as usize].position;
         let squares = here.into_iter().flat_map(|a| {
@@ -381,7 +377,7 @@ fn powered(to: u32, power_mw: f64, sensitivity_mw: f64, ln_bit_success: f64) -> 
     Link::new(to, power_mw >= sensitivity_mw, energy, energy as f64, ln_bit_success)
 }
 
-/// A link with what it delivers alone, whatever its power. One that delivers is decodable, however weak.
+/// Link with a measured delivery, whatever its power. A link that delivers frames is decodable, however weak.
 fn sensed(link: &SensedLink, probe_size: u32, sensitivity_mw: f64, ln_bit: f64) -> Link {
     let delivery = link.delivery.unwrap_or(0.0);
     let power_mw = 10f64.powf(link.rssi / 10.0);
@@ -390,13 +386,13 @@ fn sensed(link: &SensedLink, probe_size: u32, sensitivity_mw: f64, ln_bit: f64) 
     powered(link.to.0, power_mw, sensitivity_mw, ln_success)
 }
 
-/// A power in milliwatts as whole femtowatts.
+/// Converts a power from milliwatts to whole femtowatts.
 pub fn femtowatts(power_mw: f64) -> u64 {
     (power_mw / FEMTOWATT).round() as u64
 }
 
 impl PathLoss {
-    /// A distance in metres beyond which the gain stays below `gain`, at most twice as large as need be.
+    /// Distance in metres beyond which the gain stays below `gain`, at most twice the smallest such distance.
     fn distance_of(&self, gain: f64) -> f64 {
         const FARTHEST: f64 = 1e12;
         std::iter::successors(Some(1.0), |distance| Some(distance * 2.0))
@@ -404,7 +400,7 @@ impl PathLoss {
             .expect("distances grow without end")
     }
 
-    /// Received over transmitted power at this distance in metres.
+    /// Ratio of received to transmitted power at this distance in metres.
     pub fn gain(&self, distance: f64) -> f64 {
         match *self {
             PathLoss::TwoRayGround { frequency_hz, antenna_height } => {

@@ -1,29 +1,29 @@
-//! What frames on the air carry under block acknowledgement agreements: the MPDUs of an aggregate, or which
-//! of them arrived.
+//! Contents of frames under block acknowledgement agreements: the MPDUs of an aggregate, or which of them
+//! arrived.
 //!
-//! It lives here, one place for each MAC, and not in the [`Frame`](super::Frame), which is copied. A MAC has
-//! one frame on the air, and what it carries stays until the MAC makes the next one.
+//! The contents are stored here, one entry per MAC, because [`Frame`](super::Frame) is copied often. A MAC
+//! has one frame on the air, and its entry stays until the MAC makes the next frame.
 
 use crate::slab::Handle;
 
-/// MPDUs that a block acknowledgement can be about at most.
+/// Largest number of MPDUs that a block acknowledgement covers.
 pub const MOST_MPDUS: usize = 256;
 
-/// An MPDU of an aggregate.
+/// MPDU of an aggregate.
 #[derive(Clone, Copy, Debug)]
 pub struct Mpdu {
-    /// The sender's copy of its packet; of the first, if it is an A-MSDU.
+    /// Sender's copy of the packet; of an A-MSDU, the first packet.
     pub packet: Handle,
-    /// Its sequence number, of 12 bits.
+    /// Sequence number, 12 bits.
     pub sequence: u16,
-    /// Bytes from its MAC header to its FCS.
+    /// Length in bytes from the MAC header to the FCS.
     pub bytes: u32,
-    /// It was sent before.
+    /// Whether the MPDU was sent before.
     pub retry: bool,
 }
 
-/// Which MPDU of a PSDU comes next, and how far along the PSDU that is. Delimiters and padding are spread
-/// evenly over its MPDUs.
+/// Progress of a receiver through a PSDU: the next MPDU, and the fraction of the PSDU before it. Delimiters
+/// and padding are spread evenly over the MPDUs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Course {
     place: usize,
@@ -32,57 +32,57 @@ pub struct Course {
 }
 
 impl Course {
-    /// Before the first of these.
+    /// Starts before the first of these MPDUs.
     pub fn of(mpdus: &[Mpdu]) -> Course {
         Course { place: 0, before: 0, all: mpdus.iter().map(|mpdu| mpdu.bytes).sum() }
     }
 
-    /// The place of the next among the MPDUs.
+    /// Index of the next MPDU.
     pub fn place(&self) -> usize {
         self.place
     }
 
-    /// At which fraction of the PSDU it begins.
+    /// Fraction of the PSDU at which the next MPDU begins.
     pub fn begins(&self) -> f64 {
         f64::from(self.before) / f64::from(self.all)
     }
 
-    /// At which fraction it ends.
+    /// Fraction of the PSDU at which the next MPDU ends.
     pub fn ends(&self, mpdus: &[Mpdu]) -> f64 {
         let mut after = *self;
         after.advance(mpdus);
         after.begins()
     }
 
-    /// The MPDU is over.
+    /// Moves past the next MPDU.
     pub fn advance(&mut self, mpdus: &[Mpdu]) {
         self.before += mpdus[self.place].bytes;
         self.place += 1;
     }
 }
 
-/// One bit for each of the MPDUs from a sequence number on.
+/// Bitmap of MPDUs, one bit per sequence number from a start on.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Bitmap([u64; MOST_MPDUS / 64]);
 
 impl Bitmap {
-    /// Sets the bit of this place.
+    /// Sets a bit.
     pub fn set(&mut self, place: usize) {
         self.0[place / 64] |= 1 << (place % 64);
     }
 
-    /// One with so many bits set, the first ones.
+    /// Creates a bitmap whose first `places` bits are set.
     pub fn of_first(places: usize) -> Bitmap {
         let left = |index: usize| places.saturating_sub(64 * index).min(64) as u32;
         Bitmap(std::array::from_fn(|index| u64::MAX.checked_shr(64 - left(index)).unwrap_or(0)))
     }
 
-    /// Is the bit of this place set? None beyond the last is.
+    /// Whether a bit is set; false beyond the last.
     pub fn has(&self, place: usize) -> bool {
         self.0.get(place / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
     }
 
-    /// The same without the first bits.
+    /// Returns the bitmap without its first bits.
     #[must_use]
     pub fn without_first(self, places: usize) -> Bitmap {
         let (words, bits) = (places / 64, places % 64);
@@ -94,58 +94,58 @@ impl Bitmap {
         Bitmap(std::array::from_fn(moved))
     }
 
-    /// How many bits are set.
+    /// Number of bits set.
     pub fn count(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Its words, the first places in the low bits of the first.
+    /// Words of the bitmap; the first bits are the low bits of the first word.
     pub fn words(&self) -> [u64; MOST_MPDUS / 64] {
         self.0
     }
 }
 
-/// What a frame carries.
+/// Contents of a frame under a block acknowledgement agreement.
 #[derive(Clone, Debug, Default)]
 pub struct Load {
-    /// Its MPDUs, in the order of the air; none in control frames.
+    /// MPDUs in the order of transmission; none in control frames.
     pub mpdus: Vec<Mpdu>,
-    /// The traffic identifier that it is about, or of its MPDUs.
+    /// Traffic identifier of the MPDUs, or of the control frame.
     pub tid: u8,
-    /// The agreement that it is about, of those that the originator had with this recipient.
+    /// Number of the agreement, among those of the originator with this recipient.
     pub agreement: u32,
-    /// The first sequence number that it is about.
+    /// Starting sequence number.
     pub start: u16,
-    /// In a block acknowledgement: those that arrived, from `start` on.
+    /// MPDUs that arrived, from `start` on, in a block acknowledgement.
     pub arrived: Bitmap,
 }
 
-/// The place of a MAC among the [`Loads`].
+/// Identifier of a MAC's entry in [`Loads`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct LoadId(u32);
 
-/// What the frames on the air carry.
+/// Contents of the frames on the air, by MAC.
 #[derive(Clone, Debug, Default)]
 pub struct Loads(Vec<Load>);
 
 impl Loads {
-    /// A place for the frames of one more MAC.
+    /// Adds the entry of one more MAC.
     pub fn add(&mut self) -> LoadId {
         self.0.push(Load { mpdus: Vec::with_capacity(MOST_MPDUS), ..Load::default() });
         LoadId((self.0.len() - 1) as u32)
     }
 
-    /// What a frame carries.
+    /// Contents of a frame.
     pub fn get(&self, id: LoadId) -> &Load {
         &self.0[id.0 as usize]
     }
 
-    /// The same, to change it.
+    /// Contents of a frame, to be changed.
     pub fn get_mut(&mut self, id: LoadId) -> &mut Load {
         &mut self.0[id.0 as usize]
     }
 
-    /// The MPDUs that a frame carries; none, if there is no aggregation in it.
+    /// MPDUs of a frame; none without aggregation.
     #[inline]
     pub fn mpdus(&self, load: Option<LoadId>) -> &[Mpdu] {
         load.map_or(&[], |id| &self.get(id).mpdus)

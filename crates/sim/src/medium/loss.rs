@@ -1,23 +1,23 @@
-//! The share of DATA frames, and of acknowledgements, that is lost whatever the medium makes of them.
+//! Frame loss probabilities that a scenario sets besides the losses of the medium.
 
 use crate::config::MediumConfig;
 use multihop_core::{FrameKind, NodeId};
 
-/// Which share of the frames is lost on each link, though they could be decoded.
+/// Probability of loss of decodable frames, per link.
 #[derive(Clone, Debug, Default)]
 pub struct FrameLoss {
-    /// Is any lost so?
+    /// Whether any loss probability is not zero.
     loses: bool,
-    /// Of DATA, on links that have none of their own.
+    /// Loss probability of DATA on links without a probability of their own.
     everywhere: f64,
-    /// Of DATA, by transmitter: listeners with another one, in order. No rows at all where it is the same on
-    /// all links.
+    /// Loss probability of DATA by transmitter: pairs of listener and probability, sorted. Empty where it is
+    /// equal on all links.
     data: Vec<Vec<(u32, f64)>>,
-    /// The same of ACKs and block acknowledgements. No rows where none is lost.
+    /// Loss probability of ACKs and block acknowledgements, in the same form. Empty where none is lost.
     acks: Vec<Vec<(u32, f64)>>,
 }
 
-/// The same, of one kind of one transmitter.
+/// Loss probabilities of one kind of frame from one transmitter.
 #[derive(Clone, Copy, Debug)]
 pub struct LossFrom<'a> {
     everywhere: f64,
@@ -25,7 +25,8 @@ pub struct LossFrom<'a> {
 }
 
 impl FrameLoss {
-    /// The losses of a medium among so many nodes. What a link loses and what all links lose are independent.
+    /// Loss probabilities of a medium with this number of nodes. Losses of a single link and of all links are
+    /// independent.
     pub fn new(medium: &MediumConfig, nodes: usize) -> FrameLoss {
         let everywhere = medium.packet_error_rate;
         let rows = |is_needed: bool| vec![Vec::new(); if is_needed { nodes } else { 0 }];
@@ -44,7 +45,7 @@ impl FrameLoss {
         FrameLoss { loses: everywhere > 0.0 || !data.is_empty(), everywhere, data, acks }
     }
 
-    /// That of frames of a kind of `from`.
+    /// Loss probabilities of frames of a kind from a transmitter.
     #[inline]
     pub fn from(&self, from: NodeId, kind: FrameKind) -> LossFrom<'_> {
         if !self.loses {
@@ -65,13 +66,13 @@ fn row(rows: &[Vec<(u32, f64)>], from: NodeId) -> &[(u32, f64)] {
 }
 
 impl LossFrom<'_> {
-    /// Is nothing lost, whatever the listener?
+    /// Whether the probability is zero for every listener.
     #[inline]
     pub fn is_none(&self) -> bool {
         self.everywhere <= 0.0 && self.row.is_empty()
     }
 
-    /// The share that is lost on the way to this node.
+    /// Probability of loss on the way to this node.
     #[inline]
     pub fn to(&self, to: u32) -> f64 {
         if self.row.is_empty() {

@@ -1,25 +1,24 @@
 //! The medium: which nodes sense each other, and which frames are received.
 //!
-//! A transmission is one start and one end, a constant propagation delay after the transmitter's own. At
-//! each, the world walks the transmitter's [`Link`]s and notifies the [`Radio`] at the far end of each. Three
-//! models share this:
+//! A transmission has one start and one end, a constant propagation delay after the transmitter's own. At
+//! each, the world iterates over the transmitter's [`Link`]s and notifies the [`Radio`] at the far end of
+//! each. Three models share this mechanism:
 //!
 //! * *ranges* (ns-2): a signal is audible up to one distance and decodable up to another; a receiver stays
 //!   with the first signal, which survives a later one only if it is stronger by the capture ratio;
 //! * *SINR*: powers add up, and bits fail by signal over interference and noise;
-//! * *link matrix*: measured delivery (any overlap destroys), measured power (SINR), or both (what a link
-//!   delivers alone as measured, what interference does to it by SINR).
+//! * *link matrix*: measured delivery (any overlap destroys), measured power (SINR), or both (delivery
+//!   without interference as measured, interference by SINR).
 //!
-//! With delays by distance, each of the two is a wavefront that reaches one group of listeners after the
-//! other, see [`Wavefront`].
+//! With propagation delays by distance, start and end are wavefronts that reach one group of listeners after
+//! the other, see [`Wavefront`].
 //!
-//! Links by distance may fade over time (`fading`): a frame has the power of its beginning.
+//! Links by distance may fade over time (`fading`): a frame has the power of its first instant.
 //!
-//! Where nodes move, a transmitter's links are looked up anew when it begins a frame, and stay until that
-//! frame is over.
+//! Where nodes move, a transmitter's links are computed when it starts a frame, and stay until that frame
+//! ends.
 //!
-//! Beside it there are wires, each direction a [`Wire`]: they share nothing with the air, nor with each
-//! other.
+//! Wires, each direction a [`Wire`], are independent of the radio medium and of each other.
 
 mod collisions;
 mod errors;

@@ -1,12 +1,12 @@
-//! Links of nodes that move.
+//! Links of moving nodes.
 //!
-//! A transmitter's links are made when it begins a frame, and stay until its next one, so that a signal ends
-//! for the listeners for whom it began, as it began. They are made anew only if nodes may have moved
-//! noticeably since.
+//! A transmitter's links are computed when it starts a frame, and stay until its next frame, so that a signal
+//! ends at the same listeners, with the same power, as it began. They are computed again only if nodes may
+//! have moved noticeably since.
 //!
-//! Nodes are sorted into squares a little wider than signals reach, so that only those of nine squares are
-//! looked at. A node changes its square by an event of its own ([`MovingLinks::step`]); what rounding makes
-//! of that instant, the margin covers.
+//! Nodes are sorted into squares slightly wider than the reach of signals, so that a search covers nine
+//! squares. A node changes its square by an event of its own ([`MovingLinks::step`]); a margin covers the
+//! rounding of that instant.
 
 use super::fading::FadingLinks;
 use super::links::{Link, Links, Propagation, distance, farthest};
@@ -16,40 +16,40 @@ use crate::mobility::Motion;
 use multihop_core::{NodeId, Span, Time};
 use std::collections::BTreeMap;
 
-/// Squares are wider than signals reach by this many metres: more than any node moves in `TICK`.
+/// Width in metres that squares have beyond the reach of signals: more than any node moves in `TICK`.
 const MARGIN: f64 = 1.0;
-/// Events of one node are at least this far apart.
+/// Smallest interval between two events of one node.
 const TICK: Span = Span::from_us(1);
 
-/// A square, by column and row.
+/// Column and row of a square.
 type Cell = [i32; 2];
 
-/// The links of a run in which nodes move.
+/// Links of a run with moving nodes.
 #[derive(Clone, Debug)]
 pub struct MovingLinks {
     propagation: Propagation,
     radios: Radios,
     stored: NodeOrder,
     limit: f64,
-    /// Its square, and a little more than rounding may add to one.
+    /// Square of the reach, with a margin for rounding.
     limit_squared: f64,
     width: f64,
     motions: Vec<Motion>,
-    /// By node: the leg that it is on, or was on last; none before the first.
+    /// Present or latest leg of each node; none before the first.
     legs: Vec<Option<u32>>,
     cell_of: Vec<Cell>,
     cells: BTreeMap<Cell, Vec<u32>>,
     rows: Vec<Vec<Link>>,
-    /// When each row was made.
+    /// Time at which each transmitter's links were computed.
     made: Vec<Option<Time>>,
-    /// Where listeners lie, their numbers, and their distances, while a row is made.
+    /// Buffer for the computation of links: row, number and distance of each listener.
     near: Vec<(u32, u32, f64)>,
-    /// For how long rows are true enough.
+    /// Time for which computed links are accurate enough.
     lasts: Span,
 }
 
 impl MovingLinks {
-    /// The links of a configuration; none if no node moves, or where distance does not decide.
+    /// Computes the links of a configuration; none if no node moves, or if links do not depend on distance.
     pub fn new(config: &Config, stored: &NodeOrder) -> Option<MovingLinks> {
         let mobility = &config.mobility;
         if !mobility.moves() {
@@ -58,9 +58,9 @@ impl MovingLinks {
         let propagation = Propagation::new(config)?;
         let limit = propagation.limit();
         let nodes = config.nodes.len();
-        // Both nodes of a link may go at this speed, away from each other.
+        // Both nodes of a link may move apart at this speed.
         let fastest = mobility.motions.iter().map(Motion::fastest).fold(0.0, f64::max);
-        // A node without a position has no radio: it is in no square, and comes into none.
+        // A node without a position has no radio: it is in no square, and enters none.
         let has_radio = |node: &usize| config.nodes[*node].position.is_some();
         let mut motions = mobility.motions.clone();
         (0..nodes)
@@ -90,12 +90,12 @@ impl MovingLinks {
         Some(links)
     }
 
-    /// The links of a transmitter, as they were when it began its latest frame.
+    /// Links of a transmitter, as of the start of its latest frame.
     pub fn of(&self, from: NodeId) -> &[Link] {
         &self.rows[from.index()]
     }
 
-    /// A transmitter begins a frame. Returns whether its links were made anew.
+    /// Updates the links of a transmitter that starts a frame. Returns whether they were computed again.
     pub fn refresh(&mut self, from: NodeId, now: Time) -> bool {
         let index = from.index();
         if self.made[index].is_some_and(|made| now.since(made) <= self.lasts) {
@@ -133,7 +133,7 @@ impl MovingLinks {
         true
     }
 
-    /// The distances of a transmitter's listeners in metres, in the order of its links.
+    /// Distances of a transmitter's listeners in metres, in the order of its links.
     fn distances(&self, from: NodeId, now: Time) -> impl Iterator<Item = f64> {
         let [x, y] = self.place(from.index(), now);
         self.of(from).iter().map(move |link| {
@@ -142,8 +142,8 @@ impl MovingLinks {
         })
     }
 
-    /// A node's leg begins or ends, or it comes into another square. Returns when to call again for this
-    /// node, if ever.
+    /// Handles the start or the end of a node's leg, or its entry into another square. Returns the time of
+    /// the node's next such event, if there is one.
     pub fn step(&mut self, node: u32, now: Time) -> Option<Time> {
         let index = node as usize;
         let seconds = now.seconds();
@@ -161,17 +161,17 @@ impl MovingLinks {
             self.cells.entry(cell).or_default().push(node);
         }
         let next = self.next_step(index, seconds)?;
-        // No run lasts as long as a leg at a snail's pace may.
+        // Capped: a leg of a very slow node may last longer than any run.
         let at = Time::ZERO + Span::from_seconds(next.min(Time::NEVER.seconds()));
         Some(at.max(now + TICK))
     }
 
-    /// When the node's leg ends, or the next one begins, or it leaves its square.
+    /// Time at which the node's leg ends, its next leg begins, or it leaves its square.
     fn next_step(&self, index: usize, now: f64) -> Option<f64> {
         let legs = self.motions[index].legs();
         let present = self.legs[index].map(|leg| leg as usize);
-        let following = legs.get(present.map_or(0, |leg| leg + 1)).map(|leg| leg.start);
-        let Some(leg) = present.map(|leg| &legs[leg]).filter(|leg| now < leg.end) else { return following };
+        let next_start = legs.get(present.map_or(0, |leg| leg + 1)).map(|leg| leg.start);
+        let Some(leg) = present.map(|leg| &legs[leg]).filter(|leg| now < leg.end) else { return next_start };
         let (place, velocity) = (leg.at(now), leg.velocity());
         let leaves = |axis: usize| {
             let edge = f64::from(self.cell_of[index][axis]) * self.width;
@@ -183,7 +183,7 @@ impl MovingLinks {
             now + ahead / velocity[axis]
         };
         // The next leg may begin where and when this one ends.
-        Some(leaves(0).min(leaves(1)).min(following.unwrap_or(leg.end)).min(leg.end.max(now)))
+        Some(leaves(0).min(leaves(1)).min(next_start.unwrap_or(leg.end)).min(leg.end.max(now)))
     }
 
     fn place(&self, index: usize, now: Time) -> [f64; 2] {
@@ -196,19 +196,19 @@ impl MovingLinks {
     }
 }
 
-/// Which nodes sense each other in a run.
+/// Links of a run, fixed or changing over time.
 #[derive(Clone, Debug)]
 pub enum Listeners {
-    /// The same all the time.
+    /// Links that do not change.
     Fixed(Links),
-    /// As nodes move.
+    /// Links that follow the motion of nodes.
     Moving(Box<MovingLinks>),
-    /// Either, with powers that vary over time.
+    /// Either of these, with powers that fade over time.
     Fading(Box<FadingLinks>),
 }
 
 impl Listeners {
-    /// Those of a configuration, whose links at the beginning are these, and whose nodes lie in this order.
+    /// Links of a configuration, given the links at the start and the order of nodes in memory.
     pub fn new(config: &Config, links: Links, order: &NodeOrder) -> Listeners {
         let moving = MovingLinks::new(config, order).map(|moving| Listeners::Moving(Box::new(moving)));
         let steady = moving.unwrap_or_else(|| Listeners::Fixed(links.in_rows(order)));
@@ -216,7 +216,7 @@ impl Listeners {
             .map_or_else(|steady| steady, |fading| Listeners::Fading(Box::new(fading)))
     }
 
-    /// The links of the frame that a transmitter has on the air, in the order in which listeners lie.
+    /// Links of the frame that a transmitter has on the air, sorted by the rows of listeners.
     #[inline]
     pub fn of(&self, from: NodeId) -> &[Link] {
         match self {
@@ -225,7 +225,7 @@ impl Listeners {
         }
     }
 
-    /// The same, where links change.
+    /// Variant of [`Listeners::of`] for links that change.
     #[inline(never)]
     fn of_present(&self, from: NodeId) -> &[Link] {
         match self {
@@ -235,27 +235,28 @@ impl Listeners {
         }
     }
 
-    /// The link between two nodes, as it is for the transmitter's latest frame; none if there is none, or was
-    /// no frame yet.
+    /// Link between two nodes as of the transmitter's latest frame; none if there is no link, or was no frame
+    /// yet.
     #[inline]
     pub fn between(&self, from: NodeId, to: NodeId) -> Option<&Link> {
         self.of(from).iter().find(|link| link.to == to.0)
     }
 
-    /// Are links the same all the time?
+    /// Whether links never change.
     #[inline]
     pub fn are_fixed(&self) -> bool {
         matches!(self, Listeners::Fixed(_))
     }
 
-    /// How much later a frame may be at its farthest listener than at its nearest; nothing unless delays go
-    /// by distance.
+    /// Largest difference between the propagation delays to a frame's farthest and nearest listeners; zero
+    /// unless delays depend on distance.
     pub fn spread(config: &Config) -> Span {
         let farthest = || farthest(config).map_or(Span::ZERO, light);
         if config.delays_by_distance { farthest() } else { Span::ZERO }
     }
 
-    /// A transmitter begins a frame. `front` is its own, where delays go by distance.
+    /// Updates the links of a transmitter that starts a frame. `wavefront` is its own, where delays depend on
+    /// distance.
     #[inline]
     pub fn refresh(&mut self, from: NodeId, wavefront: Option<&mut Wavefront>, now: Time) {
         if !self.are_fixed() {
@@ -278,7 +279,7 @@ impl Listeners {
         }
     }
 
-    /// The wavefronts of all transmitters; none unless delays go by distance.
+    /// Wavefronts of all transmitters; none unless delays depend on distance.
     pub fn wavefronts(&self, config: &Config) -> Option<Vec<Wavefront>> {
         if let Listeners::Fading(fading) = self {
             return fading.under().wavefronts(config);
@@ -294,7 +295,7 @@ impl Listeners {
         Some(wavefronts)
     }
 
-    /// As [`MovingLinks::step`].
+    /// Moves a node; see [`MovingLinks::step`].
     pub fn step(&mut self, node: u32, now: Time) -> Option<Time> {
         match self {
             Listeners::Fixed(_) => None,

@@ -1,28 +1,28 @@
-//! Where nodes lie in memory.
+//! Order of nodes in memory.
 //!
-//! A frame concerns all nodes around its sender. In a network that is larger than caches most of a run's time
-//! goes by until these have come from memory, and they come sooner if they lie side by side. Numbers of nodes
-//! cannot see to that: they decide between equal instants and name random streams, so that other numbers
-//! would be another run. Hence what is kept of each node lies in a *row*, and in a large network rows follow
-//! a Hilbert curve through the places of nodes at the beginning.
+//! A frame changes the state of all nodes around its sender. In a network larger than the caches, most of a
+//! run's time is memory access, which is faster if these nodes are adjacent. Node numbers cannot be changed
+//! for this: they break ties and name random streams, so that other numbers would be another run. Therefore
+//! the state of each node lies in a *row*; in a large network rows follow a Hilbert curve through the initial
+//! positions of nodes.
 
 use crate::config::{Config, NodeConfig};
 use multihop_core::NodeId;
 
-/// The row of each node.
+/// Row of each node in memory.
 #[derive(Clone, Debug, Default)]
 pub struct NodeOrder {
-    /// By number; empty if each node has the row of its number.
+    /// Row by node number; empty if each node's row is its number.
     of: Vec<u32>,
 }
 
 impl NodeOrder {
-    /// From so many nodes on a network is larger than caches.
+    /// Number of nodes from which a network is treated as larger than the caches.
     pub const LARGE: usize = 500;
-    /// The curve goes through squares of a grid of so many columns, as a power of two.
+    /// Base-2 logarithm of the number of columns of the curve's grid.
     const ORDER: u32 = 16;
 
-    /// Those of a configuration.
+    /// Chooses the order of nodes of a configuration.
     pub fn new(config: &Config) -> NodeOrder {
         if config.nodes.len() < NodeOrder::LARGE {
             NodeOrder::default()
@@ -31,7 +31,7 @@ impl NodeOrder {
         }
     }
 
-    /// Nodes in the order of a Hilbert curve; those without a position come last.
+    /// Orders nodes along a Hilbert curve; nodes without a position are last.
     pub fn along_a_curve(nodes: &[NodeConfig]) -> NodeOrder {
         let places = || nodes.iter().filter_map(|node| node.position);
         let least = places().fold([f64::INFINITY; 2], |[x, y], place| [x.min(place[0]), y.min(place[1])]);
@@ -49,13 +49,13 @@ impl NodeOrder {
         NodeOrder { of }
     }
 
-    /// The row of a node.
+    /// Row of a node.
     #[inline]
     pub fn of(&self, node: NodeId) -> usize {
         self.of.get(node.index()).map_or(node.index(), |row| *row as usize)
     }
 
-    /// What is given by number, by row.
+    /// Reorders a list from node numbers to rows.
     pub fn arranged<T>(&self, by_number: Vec<T>) -> Vec<T> {
         if self.of.is_empty() {
             return by_number;
@@ -66,7 +66,7 @@ impl NodeOrder {
     }
 }
 
-/// How far along the Hilbert curve a square lies.
+/// Position of a square along the Hilbert curve.
 fn along_hilbert([mut x, mut y]: [u32; 2]) -> u64 {
     let mut along = 0;
     for level in (0..NodeOrder::ORDER).rev() {
@@ -87,7 +87,7 @@ fn along_hilbert([mut x, mut y]: [u32; 2]) -> u64 {
 mod tests {
     use super::*;
 
-    /// Squares that follow each other along the curve share an edge, and it comes through all.
+    /// Consecutive squares along the curve share an edge, and the curve visits every square.
     #[test]
     fn the_curve_has_no_gap() {
         let columns = 1 << 5;

@@ -1,4 +1,4 @@
-//! A frame that reaches each listener as late as light does.
+//! Propagation delays by distance: a frame that reaches each listener at the speed of light.
 
 use super::Frame;
 use multihop_core::{Interval, Span, Time};
@@ -6,17 +6,16 @@ use multihop_core::{Interval, Span, Time};
 /// Speed of light in metres per second.
 const LIGHT: f64 = 299_792_458.0;
 
-/// How long light takes over a distance in metres: the first whole nanosecond at which it is there.
+/// Propagation delay over a distance in metres, rounded up to whole nanoseconds.
 pub fn light(distance: f64) -> Span {
     Span::from_ns((distance / LIGHT * 1e9).ceil() as u64)
 }
 
-/// The frame of one transmitter on its way to its listeners. It is over everywhere before the next one
-/// begins.
+/// Frame of one transmitter on its way to its listeners. The frame ends everywhere before the transmitter's
+/// next one begins.
 #[derive(Clone, Debug, Default)]
 pub struct Wavefront {
-    /// In the order in which a frame reaches the listeners: how late, and their places among the
-    /// transmitter's links.
+    /// Propagation delay of each listener and its index among the transmitter's links, sorted by delay.
     order: Vec<(Span, u32)>,
     frame: Option<Frame>,
     begun: usize,
@@ -24,7 +23,7 @@ pub struct Wavefront {
 }
 
 impl Wavefront {
-    /// Listeners are at these distances in metres, in the order of links, from now on.
+    /// Sets the distances of listeners in metres, in the order of links.
     pub fn arrange(&mut self, distances: impl Iterator<Item = f64>) {
         debug_assert!(self.frame.is_none(), "a frame is still on its way");
         self.order.clear();
@@ -32,29 +31,30 @@ impl Wavefront {
         self.order.sort_unstable();
     }
 
-    /// A frame begins at its sender.
+    /// Starts a frame at its sender.
     pub fn send(&mut self, frame: Frame) {
         (self.frame, self.begun, self.ended) = (Some(frame), 0, 0);
     }
 
-    /// The frame, if there is one, as it is at its sender.
+    /// Frame on its way, with the times at its sender; none if there is none.
     pub fn frame(&mut self) -> Option<&mut Frame> {
         self.frame.as_mut()
     }
 
-    /// The frame is over everywhere.
+    /// Ends the frame at its last listener.
     pub fn finish(&mut self) -> Option<Frame> {
         self.frame.take()
     }
 
-    /// The frame as it is for the listeners that its first bit reaches now, these listeners, and when it
+    /// Frame for the listeners that its first bit reaches now, those listeners, and the time at which it
     /// reaches the next ones.
     pub fn begins(&mut self, now: Time) -> Group<'_> {
         let frame = self.frame.expect("a frame was sent");
         Group::next(&self.order, &mut self.begun, frame, now.since(frame.air.start))
     }
 
-    /// The same of its last bit.
+    /// Frame for the listeners that its last bit reaches now, those listeners, and the time at which it
+    /// reaches the next ones.
     pub fn ends(&mut self, now: Time) -> Group<'_> {
         let frame = self.frame.expect("a frame was sent");
         let group = Group::next(&self.order, &mut self.ended, frame, now.since(frame.air.end));
@@ -62,18 +62,18 @@ impl Wavefront {
     }
 }
 
-/// Listeners that one bit of a frame reaches at one instant.
+/// Listeners that one bit of a frame reaches at the same instant.
 pub struct Group<'f> {
-    /// The frame as it is for them.
+    /// Frame, with the times at these listeners.
     pub frame: Frame,
-    /// How late, and their places among the transmitter's links; none may be there.
+    /// Propagation delays, and indices among the transmitter's links; may be empty.
     pub listeners: &'f [(Span, u32)],
-    /// When the bit reaches the next ones.
+    /// Time at which the bit reaches the next listeners.
     pub next: Option<Time>,
 }
 
 impl<'f> Group<'f> {
-    /// Those that the first bit reaches `late`; all up to `done` were reached before.
+    /// Listeners whose delay is `late`; those up to `done` were reached before.
     fn next(order: &'f [(Span, u32)], done: &mut usize, frame: Frame, late: Span) -> Group<'f> {
         let first = *done;
         let reached = order[first..].iter().take_while(|(delay, _)| *delay <= late).count();
@@ -106,8 +106,8 @@ mod tests {
         assert_eq!(light(299_792_458.0), Span::from_ms(1_000));
     }
 
-    /// Listeners at 600, 0, 300 and 600 m of a frame from 1000 to 1500 ns: its first bit is at the last two
-    /// after its last bit has left.
+    /// Listeners at 600, 0, 300 and 600 m of a frame from 1000 to 1500 ns: the first bit reaches the last two
+    /// after the last bit has left.
     #[test]
     fn each_bit_reaches_one_group_after_the_other() {
         let mut wavefront = Wavefront::default();

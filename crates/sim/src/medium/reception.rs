@@ -1,33 +1,34 @@
-//! What a receiver makes of a signal.
+//! Reception: the outcome of a signal at a receiver.
 
 use multihop_core::Time;
 
-/// What a receiver made of a signal that has just ended.
+/// Outcome of a signal that has just ended at a receiver.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Reception {
-    /// It was not receiving this one.
+    /// The receiver was not locked on this signal.
     NotSynchronised,
-    /// It is transmitting itself (half-duplex), or off.
+    /// The receiver is transmitting (half-duplex) or switched off.
     Transmitting,
-    /// It sensed a signal, but recognized no frame: too weak, or begun or cut short by an own transmission.
+    /// The receiver sensed a signal but recognized no frame: too weak, or begun or truncated by its own
+    /// transmission.
     Noise,
-    /// It received a frame that it could not decode.
+    /// The receiver received the frame and could not decode it.
     FcsError,
-    /// It decoded the frame.
+    /// The receiver decoded the frame.
     Decoded,
 }
 
-/// The end of a signal at a receiver.
+/// End of a signal at a receiver.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Finished {
-    /// What the receiver made of it.
+    /// Outcome of the signal.
     pub reception: Reception,
-    /// If this ended a frame that captured the receiver: when the last of the weaker signals ends, which it
-    /// ignored. Otherwise zero: an option would not fit into two registers.
+    /// Latest end of the weaker signals that were ignored, if this ends a frame that captured the receiver.
+    /// Otherwise zero, because an option would not fit into two registers.
     pub ignored_until: Time,
-    /// The medium is not busy here any more.
+    /// Whether the medium ceases to be busy here.
     pub turns_idle: bool,
-    /// The frame was received in full, and its own bits were wrong: it would have been lost alone as well.
+    /// Whether the frame was received in full but would have been lost without interference too.
     pub failed_alone: bool,
 }
 
@@ -39,7 +40,7 @@ impl Finished {
         failed_alone: false,
     };
 
-    /// Does it concern the radio alone?
+    /// Whether the end has no effect beyond the radio.
     pub fn is_nothing(&self) -> bool {
         matches!(self.reception, Reception::NotSynchronised | Reception::Transmitting)
             && self.ignored_until == Time::ZERO

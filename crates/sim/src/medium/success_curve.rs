@@ -1,13 +1,13 @@
-//! When, in the course of a frame, its bits failed: what interferes with a part of an A-MPDU harms the MPDUs
-//! there.
+//! Bit errors over the course of a frame, so that interference during a part of an A-MPDU affects only the
+//! MPDUs there.
 
 use multihop_core::Span;
 
-/// The chance that all bits of a frame up to a moment are right, at each moment when interference changed.
+/// Probability that all bits of a frame up to a time are correct, at each time at which interference changed.
 #[derive(Clone, Debug, Default)]
 pub struct SuccessCurve(Vec<Point>);
 
-/// The logarithm of that chance so long after the first bit.
+/// Logarithm of that probability at a time after the first bit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Point {
     after_ns: f64,
@@ -15,27 +15,27 @@ struct Point {
 }
 
 impl SuccessCurve {
-    /// Another frame begins.
+    /// Empties the curve for the next frame.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Bits up to this moment, later than the last, have this chance.
+    /// Appends a point later than the last one.
     pub fn reach(&mut self, after: Span, ln_success: f64) {
         self.0.push(Point { after_ns: after.ns() as f64, ln_success });
     }
 
-    /// Were all bits right at all moments for certain?
+    /// Whether all bits were correct with certainty.
     pub fn is_certain(&self) -> bool {
         self.0.iter().all(|point| point.ln_success == 0.0)
     }
 
-    /// Of the bits between two moments, in nanoseconds after the first.
+    /// Logarithm of the probability for the bits between two times, in nanoseconds after the first bit.
     pub fn between(&self, from_ns: f64, to_ns: f64) -> f64 {
         self.until(to_ns) - self.until(from_ns)
     }
 
-    /// It is asked for what was reached last.
+    /// The last points are the ones asked for.
     fn until(&self, after_ns: f64) -> f64 {
         let behind = self.0.iter().rposition(|point| point.after_ns <= after_ns).map_or(0, |at| at + 1);
         let before = if behind > 0 { self.0[behind - 1] } else { Point::default() };

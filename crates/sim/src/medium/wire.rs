@@ -1,4 +1,4 @@
-//! Wires: what is on its way from one end to the other.
+//! Wires: packets on their way from one end to the other.
 
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::config::WireConfig;
@@ -6,35 +6,36 @@ use crate::slab::Handle;
 use multihop_core::{Rng, Span, Time};
 use std::collections::VecDeque;
 
-/// One direction of a wire: packets whose last bit has left the sending end and has not reached the other end
-/// yet.
+/// One direction of a wire: packets whose last bit has left the sending end and not yet reached the other
+/// end.
 #[derive(Clone, Debug)]
 pub struct Wire {
-    /// Index of the receiving node.
+    /// Number of the receiving node.
     pub to: u32,
     delay: Span,
-    /// Probability with which each packet is lost, and its stream of random numbers.
+    /// Probability that a packet is lost.
     loss: f64,
     rng: Rng,
     arrival: Slot,
-    /// With the instants at which they arrive.
+    /// Packets on the wire, with their arrival times.
     on_the_way: VecDeque<(Time, Handle)>,
 }
 
 impl Wire {
-    /// An empty wire of a run with this seed; `arrival` is its slot of the agenda.
+    /// Creates an empty wire in a run with this seed; `arrival` is its slot of the agenda.
     pub fn new(config: &WireConfig, seed: u64, arrival: Slot) -> Wire {
         let WireConfig { from, to, delay, loss, .. } = config;
         let rng = Rng::at(seed, &["wire", &from.0.to_string(), &to.0.to_string(), "loss"]);
         Wire { to: to.0, delay: *delay, loss: *loss, rng, arrival, on_the_way: VecDeque::new() }
     }
 
-    /// Is the packet lost whose last bit leaves the sending end? A wire without loss draws nothing.
-    pub fn loses(&mut self) -> bool {
+    /// Draws whether the packet is lost whose last bit leaves the sending end. A wire without loss draws
+    /// nothing.
+    pub fn draw_loss(&mut self) -> bool {
         self.loss > 0.0 && self.rng.unit() < self.loss
     }
 
-    /// The last bit of a packet leaves the sending end.
+    /// Puts a packet on the wire when its last bit leaves the sending end.
     pub fn carry(&mut self, now: Time, handle: Handle, agenda: &mut Agenda) {
         let due = now + self.delay;
         if self.on_the_way.is_empty() {
@@ -43,10 +44,10 @@ impl Wire {
         self.on_the_way.push_back((due, handle));
     }
 
-    /// The last bit of the first packet arrives.
+    /// Takes the first packet off the wire when its last bit arrives.
     ///
     /// # Panics
-    /// If there is none.
+    /// If the wire is empty.
     pub fn arrive(&mut self, agenda: &mut Agenda) -> Handle {
         let (_, handle) = self.on_the_way.pop_front().expect("the slot is armed for the first packet");
         if let Some((due, _)) = self.on_the_way.front() {

@@ -1,11 +1,12 @@
-//! Motion of nodes: where each is at any instant, and when it is off.
+//! Motion of nodes: positions over time, and intervals in which nodes are off.
 //!
-//! * `motion`: a node's trajectory as straight legs, and when two nodes come into and go out of a range.
-//! * `waypoint`: the random waypoint model, as setdest's two versions have it.
-//! * `places`: where nodes are over time, for tables.
+//! * `motion`: a node's trajectory as straight legs, and the times at which two nodes enter and leave a
+//!   range.
+//! * `waypoint`: the random waypoint model of setdest's two versions.
+//! * `places`: positions over time, for tables.
 //!
-//! Models and files both end as a [`Motion`] per node, before the run begins; the medium asks it for places,
-//! and knows neither.
+//! Models and files both yield one [`Motion`] per node before the run begins; the medium reads positions from
+//! it.
 
 mod motion;
 mod places;
@@ -17,35 +18,35 @@ pub use waypoint::{Pause, RandomWaypoint, Start};
 
 use multihop_core::{NodeId, Span};
 
-/// How the nodes of a run move, and when they are off.
+/// Motion of the nodes of a run, and intervals in which they are off.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mobility {
-    /// One per node; empty if none moves.
+    /// Motion of each node; empty if no node moves.
     pub motions: Vec<Motion>,
-    /// The distance of two nodes, as links see it, is wrong by at most so many metres.
+    /// Largest error in metres of the distance between two nodes as links see it.
     pub resolution: f64,
-    /// When nodes are off.
+    /// Intervals in which nodes are off.
     pub outages: Vec<Outage>,
 }
 
-/// A node is off: it neither sends nor receives, by radio or by wire.
+/// Interval in which a node is off: its radios and wires neither send nor receive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outage {
-    /// The node that is off.
+    /// Node that is off.
     pub node: NodeId,
-    /// Since when.
+    /// Start of the interval, from the start of the run.
     pub from: Span,
-    /// Until when.
+    /// End of the interval, from the start of the run.
     pub to: Span,
 }
 
 impl Mobility {
-    /// Does this node ever change its place?
+    /// Whether this node ever moves.
     pub fn node_moves(&self, node: NodeId) -> bool {
         self.motions.get(node.index()).is_some_and(|motion| !motion.legs().is_empty())
     }
 
-    /// Does any node ever change its place?
+    /// Whether any node ever moves.
     pub fn moves(&self) -> bool {
         self.motions.iter().any(|motion| !motion.legs().is_empty())
     }

@@ -1,53 +1,53 @@
-//! A node's trajectory as straight legs.
+//! Trajectories of nodes as straight legs.
 
 use serde::Serialize;
 
-/// Legs may not be faster than this, in metres per second: an error in a file, rather than a node.
+/// Largest valid speed of a leg in metres per second; a faster leg is an error in a file.
 pub const FASTEST: f64 = 100_000.0;
 
-/// A straight segment of a trajectory, at constant speed.
+/// Straight segment of a trajectory, at constant speed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Leg {
-    /// When it begins, in seconds.
+    /// Start time, in seconds.
     pub start: f64,
-    /// When it ends, in seconds.
+    /// End time, in seconds.
     pub end: f64,
-    /// Where it begins, in metres.
+    /// Start position, in metres.
     pub from: [f64; 2],
-    /// Where it ends, in metres.
+    /// End position, in metres.
     pub to: [f64; 2],
 }
 
-/// A node's trajectory: it stands where it is until its first leg begins, between legs, and after the last.
+/// Trajectory of a node: at rest before the first leg, between legs, and after the last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Motion {
     origin: [f64; 2],
     legs: Vec<Leg>,
 }
 
-/// Two nodes come into a range of each other, or go out of it.
+/// Entry of two nodes into a range of each other, or their exit from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
-    /// When, in seconds.
+    /// Time of the crossing, in seconds.
     pub time: f64,
-    /// Whether they are within the range from then on.
+    /// Whether the nodes are within the range afterwards.
     pub within: bool,
 }
 
 impl Leg {
-    /// Metres per second.
+    /// Speed in metres per second.
     pub fn speed(&self) -> f64 {
         let length = distance(self.from, self.to);
         if length == 0.0 { 0.0 } else { length / (self.end - self.start) }
     }
 
-    /// Metres per second, along both axes.
+    /// Velocity in metres per second, along both axes.
     pub fn velocity(&self) -> [f64; 2] {
         let time = self.end - self.start;
         [0, 1].map(|axis| if time > 0.0 { (self.to[axis] - self.from[axis]) / time } else { 0.0 })
     }
 
-    /// Where the node is at `time` seconds; before and after the leg, at its ends.
+    /// Position at `time` seconds; the start or end position outside the leg.
     pub fn at(&self, time: f64) -> [f64; 2] {
         if time >= self.end {
             return self.to;
@@ -58,35 +58,36 @@ impl Leg {
 }
 
 impl Motion {
-    /// A node that stands at `origin`.
+    /// Creates the trajectory of a node that stays at `origin`.
     pub fn standing(origin: [f64; 2]) -> Motion {
         Motion { origin, legs: Vec::new() }
     }
 
-    /// Where the node is at the beginning.
+    /// Position at the start.
     pub fn origin(&self) -> [f64; 2] {
         self.origin
     }
 
-    /// Its legs, one after another.
+    /// Legs, in order of time.
     pub fn legs(&self) -> &[Leg] {
         &self.legs
     }
 
-    /// Where the node is at `time` seconds.
+    /// Position at `time` seconds.
     pub fn at(&self, time: f64) -> [f64; 2] {
         let begun = self.legs.partition_point(|leg| leg.start <= time);
         if begun == 0 { self.origin } else { self.legs[begun - 1].at(time) }
     }
 
-    /// Its speed at `time` seconds, in metres per second.
+    /// Speed at `time` seconds, in metres per second.
     pub fn speed(&self, time: f64) -> f64 {
         let begun = self.legs.partition_point(|leg| leg.start <= time);
         let leg = begun.checked_sub(1).map(|index| &self.legs[index]);
         leg.filter(|leg| time < leg.end).map_or(0.0, Leg::speed)
     }
 
-    /// From `time` on it goes to `to` at this speed, from wherever it is then; speed 0 is a halt.
+    /// Changes the destination from `time` on: the node moves from its position then to `to` at this speed;
+    /// speed 0 is a stop.
     ///
     /// # Panics
     /// If the last leg begins later.
@@ -105,10 +106,10 @@ impl Motion {
         }
     }
 
-    /// It is at `to` at `end`, and leaves for it at `start`, when its last leg is over.
+    /// Appends a leg that begins at `start` and reaches `to` at `end`.
     ///
     /// # Panics
-    /// If that is not so, or the leg takes no time.
+    /// If the last leg is not over at `start`, or the new leg takes no time.
     pub fn reach(&mut self, start: f64, end: f64, to: [f64; 2]) {
         let from = self.at(start);
         let over = self.legs.last().is_none_or(|last| last.end <= start);
@@ -118,7 +119,7 @@ impl Motion {
         }
     }
 
-    /// The same motion, begun `by` seconds later: what happens before is left out.
+    /// Shifts the trajectory `by` seconds earlier and drops the part before time 0.
     #[must_use]
     pub fn advanced(&self, by: f64) -> Motion {
         let mut later = Motion::standing(self.at(by));
@@ -131,22 +132,22 @@ impl Motion {
         later
     }
 
-    /// The same motion with every place replaced, by a map that keeps straight lines straight.
+    /// Maps every position of the trajectory by a function that keeps straight lines straight.
     #[must_use]
     pub fn mapped(&self, place: impl Fn([f64; 2]) -> [f64; 2]) -> Motion {
         let leg = |leg: &Leg| Leg { from: place(leg.from), to: place(leg.to), ..*leg };
         Motion { origin: place(self.origin), legs: self.legs.iter().map(leg).collect() }
     }
 
-    /// Its greatest speed, in metres per second.
+    /// Largest speed, in metres per second.
     pub fn fastest(&self) -> f64 {
         self.legs.iter().map(Leg::speed).fold(0.0, f64::max)
     }
 }
 
-/// When two nodes come within `range` metres of each other and when they part, up to `until` seconds. They
-/// are within it at time 0 if the first crossing, if there is one, parts them; a distance of just `range` is
-/// within it.
+/// Times up to `until` seconds at which two nodes come within `range` metres of each other or part. At time 0
+/// they are within the range if the first crossing parts them, or if the initial distance is at most `range`
+/// and there is no crossing.
 pub fn crossings(a: &Motion, b: &Motion, range: f64, until: f64) -> Vec<Crossing> {
     let edges = |motion: &Motion| motion.legs.iter().flat_map(|leg| [leg.start, leg.end]).collect::<Vec<_>>();
     let mut instants = [edges(a), edges(b), vec![0.0, until]].concat();
@@ -175,8 +176,7 @@ pub fn crossings(a: &Motion, b: &Motion, range: f64, until: f64) -> Vec<Crossing
     found
 }
 
-/// When a point that starts at `from` with this velocity enters and leaves the circle of this radius
-/// around 0.
+/// Times at which a point with this start and velocity enters and leaves a circle around the origin.
 fn roots(from: [f64; 2], velocity: [f64; 2], radius: f64) -> Option<[f64; 2]> {
     let dot = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] + a[1] * b[1];
     let (square, half) = (dot(velocity, velocity), dot(from, velocity));
@@ -187,7 +187,7 @@ fn roots(from: [f64; 2], velocity: [f64; 2], radius: f64) -> Option<[f64; 2]> {
     })
 }
 
-/// The distance of two places, in metres.
+/// Distance between two positions, in metres.
 pub fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
@@ -225,7 +225,7 @@ mod tests {
         }
     }
 
-    /// One node stands; the other passes it at 10 m/s in a distance of 30 m: within 50 m from 40 m before to
+    /// One node rests; the other passes it at 10 m/s in a distance of 30 m: within 50 m from 40 m before to
     /// 40 m behind.
     #[test]
     fn crossings_are_where_geometry_has_them() {

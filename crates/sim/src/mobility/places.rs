@@ -1,28 +1,28 @@
-//! Where nodes are over time, for tables and pictures.
+//! Positions of nodes over time, for tables and figures.
 
 use super::Outage;
 use crate::config::Config;
 use multihop_core::{NodeId, Span};
 
-/// Where a node is at an instant, and whether it is off.
+/// Position of a node at an instant, and whether the node is off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
-    /// The instant, in seconds.
+    /// Time of the row, in seconds.
     pub time_s: f64,
-    /// The node that is there.
+    /// Node of the row.
     pub node: NodeId,
-    /// Its place in metres, to the millimetre; none of a node without a radio.
+    /// Position in metres, to the millimetre; none for a node without a radio.
     pub position: Option<[f64; 2]>,
-    /// It is off.
+    /// Whether the node is off.
     pub off: bool,
 }
 
-/// No table has more rows.
+/// Largest number of rows of the table.
 const ROWS_MAX: u64 = 1_000_000;
 
-/// The places of all nodes that move, or are off for a while, at the beginning and after every
-/// `record_interval`: of every second, third, ... one where that makes too many rows. Instants ascend, and
-/// within each the nodes.
+/// Positions of all nodes that move or are off at times, at the start and after every `record_interval`. If
+/// that makes too many rows, only every second, third, … interval is included. Rows are sorted by time, then
+/// by node.
 pub fn places(config: &Config) -> Vec<Place> {
     let mut outages: Vec<Vec<&Outage>> = vec![Vec::new(); config.nodes.len()];
     config.mobility.outages.iter().for_each(|outage| outages[outage.node.index()].push(outage));

@@ -1,62 +1,65 @@
-//! The random waypoint model (Johnson and Maltz 1996): go to a random place at a random speed, pause, and
-//! again.
+//! Random waypoint model (Johnson and Maltz 1996): a node moves to a random position at a random speed,
+//! pauses, and repeats.
 //!
-//! ns-2's setdest has it twice. Version 1 (CMU 1999) draws speeds down to 0, starts with a pause, and so
-//! slows down for ever: a node that drew a small speed travels for long. Version 2 (Yoon, Liu and Noble,
-//! INFOCOM 2003) has a least speed, and draws what a node does first, and how fast, as it would be found
-//! doing it after a long time. Both start at places that are uniformly distributed, though nodes on their way
-//! are later found oftener in the middle of the area.
+//! ns-2's setdest has two versions:
+//!
+//! * Version 1 (CMU 1999) draws speeds down to 0 and starts with a pause. The mean speed decreases forever,
+//!   because a node that draws a small speed travels for long.
+//! * Version 2 (Yoon, Liu and Noble, INFOCOM 2003) has a minimum speed, and draws the initial state and speed
+//!   from their stationary distribution.
+//!
+//! Both start with uniformly distributed positions, although the stationary distribution of moving nodes is
+//! denser in the middle of the area.
 
 use super::motion::{Motion, distance};
 use multihop_core::Rng;
 use serde::Serialize;
 
-/// The random waypoint model.
+/// Parameters of the random waypoint model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RandomWaypoint {
     /// South-west corner of the area, in metres.
     pub corner: [f64; 2],
-    /// Its extent along x and y, in metres.
+    /// Extent of the area along x and y, in metres.
     pub area: [f64; 2],
-    /// Speeds are above this, in metres per second.
+    /// Minimum speed, in metres per second.
     pub min_speed: f64,
-    /// Speeds are up to this, in metres per second.
+    /// Maximum speed, in metres per second.
     pub max_speed: f64,
     /// Mean pause between two legs, in seconds.
     pub pause: f64,
-    /// How pauses vary.
+    /// Distribution of pauses.
     pub pauses: Pause,
-    /// What nodes do first.
+    /// Initial state of nodes.
     pub start: Start,
 }
 
-/// How pauses vary.
+/// Distribution of pauses.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum Pause {
-    /// All are equal.
+    /// Constant pauses.
     Constant,
-    /// Uniform between 0 and twice the mean.
+    /// Pauses uniform between 0 and twice the mean.
     Uniform,
 }
 
-/// What nodes do first.
+/// Initial state of nodes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum Start {
-    /// All pause (setdest version 1).
+    /// All nodes pause (setdest version 1).
     Pause,
-    /// Whether it pauses, and otherwise its first speed, are as they are found after a long time (setdest
-    /// version 2).
+    /// State and speed are drawn from the stationary distribution (setdest version 2).
     Stationary,
 }
 
 impl RandomWaypoint {
-    /// Mean distance of two random places of the area, in metres (Ghosh 1951): 0.5214 of the side of a
-    /// square.
+    /// Mean distance between two random positions in the area, in metres (Ghosh 1951): 0.5214 of the side of
+    /// a square.
     pub fn mean_distance(&self) -> f64 {
         const LINE: f64 = 1e4;
         let [a, b] = self.area;
         if a.max(b) > LINE * a.min(b) {
-            return a.max(b) / 3.0; // where the closed form loses its digits, a line is near enough
+            return a.max(b) / 3.0; // the closed form loses precision for narrow areas, where a line is accurate enough
         }
         let d = a.hypot(b);
         let powers = a.powi(3) / b.powi(2) + b.powi(3) / a.powi(2);
@@ -65,8 +68,8 @@ impl RandomWaypoint {
         (powers + diagonal + 2.5 * logarithms) / 15.0
     }
 
-    /// Mean of the inverse of the speed, in seconds per metre: that of the distance is its product with the
-    /// mean distance. Infinite if speeds go down to 0.
+    /// Mean of the inverse speed, in seconds per metre. Multiplied by the mean distance it is the mean travel
+    /// time. Infinite if speeds go down to 0.
     pub fn mean_inverse_speed(&self) -> f64 {
         if self.min_speed == self.max_speed {
             return 1.0 / self.max_speed;
@@ -85,12 +88,12 @@ impl RandomWaypoint {
         self.pause / (self.mean_inverse_speed() * self.mean_distance() + self.pause)
     }
 
-    /// The most legs that a node has in `time` seconds, on average.
+    /// Upper bound on the mean number of legs of a node in `time` seconds.
     pub fn most_legs(&self, time: f64) -> f64 {
         1.0 + time / (self.mean_distance() / self.max_speed + self.pause)
     }
 
-    /// A node's motion up to `until` seconds.
+    /// Draws a node's motion up to `until` seconds.
     pub fn motion(&self, rng: &mut Rng, until: f64) -> Motion {
         let mut motion = Motion::standing(self.place(rng));
         let pauses = self.start == Start::Pause || rng.unit() < self.pause_share();
@@ -117,7 +120,7 @@ impl RandomWaypoint {
         self.max_speed - (self.max_speed - self.min_speed) * rng.unit()
     }
 
-    /// As found at any instant among those that move: its density is as 1/v.
+    /// Draws the speed of a moving node at a random instant: its density is proportional to 1/v.
     fn draw_lasting_speed(&self, rng: &mut Rng) -> f64 {
         self.min_speed * (self.max_speed / self.min_speed).powf(rng.unit())
     }
@@ -182,8 +185,8 @@ mod tests {
         let moving = motions(&model, 300.0);
         for time in [0.0, 5.0, 20.0, 60.0, 150.0, 299.0] {
             let mean = mean_speed(&moving, time);
-            // A first leg is as long as any other, though one that is found under way is likely a long one. So some end too soon,
-            // and for half a minute speeds are a little lower.
+            // A first leg is as long as any other, though a leg observed at a random instant is longer than
+            // average. So some first legs end too soon, and for half a minute speeds are slightly lower.
             assert!((mean / 18.205 - 1.0).abs() < 0.035, "{mean} m/s at {time} s");
         }
         let pausing = square([10.0, 30.0], 10.0, Start::Stationary);
@@ -216,7 +219,7 @@ mod tests {
             })
             .collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
-        // Those that are over before the end are not the longest.
+        // Pauses that end before the end of the run are not the longest.
         assert!((7.8..8.0).contains(&mean), "{mean}");
         assert!(gaps.iter().all(|gap| (0.0..=16.0).contains(gap)) && gaps.iter().any(|gap| *gap > 15.0));
     }

@@ -1,24 +1,23 @@
-//! Why a run's flows got what they got: what each hop did for each flow, and which frames were lost to what.
+//! Causes of flows' results: the work of each hop for each flow, and the causes of frame losses.
 
 use super::losses;
 use super::table::{At, Cell, Column, Description, Table, table};
 use multihop_core::{DropCause, FrameKind};
 
-/// What a run says of causes. Everything counts from the end of the warm-up; rows are in the order of their
-/// indices.
+/// Causes that a run records, from the end of the warm-up on. Rows are sorted by their indices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Causes {
-    /// What each hop did for each flow.
+    /// Work of each hop for each flow.
     pub hops: Vec<HopOutcome>,
-    /// Where packets of each flow were dropped.
+    /// Packets of each flow dropped at each node.
     pub drops: Vec<DropOutcome>,
-    /// Why frames did not do what they were sent for.
+    /// Failed frames by cause.
     pub losses: Vec<LossOutcome>,
-    /// Which frames collided with which.
+    /// Collisions by the frames involved.
     pub collisions: Vec<CollisionOutcome>,
 }
 
-/// The tables of causes, in the order in which they are written.
+/// Tables of causes, in the order in which they are written.
 pub fn cause_tables() -> Vec<Description> {
     vec![
         Description::of::<HopOutcome>(),
@@ -29,13 +28,13 @@ pub fn cause_tables() -> Vec<Description> {
 }
 
 table! {
-    /// What a directed link did for a flow.
+    /// Work of a directed link for a flow.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     HopOutcome, "hops", "a row per flow, direction and pair of nodes that exchanged its frames":
 
     /// index of the flow
     flow("1"): u32;
-    /// 1 if this is of its acknowledgements (packets without payload), 0 if of its data
+    /// 1 if the row counts acknowledgements (packets without payload), 0 if it counts data
     feedback("1"): bool;
     /// Index of the sender.
     from: u32;
@@ -51,13 +50,14 @@ table! {
     data("1"): u64;
     /// frames acknowledged
     acknowledged("1"): u64;
-    /// frames given up after the retry limit
+    /// frames given up at the retry limit
     given_up("1"): u64;
-    /// from a frame's arrival in the queue to the head of the line, mean over the frames that ended
+    /// time from a frame's arrival in the queue to the head of the line, mean over the frames that ended
     wait_mean_s("s"): f64;
-    /// from the head of the line to a frame's end, acknowledged or given up, mean over these frames
+    /// time from the head of the line to a frame's end, acknowledged or given up, mean over the frames that
+    /// ended
     service_mean_s("s"): f64;
-    /// share of time that its exchanges took, once for each DATA transmission: from the first bit to the
+    /// share of time that the hop's exchanges took, once for each DATA transmission: from the first bit to the
     /// last, without back-off
     airtime("1"): f64;
 }
@@ -69,32 +69,32 @@ table! {
 
     /// index of the flow
     flow("1"): u32;
-    /// 1 if these are its acknowledgements (packets without payload), 0 if its data
+    /// 1 if the row counts acknowledgements (packets without payload), 0 if it counts data
     feedback("1"): bool;
     /// index of the node
     node("1"): u32;
-    /// By cause, in the order of [`DropCause::ALL`].
+    /// Packets dropped by cause, in the order of [`DropCause::ALL`].
     dropped: [u64; DropCause::ALL.len()];
     ..losses("packets", |row: &DropOutcome| &row.dropped);
 }
 
-/// Why a unicast frame did not do what it was sent for.
+/// Cause of the failure of a unicast frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum LossCause {
-    /// Another signal overlapped it at the receiver, without which it would have been decoded.
+    /// Collision: the receiver would have decoded the frame without an overlapping signal.
     Collision,
     /// The receiver was itself transmitting.
     Sending,
-    /// Noise, or an error model: it would have been lost alone as well.
+    /// Noise or an error model: the frame would have been lost without interference too.
     Channel,
-    /// It arrived too weak to be decoded, or not at all.
+    /// The frame arrived too weak to be decoded, or not at all.
     Weak,
     /// The radio of the sender or of the receiver was off.
     Off,
-    /// It was decoded, but the receiver gave no answer: its NAV was set, or it was at something else.
+    /// The receiver decoded the frame but did not respond: its NAV was set, or it was in another exchange.
     Unanswered,
-    /// An answer, CTS or ACK, that was decoded when it was no longer awaited; under ns-2's rules also a CTS
-    /// after which the medium was not idle.
+    /// A response, CTS or ACK, was decoded after its timeout; under ns-2's rules also a CTS after which the
+    /// medium was not idle.
     Late,
 }
 
@@ -110,26 +110,28 @@ impl LossCause {
         LossCause::Late,
     ];
 
-    /// What it means, of frames.
+    /// Meaning of the cause's column.
     const fn meaning(self) -> &'static str {
         match self {
             LossCause::Collision => {
-                "another signal overlapped them at the receiver, without which they would have been decoded"
+                "collision: the receiver would have decoded them without an overlapping signal"
             }
             LossCause::Sending => "the receiver was itself transmitting",
-            LossCause::Channel => "noise, or an error model: they would have been lost alone as well",
+            LossCause::Channel => {
+                "noise or an error model: they would have been lost without interference too"
+            }
             LossCause::Weak => "they arrived too weak to be decoded, or not at all",
             LossCause::Off => "the radio of the sender or of the receiver was off",
             LossCause::Unanswered => {
-                "they were decoded, but the receiver gave no answer: its NAV was set, or it was at something else"
+                "the receiver decoded them but did not respond: its NAV was set, or it was in another exchange"
             }
             LossCause::Late => {
-                "answers that were no longer awaited; under ns-2's rules also a CTS after which the medium was not idle"
+                "responses decoded after their timeout; under ns-2's rules also a CTS after which the medium was not idle"
             }
         }
     }
 
-    /// The name of its column.
+    /// Name of the cause's column.
     pub const fn name(self) -> &'static str {
         match self {
             LossCause::Collision => "lost_collision",
@@ -144,7 +146,7 @@ impl LossCause {
 }
 
 table! {
-    /// Unicast frames of one kind on a directed link that did not do what they were sent for.
+    /// Failed unicast frames of one kind on a directed link.
     #[derive(Clone, Copy, Debug, PartialEq)]
     LossOutcome, "losses", "a row per directed link and kind of frame that failed there":
 
@@ -156,11 +158,11 @@ table! {
     to: u32;
     /// index of the node that receives
     column receiver("1"): u32 = |at| at.row.to;
-    /// What they were.
+    /// Kind of the failed frames.
     kind: FrameKind;
-    /// what was sent: rts, cts, data or ack
+    /// kind of frame: rts, cts, data or ack
     column frame(""): String = |at| name(at.row.kind).to_owned();
-    /// How many, in the order of [`LossCause::ALL`].
+    /// Failed frames by cause, in the order of [`LossCause::ALL`].
     lost: [u64; LossCause::ALL.len()];
     ..failures();
 }
@@ -184,19 +186,19 @@ fn name(kind: FrameKind) -> &'static str {
     }
 }
 
-/// How two frames came to overlap.
+/// Reason why two frames overlapped.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Overlap {
     /// The sender of the lost frame does not sense the interferer.
     Hidden,
-    /// It does, but both began within a slot of each other.
+    /// The sender senses the interferer, but both began within a slot of each other.
     Simultaneous,
-    /// It does, and transmitted nevertheless, or the interferer did: answers do not sense.
+    /// The sender senses the interferer, but one of them sent without sensing, as responses do.
     Sensed,
 }
 
 impl Overlap {
-    /// What tables call it.
+    /// Name of the reason in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Overlap::Hidden => "hidden",
@@ -207,36 +209,36 @@ impl Overlap {
 }
 
 table! {
-    /// Frames that one interferer destroyed in the same way. Of several that overlapped a frame, the
+    /// Frames that one interferer destroyed for the same reason. If several signals overlapped a frame, the
     /// strongest at the receiver counts.
     #[derive(Clone, Copy, Debug, PartialEq)]
     CollisionOutcome, "collisions", "a row per receiver, sender, interferer and what these two sent":
 
-    /// index of the node that the lost frames were for
+    /// index of the node that the lost frames were sent to
     receiver("1"): u32;
-    /// index of the node that sent them
+    /// index of the node that sent the lost frames
     sender("1"): u32;
-    /// What they were.
+    /// Kind of the lost frames.
     kind: FrameKind;
-    /// what they were: rts, cts, data or ack
+    /// kind of the lost frames: rts, cts, data or ack
     column frame(""): String = |at| name(at.row.kind).to_owned();
     /// index of the node whose frames destroyed them: the strongest of several
     interferer("1"): u32;
-    /// What those frames were.
+    /// Kind of the interferer's frames.
     interferer_kind: FrameKind;
-    /// what those frames were
+    /// kind of the interferer's frames
     column interferer_frame(""): String = |at| name(at.row.interferer_kind).to_owned();
-    /// Whom those were for; none for broadcasts.
+    /// Receiver of the interferer's frames; none for broadcasts.
     interferer_node: Option<u32>;
-    /// index of the node that those were for; missing for broadcasts
+    /// index of the node that the interferer's frames were sent to; missing for broadcasts
     column interferer_to("1"): Option<u64> = |at| at.row.interferer_node.map(u64::from);
-    /// How they came to overlap.
+    /// Reason of the overlap.
     how: Overlap;
-    /// `hidden`: the sender does not sense the interferer; `simultaneous`: it does, but both began within a
-    /// slot; `sensed`: it does, and one of them sent nevertheless, as answers do
+    /// reason of the overlap; `hidden`: the sender does not sense the interferer; `simultaneous`: it does,
+    /// but both began within a slot; `sensed`: it does, but one of them sent without sensing, as responses do
     column overlap(""): String = |at| at.row.how.name().to_owned();
-    /// 1 if the interferer can decode frames of the receiver, its CTS above all
+    /// 1 if the interferer can decode frames of the receiver, such as its CTS
     warned("1"): bool;
-    /// how many frames were lost so
+    /// frames lost in this way
     lost("frames"): u64;
 }

@@ -11,14 +11,14 @@ table! {
     flow("1"): u32;
     /// name of the flow
     derived name("");
-    /// upper edge of the bin, which belongs to it; each bin reaches at most 3 % below its edge, and the
-    /// first, of 100 ns, to zero
+    /// upper edge of the bin, inclusive; a bin extends at most 3 % below its edge, and the first, of 100 ns,
+    /// to zero
     delay_s("s"): f64;
     /// data packets that reached the other end with a delay in the bin
     packets("packets"): u64;
 }
 
-/// Bins of a decade. Edges are rounded to three digits, as those of the E96 series of IEC 60063.
+/// Number of bins per decade. Edges have three digits, as those of the E96 series of IEC 60063.
 const BINS: u32 = 96;
 
 /// Upper edges of all bins in nanoseconds, ascending.
@@ -30,7 +30,7 @@ fn edges() -> impl Iterator<Item = u64> {
     })
 }
 
-/// The non-empty bins of a flow's delays, given in nanoseconds and ascending.
+/// Non-empty bins of a flow's delays, which are given in nanoseconds and ascending.
 pub fn delay_rows(flow: u32, sorted: &[u64]) -> Vec<DelayRow> {
     let mut rows = Vec::new();
     let mut left = sorted;
@@ -38,7 +38,7 @@ pub fn delay_rows(flow: u32, sorted: &[u64]) -> Vec<DelayRow> {
     while let Some(edge) = edges.next().filter(|_| !left.is_empty()) {
         let packets = left.partition_point(|delay| *delay <= edge);
         if packets > 0 {
-            // Divided, not multiplied, so that the edge is written with three digits.
+            // Divided, not multiplied, so that the edge prints with three digits.
             rows.push(DelayRow { flow, delay_s: edge as f64 / 1e9, packets: packets as u64 });
         }
         left = &left[packets..];

@@ -1,11 +1,11 @@
-//! Time series.
+//! Time series of flows and estimators.
 
 use super::table::{At, Cell, Column, Table, Values, table};
 use crate::mobility::Place;
 use multihop_link::LinkView;
 
 table! {
-    /// A step of a flow's time series.
+    /// Step of a flow's time series.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     SeriesRow, "series", "a row per flow and step of `record_interval`":
 
@@ -15,17 +15,17 @@ table! {
     flow("1"): u32;
     /// name of the flow
     derived name("");
-    /// payload delivered during the step, over its length
+    /// payload delivered during the step, divided by its length
     derived goodput_bps("bit/s");
     /// payload delivered during the step
     delivered_bytes("byte"): u64;
-    /// payload that the transport emitted during the step, retransmissions included, over its length
+    /// payload that the transport sent during the step, retransmissions included, divided by its length
     derived sending_rate_bps("bit/s");
-    /// that payload
+    /// payload that the transport sent during the step, retransmissions included
     sent_bytes("byte"): u64;
-    /// rate that the sender allows itself at the end of the step, payload; missing without TFRC's transport
+    /// allowed sending rate at the end of the step, payload; missing without TFRC's transport
     rate_bps("bit/s"): Option<f64>;
-    /// loss event rate that was last reported at the end of the step (RFC 5348)
+    /// latest reported loss event rate at the end of the step (RFC 5348)
     loss_event_rate("1"): Option<f64>;
     /// congestion window at the end of the step; missing for datagrams
     window_bytes("byte"): Option<u64>;
@@ -33,15 +33,15 @@ table! {
     rtt_s("s"): Option<f64>;
     /// smoothed round-trip time at the end of the step (RFC 6298, TFRC: RFC 5348); missing for datagrams
     srtt_s("s"): Option<f64>;
-    /// queue of the flow's source at the end of the step: its interface queue, or that of a wire
+    /// queue length of the flow's source at the end of the step, of its interface queue or wire
     source_queue("packets"): u32;
-    /// frame transmission efficiency, mean over the frames of its data packets that were acknowledged during
-    /// the step, at any hop; missing if there were none
+    /// frame transmission efficiency, mean over the frames of the flow's data packets that were acknowledged
+    /// during the step, at any hop; missing if there were none
     transmission_efficiency("1"): Option<f64>;
 }
 
 table! {
-    /// A step of an estimator's time series.
+    /// Step of an estimator's time series.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     MeasurementRow, "measurements", "a row per estimator of `[[measure]]`, node and step of `record_interval`":
 
@@ -55,54 +55,57 @@ table! {
     node("1"): u32;
     /// name of the node
     derived name("");
-    /// What the estimator wrote at the end of the step.
+    /// Estimates at the end of the step.
     view: LinkView;
     ..ESTIMATES.map(|(name, unit, meaning, value)| {
         Column::new(name, unit, meaning, Cell::values(move |at: &At<MeasurementRow>| value(&at.row.view)))
     });
-    /// share of time that the estimates call busy, for comparison with the truth: `busy_ratio`, or else one
-    /// less `available_bps` over `capacity_bps`; missing if the estimator makes neither
+    /// estimated share of time that the medium is busy, for comparison with `true_busy_ratio`: `busy_ratio`,
+    /// or else 1 - `available_bps` / `capacity_bps`; missing if the estimator makes neither
     derived implied_busy_ratio("1");
-    /// the truth, as the simulator knows it: share of the step during which the node could not use the
-    /// medium, physically busy or held back by the network allocation vector
+    /// simulated share of the step during which the node could not use the medium, physically busy or
+    /// deferring to the network allocation vector
     true_busy_ratio("1"): f64;
 }
 
 /// Name, unit, meaning and value of an estimate.
 pub type Estimate = (&'static str, &'static str, &'static str, fn(&LinkView) -> Option<f64>);
 
-/// What estimators write, of runs and of captures.
+/// Estimates that estimators make, in runs and in captures.
 pub const ESTIMATES: [Estimate; 6] = [
     (
         "capacity_bps",
         "bit/s",
-        "estimate of what the link carries at the end of the step; missing if the estimator makes none",
+        "estimated capacity of the link at the end of the step; missing if the estimator makes none",
         |view| view.capacity_bps,
     ),
-    ("available_bps", "bit/s", "estimate of the part of it that is unused", |view| view.available_bps),
-    ("packet_throughput_bps", "bit/s", "bits of packets per time that the MAC had them, smoothed", |view| {
-        view.packet_throughput_bps
-    }),
+    ("available_bps", "bit/s", "estimated unused part of the capacity", |view| view.available_bps),
+    (
+        "packet_throughput_bps",
+        "bit/s",
+        "bits of packets divided by the time that the MAC held them, smoothed",
+        |view| view.packet_throughput_bps,
+    ),
     (
         "service_delay_s",
         "s",
-        "from the head of the line to the acknowledgement, smoothed over frames",
+        "time from the head of the line to the acknowledgement, smoothed over frames",
         |view| view.service_delay_s,
     ),
     ("transmission_efficiency", "1", "frame transmission efficiency, smoothed over frames", |view| {
         view.transmission_efficiency
     }),
-    ("busy_ratio", "1", "estimate of the channel busyness ratio", |view| view.busy_ratio),
+    ("busy_ratio", "1", "estimated channel busyness ratio", |view| view.busy_ratio),
 ];
 
 impl Table for Place {
     const NAME: &'static str = "positions";
     const ROW: &'static str =
-        "a row per node that moves or is off for a while, at the beginning and after each `record_interval`";
+        "a row per node that moves or is off at times, at the start and after each `record_interval`";
 
     fn columns() -> Vec<Column<Place>> {
-        let off = "1 while it is off, by `[[outages]]` or because its vehicle is not there; 0 otherwise";
-        let place = "its place then, to the millimetre";
+        let off = "1 while the node is off, by `[[outages]]` or because its vehicle is absent from the trace; 0 otherwise";
+        let place = "position of the node, to the millimetre";
         let coordinate =
             |axis: usize| Cell::values(move |at: &At<Place>| at.row.position.map(|place| place[axis]));
         let time = Cell::values(|at: &At<Place>| at.row.time_s);
@@ -110,7 +113,7 @@ impl Table for Place {
         vec![
             Column::new("time_s", "s", "instant since the start of the run", time),
             Column::new("node", "1", "number of the node, from 0", node),
-            Column::new("name", "", "its name in the scenario", Values::Derived),
+            Column::new("name", "", "name of the node in the scenario", Values::Derived),
             Column::new("x_m", "m", place, coordinate(0)),
             Column::new("y_m", "m", place, coordinate(1)),
             Column::new("off", "1", off, Cell::values(|at: &At<Place>| at.row.off)),

@@ -1,52 +1,52 @@
-//! Tables of results: every column is declared once, here or beside the row it is read off, with its unit and
-//! its meaning.
+//! Tables of results. Every column is declared once, next to the row that it shows, with its unit and its
+//! meaning.
 
 use crate::config::Config;
 
-/// A kind of row, and the columns that are read off it.
+/// Table of results with one type of row.
 pub trait Table: Sized + 'static {
-    /// The name of the table.
+    /// Name of the table.
     const NAME: &'static str;
-    /// What a row is.
+    /// Description of a row.
     const ROW: &'static str;
 
-    /// The columns, in the order of the results.
+    /// Columns, in the order of the results.
     fn columns() -> Vec<Column<Self>>;
 }
 
-/// A column of a table of `Row`s.
+/// Column of a table of `Row`s.
 pub struct Column<Row> {
-    /// Its name; a unit comes last.
+    /// Name of the column, with the unit as its suffix.
     pub name: String,
-    /// Its unit: `1` for counts and shares, empty for names.
+    /// Unit of the values: `1` for counts and shares, empty for names.
     pub unit: &'static str,
-    /// What it means.
+    /// Meaning of the column.
     pub meaning: String,
-    /// Its values.
+    /// Values of the column.
     pub values: Values<Row>,
 }
 
-/// A row, and what it is a row of.
+/// Row of a table, with its context.
 pub struct At<'a, Row> {
-    /// The run.
+    /// Configuration of the run.
     pub config: &'a Config,
     /// Seconds that results cover.
     pub measured_s: f64,
-    /// Number of the row.
+    /// Number of the row in its table.
     pub index: usize,
-    /// The row.
+    /// Row itself.
     pub row: &'a Row,
 }
 
-/// A value of each row, by type.
+/// Functions from a row to a value, by type of value.
 pub enum Values<Row> {
-    /// Python makes them from other columns.
+    /// Values that Python computes from other columns.
     Derived,
     /// Counts.
     Counts(Value<Row, u64>),
     /// Indices.
     Indices(Value<Row, u32>),
-    /// 0 or 1.
+    /// Flags, 0 or 1.
     Flags(Value<Row, u8>),
     /// Numbers; NaN where there is none.
     Numbers(Value<Row, f64>),
@@ -54,12 +54,12 @@ pub enum Values<Row> {
     Names(Value<Row, String>),
 }
 
-/// The value of a row.
+/// Function from a row to a value.
 pub type Value<Row, T> = Box<dyn Fn(&At<Row>) -> T>;
 
-/// A type of values.
+/// Type of a field that a column can show.
 pub trait Cell: Sized {
-    /// Values of this type.
+    /// Converts a function to values of the matching kind.
     fn values<Row>(value: impl Fn(&At<Row>) -> Self + 'static) -> Values<Row>;
 }
 
@@ -87,7 +87,7 @@ cells! {
 }
 
 impl<Row> Column<Row> {
-    /// A column.
+    /// Creates a column.
     pub fn new(
         name: impl Into<String>,
         unit: &'static str,
@@ -97,7 +97,7 @@ impl<Row> Column<Row> {
         Column { name: name.into(), unit, meaning: meaning.into(), values }
     }
 
-    /// The numbers of a part that some rows have.
+    /// Converts a column of a part, which only some rows have, into a column of rows.
     pub(super) fn of_part<Part: 'static>(part: Column<Part>, of: fn(&Row) -> Option<&Part>) -> Self
     where
         Row: 'static,
@@ -115,18 +115,18 @@ impl<Row> Column<Row> {
     }
 }
 
-/// What a table is, without its rows.
+/// Description of a table, without its rows.
 pub struct Description {
-    /// The name by which results and files know the table.
+    /// Name of the table in results and files.
     pub name: &'static str,
-    /// What a row is.
+    /// Description of a row.
     pub row: &'static str,
     /// Name, unit and meaning of each column.
     pub columns: Vec<(String, &'static str, String)>,
 }
 
 impl Description {
-    /// That of a kind of rows.
+    /// Description of the table with this type of row.
     pub(super) fn of<Row: Table>() -> Description {
         let columns = Row::columns();
         let columns = columns.into_iter().map(|column| (column.name, column.unit, column.meaning)).collect();
@@ -134,10 +134,10 @@ impl Description {
     }
 }
 
-/// A table: the struct of its rows, and its columns in order. The documentation of a column is its meaning in
-/// the results.
+/// Declares a table: the struct of its rows, and its columns in order. The doc comment of a column is its
+/// meaning in the results.
 ///
-/// | entry | what it makes |
+/// | entry | result |
 /// |---|---|
 /// | `name(unit): type;` | a field of the struct and a column |
 /// | `column name(unit): type = value;` | a column; the value is made of the row, `At` |

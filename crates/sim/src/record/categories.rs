@@ -1,4 +1,4 @@
-//! The counters of access categories.
+//! Counters of access categories.
 
 use super::Recorder;
 use crate::config::Config;
@@ -6,7 +6,7 @@ use crate::outcome::CategoryOutcome;
 use multihop_core::{DropCause, Interval, NodeId, Packet, Span, Time};
 use multihop_dot11::{AccessCategory, user_priority};
 
-/// The counters of a category of a node.
+/// Counters of an access category at a node.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CategoryCounters {
     transmitting: Span,
@@ -15,7 +15,7 @@ pub struct CategoryCounters {
 }
 
 impl Recorder {
-    /// The same with counters for each access category, where there are such.
+    /// Adds counters for each access category, if the configuration has them.
     #[must_use]
     pub fn with_categories(mut self, config: &Config) -> Recorder {
         let nodes = if config.edca.is_some() { config.nodes.len() } else { 0 };
@@ -27,7 +27,7 @@ impl Recorder {
         Some(&mut self.categories.get_mut(node.index())?[category as usize])
     }
 
-    /// A node's own frame ended, which was of this category: RTS, DATA, or a request for a block
+    /// Counts a node's own frame of this category that ended: RTS, DATA, or a request for a block
     /// acknowledgement.
     pub fn transmitted_by(&mut self, node: NodeId, category: AccessCategory, air: Interval, now: Time) {
         let counted = self.after_warmup(air, now);
@@ -36,7 +36,7 @@ impl Recorder {
         }
     }
 
-    /// A node would have begun a frame of this category, but for one of a higher category.
+    /// Counts an internal collision: a higher category of the node transmitted instead.
     pub fn collided_internally(&mut self, node: NodeId, category: AccessCategory, now: Time) {
         let counts = self.counts(now);
         if let Some(counters) = self.category(node, category) {
@@ -44,7 +44,7 @@ impl Recorder {
         }
     }
 
-    /// A packet of a flow was lost at a node.
+    /// Counts a packet of a flow lost at a node, by its category.
     pub(super) fn dropped_of_category(&mut self, node: NodeId, packet: &Packet, cause: DropCause) {
         let category = AccessCategory::from_priority(user_priority(packet.segment.dscp));
         if let Some(counters) = self.category(node, category) {
@@ -52,7 +52,7 @@ impl Recorder {
         }
     }
 
-    /// What the categories did, by node, the lowest first.
+    /// Results of the categories by node, the lowest category first.
     pub fn category_outcomes(&self, measured: Span) -> Vec<CategoryOutcome> {
         let nodes = (0..).zip(&self.categories);
         let rows = nodes.flat_map(|(node, counters)| {

@@ -1,8 +1,8 @@
-//! The counters of causes: what hops did for flows, why frames were lost, and which frames collided.
+//! Counters of causes: work of hops for flows, causes of frame losses, and collisions.
 //!
-//! Rows are kept in sorted lists of their receiver or flow, which grow with the number of different rows and
-//! not with that of frames. What the air holds is written down once per frame; everything else is looked up
-//! only when a frame was lost.
+//! Rows are sorted lists per receiver or flow, which grow with the number of distinct rows and not with the
+//! number of frames. Each frame on the air is recorded once; everything else is examined only when a frame
+//! was lost.
 
 use super::Recorder;
 use crate::medium::Frame;
@@ -21,20 +21,20 @@ const KINDS: [FrameKind; 7] = [
     FrameKind::CfEnd,
 ];
 
-/// Frames that can overlap nothing any more are forgotten when there are so many.
+/// Number of ended frames at which they are removed from the list of recent frames.
 const MANY_OVER: usize = 32;
 
-/// A frame that is on the air, or was lately.
+/// Frame that is on the air, or was recently.
 #[derive(Clone, Copy, Debug)]
 pub struct AirborneFrame {
     pub from: NodeId,
     pub to: Option<NodeId>,
     pub kind: FrameKind,
-    /// When it is at listeners: from its first bit at the nearest to its last at the farthest.
+    /// Interval at listeners, from the first bit at the nearest to the last bit at the farthest.
     pub air: Interval,
 }
 
-/// A collision, but for how often it happened.
+/// Collision of a frame with an interferer.
 #[derive(Clone, Copy, Debug)]
 pub struct Collision {
     pub with: AirborneFrame,
@@ -42,14 +42,14 @@ pub struct Collision {
     pub warned: bool,
 }
 
-/// Sender, frame, interferer, its frame, the receiver of that, how, and whether the receiver's frames are
-/// decoded there.
+/// Key of a collision counter: sender, frame, interferer, its frame, that frame's receiver, the reason, and
+/// whether the interferer decodes frames of the receiver.
 type CollisionKey = (u32, u8, u32, u8, u32, Overlap, bool);
 
-/// Sender and frame.
+/// Key of a loss counter: sender and frame.
 type LossKey = (u32, u8);
 
-/// Which packet is meant: its flow, the end of that which it is addressed to, and its number.
+/// Identity of a packet: flow, the end of the flow that it is addressed to, and number.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketId {
     pub flow: FlowId,
@@ -64,7 +64,7 @@ impl From<&Packet> for PacketId {
     }
 }
 
-/// A packet of a flow that was lost.
+/// Packet of a flow that was lost.
 #[derive(Clone, Copy, Debug)]
 pub struct Dropped {
     pub at: Time,
@@ -73,48 +73,48 @@ pub struct Dropped {
     pub cause: DropCause,
 }
 
-/// A packet of a flow that came to a node otherwise than by a frame.
+/// Arrival of a flow's packet at a node without a frame.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketIngress {
     pub at: Time,
     pub node: NodeId,
-    /// The node itself, if it is the packet's source.
+    /// Node that the packet came from; the node itself at the packet's source.
     pub from: NodeId,
     pub packet: PacketId,
 }
 
-/// Packets that were kept until they are polled; the next ones are kept once these are gone.
+/// Packet events since the last poll; new ones are kept once these are dropped.
 pub struct DrainedEvents<'r> {
     pub dropped: &'r mut Vec<Dropped>,
     pub came: &'r mut Vec<PacketIngress>,
 }
 
-/// The counters of frames lost.
+/// Counters of lost frames.
 #[derive(Clone, Debug, Default)]
 pub struct CauseCounters {
-    /// Is it known why frames are lost?
+    /// Whether causes of frame losses are determined.
     on: bool,
-    /// Are causes counted?
+    /// Whether causes are counted for the results.
     counts: bool,
-    /// Packets lost, if they are asked for.
+    /// Packets lost, if requested.
     pub dropped: Option<Vec<Dropped>>,
-    /// Packets that came otherwise than by a frame, if they are asked for.
+    /// Packets that arrived without a frame, if requested.
     pub came: Option<Vec<PacketIngress>>,
-    /// How much later than at the nearest listener a frame may be at the farthest.
+    /// Largest difference between the propagation delays to a frame's farthest and nearest listeners.
     spread: Span,
-    /// In the order of their beginnings; the first ones, so many, can overlap nothing any more.
+    /// Recent frames by start; the first of them, by the number in `over`, can no longer overlap a frame.
     lately: Vec<AirborneFrame>,
     over: usize,
-    /// By node, if its links do not change: a receiver that it has a link to.
+    /// For each node with fixed links, a receiver that it has a link to.
     linked: Vec<Option<NodeId>>,
     longest: Span,
-    /// By receiver.
+    /// Loss counters by receiver.
     losses: Vec<Vec<(LossKey, [u64; LossCause::ALL.len()])>>,
-    /// By receiver.
+    /// Collision counters by receiver.
     collisions: Vec<Vec<(CollisionKey, u64)>>,
 }
 
-/// What a directed link did for a flow, by feedback, sender and receiver.
+/// Counters of a directed link for a flow, by feedback, sender and receiver.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HopCounters {
     rts: u64,
@@ -126,14 +126,14 @@ pub struct HopCounters {
     airtime: Span,
 }
 
-/// A flow's counters of causes.
+/// Counters of causes of a flow.
 #[derive(Clone, Debug, Default)]
 pub struct FlowCauses {
     hops: Vec<((bool, u32, u32), HopCounters)>,
     drops: Vec<((bool, u32), [u64; DropCause::ALL.len()])>,
 }
 
-/// The value of a key in a sorted list; one is inserted if it has none.
+/// Value of a key in a sorted list, inserted with its default if absent.
 fn entry<K: Ord + Copy, V: Default>(rows: &mut Vec<(K, V)>, key: K) -> &mut V {
     let at = rows.binary_search_by(|(known, _)| known.cmp(&key)).unwrap_or_else(|at| {
         rows.insert(at, (key, V::default()));
@@ -143,7 +143,7 @@ fn entry<K: Ord + Copy, V: Default>(rows: &mut Vec<(K, V)>, key: K) -> &mut V {
 }
 
 impl CauseCounters {
-    /// Counters at zero, of so many nodes.
+    /// Creates counters at zero for this number of nodes.
     pub fn new(nodes: usize) -> CauseCounters {
         CauseCounters {
             losses: vec![Vec::new(); nodes],
@@ -153,17 +153,17 @@ impl CauseCounters {
         }
     }
 
-    /// Is it known why frames are lost?
+    /// Whether causes of frame losses are determined.
     pub fn are_known(&self) -> bool {
         self.on
     }
 
-    /// Are there such counters?
+    /// Whether causes are counted for the results.
     pub fn are_kept(&self) -> bool {
         self.counts
     }
 
-    /// A frame begins.
+    /// Records a frame that begins.
     pub fn begins(&mut self, frame: &Frame) {
         let Interval { start, end } = frame.air;
         self.longest = self.longest.max(frame.airtime());
@@ -185,7 +185,7 @@ impl CauseCounters {
         self.over = 0;
     }
 
-    /// Frames of others than its sender that were on the air during this one.
+    /// Frames of other nodes that were on the air during this frame.
     #[inline]
     pub fn during(&self, frame: &Frame) -> impl Iterator<Item = &AirborneFrame> {
         let (from, air) = (frame.from, frame.air);
@@ -194,42 +194,42 @@ impl CauseCounters {
             .filter(move |other| other.air.start < air.end && other.air.end > air.start && other.from != from)
     }
 
-    /// A receiver that a node has a link to, if one was found.
+    /// Receiver that a node is known to have a link to.
     #[inline]
     pub fn last_linked(&self, from: NodeId) -> Option<NodeId> {
         self.linked[from.index()]
     }
 
-    /// There is a link between two nodes, which does not change.
+    /// Records that a fixed link exists between two nodes.
     pub fn link(&mut self, from: NodeId, to: NodeId) {
         self.linked[from.index()] = Some(to);
     }
 
-    /// By how much two beginnings may differ besides what carrier sense takes.
+    /// Largest difference between two starts of frames because of propagation, besides carrier sense time.
     pub fn spread(&self) -> Span {
         self.spread
     }
 }
 
 impl Recorder {
-    /// Causes are known from now on; packets that are lost, or come otherwise than by a frame, are kept until
-    /// they are polled.
-    pub fn know_causes(&mut self, spread: Span) {
+    /// Determines causes from now on; keeps packets that are lost or arrive without a frame until they are
+    /// polled.
+    pub fn enable_causes(&mut self, spread: Span) {
         self.causes.on = true;
         self.causes.spread = spread;
         self.causes.dropped = Some(Vec::new());
         self.causes.came = Some(Vec::new());
     }
 
-    /// Packets of flows that were lost, or came otherwise than by a frame, since the last call.
+    /// Removes and returns packets of flows lost, or arrived without a frame, since the last call.
     #[inline]
     pub fn poll_packets(&mut self) -> Option<DrainedEvents<'_>> {
         let (dropped, came) = (self.causes.dropped.as_mut()?, self.causes.came.as_mut()?);
         (!dropped.is_empty() || !came.is_empty()).then_some(DrainedEvents { dropped, came })
     }
 
-    /// The same with counters of causes; a frame may be at its farthest listener this much later than at its
-    /// nearest.
+    /// Adds counters of causes; `spread` is the largest difference between the propagation delays to a
+    /// frame's farthest and nearest listeners.
     #[must_use]
     pub fn with_causes(mut self, spread: Span) -> Recorder {
         self.causes.on = true;
@@ -238,7 +238,7 @@ impl Recorder {
         self
     }
 
-    /// A unicast frame did not do what it was sent for.
+    /// Counts a failed unicast frame.
     pub fn record_frame_loss(
         &mut self,
         kind: FrameKind,
@@ -251,7 +251,7 @@ impl Recorder {
         }
     }
 
-    /// A unicast frame collided with another one at the node that it was for.
+    /// Counts a collision of a unicast frame at its receiver.
     pub fn collided(&mut self, frame: &Frame, to: NodeId, collision: &Collision, now: Time) {
         self.record_frame_loss(frame.kind, [frame.from, to], LossCause::Collision, now);
         if self.causes.counts && self.counts(now) {
@@ -263,7 +263,7 @@ impl Recorder {
         }
     }
 
-    /// What all this says after so long a time.
+    /// Results of the counters for a measured interval of this length.
     pub fn causes_outcome(&self, measured: Span) -> Causes {
         let mut made = Causes::default();
         for (flow, counters) in (0..).zip(&self.flows) {
@@ -305,7 +305,7 @@ impl Recorder {
 }
 
 impl FlowCauses {
-    /// A frame of the flow ended, after the warm-up.
+    /// Counts a frame exchange of the flow that ended after the warm-up.
     pub fn exchange(&mut self, exchange: &Exchange) {
         let hop = entry(&mut self.hops, (exchange.payload == 0, exchange.node.0, exchange.peer.0));
         hop.rts += u64::from(exchange.rts_tries);
@@ -317,7 +317,7 @@ impl FlowCauses {
         hop.airtime += exchange.airtime * u64::from(exchange.data_tries) / u64::from(exchange.mpdus);
     }
 
-    /// A packet of the flow was dropped at a node, after the warm-up.
+    /// Counts a packet of the flow that was dropped at a node after the warm-up.
     pub fn dropped(&mut self, node: NodeId, feedback: bool, cause: DropCause) {
         entry(&mut self.drops, (feedback, node.0))[cause as usize] += 1;
     }
@@ -351,7 +351,7 @@ mod tests {
         Frame::sample(from, Interval { start: at(start_us), end: at(end_us) })
     }
 
-    /// On the air: 1 from 0 to 100, 2 from 90 to 300, 3 from 300 to 310, 4 from 250 to 260 (all in
+    /// Frames on the air: 1 from 0 to 100, 2 from 90 to 300, 3 from 300 to 310, 4 from 250 to 260 (all in
     /// microseconds).
     #[test]
     fn frames_overlap_if_they_share_time_and_not_if_they_touch() {

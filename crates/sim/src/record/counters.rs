@@ -1,4 +1,4 @@
-//! What is counted of a flow and of a node.
+//! Counters of flows and nodes.
 
 use super::causes::FlowCauses;
 use super::mean::Mean;
@@ -7,28 +7,28 @@ use super::timely::Timely;
 use crate::outcome::{LinkOutcome, Quantiles, RTS_COUNTS};
 use multihop_core::{DropCause, Exchange, NodeId, Span};
 
-/// A flow's counters.
+/// Counters of a flow.
 #[derive(Clone, Debug, Default)]
 pub struct FlowCounters {
-    /// Its packets come from outside.
+    /// Whether the flow's packets are injected.
     pub external: bool,
-    /// Flows of its multicast group whose packets it sends too.
+    /// Number of further flows of its multicast group for which it sends.
     pub(super) further_receivers: u32,
-    /// Its receiver is the node that sends the group-addressed frames for its source.
+    /// Whether the receiver is the node that relays group-addressed frames for the source.
     pub(super) ends_at_relay: bool,
     /// Number of the last packet of a multicast flow that its receiver decoded.
     pub(super) last_received: u64,
     pub delivered_bytes: u64,
-    /// Those of them that came in time.
+    /// Delivered bytes that were on time.
     pub timely_bytes: u64,
     pub(super) timely: Timely,
-    /// How long they were on the air, once on each hop, in nanoseconds.
+    /// Time on the air of the delivered bytes, once on each hop, in nanoseconds.
     pub payload_air: u64,
-    /// Since the start of the run, for the time series.
+    /// Bytes delivered since the start of the run, for the time series.
     pub delivered_bytes_ever: u64,
-    /// Payload that its transport emitted.
+    /// Payload bytes that the transport sent.
     pub sent_bytes: u64,
-    /// The same since the start of the run, for the time series.
+    /// Payload bytes sent since the start of the run, for the time series.
     pub sent_bytes_ever: u64,
     pub packets_sent: u64,
     pub packets_delivered: u64,
@@ -37,26 +37,27 @@ pub struct FlowCounters {
     pub marked: u64,
     pub delays: Vec<u64>,
     pub frames: FrameCounters,
-    /// RTS without CTS, of its DATA frames that used RTS.
+    /// RTS without CTS per DATA frame that used RTS.
     pub rts_failures: Mean,
-    /// How many of these frames had none, one, and so on; the last one as many or more.
+    /// Number of these frames by unanswered RTS: none, one, and so on; the last entry also counts higher
+    /// numbers.
     pub rts_unanswered: [u64; RTS_COUNTS],
     /// Transmission efficiency since the last row of the time series.
     pub step_efficiency: Mean,
-    /// Stations that sent its DATA frames, in the order of their first, and how many each.
+    /// Stations that sent the flow's DATA frames, in the order of their first, with the number of frames.
     pub(super) stations: Vec<(NodeId, u64)>,
     pub(super) causes: FlowCauses,
 }
 
-/// Unicast DATA frames that were acknowledged.
+/// Counters of acknowledged unicast DATA frames.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FrameCounters {
     pub efficiency: Mean,
-    /// In seconds.
+    /// Service delay in seconds.
     pub service_delay: Mean,
 }
 
-/// A node's counters.
+/// Counters of a node.
 #[derive(Clone, Debug, Default)]
 pub struct NodeCounters {
     pub transmitting: Span,
@@ -64,24 +65,24 @@ pub struct NodeCounters {
     pub dropped: [u64; DropCause::ALL.len()],
     pub frames: FrameCounters,
     pub queue: Occupancy,
-    /// In the hardware's queue, in seconds.
+    /// Waiting time in the hardware queue, in seconds.
     pub hardware: Mean,
     pub routing: ControlCounters,
     pub signalling: ControlCounters,
-    /// By next hop, in the order of their first use.
+    /// Results by next hop, in the order of first use.
     pub(super) links: Vec<LinkOutcome>,
 }
 
-/// How long a node could not use the medium, since the start of the run.
+/// Time in which a node could not use the medium, since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MediumUse {
     pub busy: Span,
-    /// With the NAV set, but not busy.
+    /// Time with the NAV set and the medium not busy.
     pub nav_only: Span,
 }
 
 impl MediumUse {
-    /// The difference to what it was before.
+    /// Difference to an earlier value.
     #[must_use]
     pub fn since(self, before: MediumUse) -> MediumUse {
         MediumUse {
@@ -91,7 +92,7 @@ impl MediumUse {
     }
 }
 
-/// What a node sent that belongs to no flow.
+/// Counters of packets of a node that belong to no flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ControlCounters {
     pub sent: u64,
@@ -101,7 +102,7 @@ pub struct ControlCounters {
 }
 
 impl FrameCounters {
-    /// A frame ended; it has an efficiency if it was acknowledged.
+    /// Counts a frame that ended; it has an efficiency if it was acknowledged.
     pub(super) fn add(&mut self, efficiency: Option<f64>, service: f64) {
         if let Some(efficiency) = efficiency {
             self.efficiency.add(efficiency);
@@ -111,7 +112,7 @@ impl FrameCounters {
 }
 
 impl FlowCounters {
-    /// A frame of its data ended.
+    /// Counts a data frame of the flow that ended.
     pub(super) fn count(&mut self, exchange: &Exchange) {
         if exchange.rts_tries > 0 {
             self.rts_failures.add(f64::from(exchange.rts_failures));
@@ -123,7 +124,8 @@ impl FlowCounters {
         }
     }
 
-    /// The mean of a quantity of stations over its DATA frames, each counting the station that sent it.
+    /// Mean of a quantity of stations over the flow's DATA frames; each frame counts the station that sent
+    /// it.
     pub fn mean_over_frames(&self, of: impl Fn(NodeId) -> f64) -> Option<f64> {
         let frames: u64 = self.stations.iter().map(|(_, frames)| frames).sum();
         let sum: f64 = self.stations.iter().map(|(station, frames)| of(*station) * *frames as f64).sum();
@@ -140,7 +142,7 @@ impl NodeCounters {
         &mut self.links[at]
     }
 
-    /// What its links did, by next hop.
+    /// Results of the node's links, by next hop.
     pub fn links(&self) -> Vec<LinkOutcome> {
         let mut links = self.links.clone();
         links.sort_by_key(|link| link.to);
@@ -148,14 +150,14 @@ impl NodeCounters {
     }
 }
 
-/// The distribution of delays given in nanoseconds; sorts them.
+/// Distribution of delays given in nanoseconds; sorts them.
 pub fn quantiles(delays: &mut [u64]) -> Quantiles {
     if delays.is_empty() {
         return Quantiles::default();
     }
     delays.sort_unstable();
     let seconds = |ns: u64| ns as f64 * 1e-9;
-    // The nearest-rank definition: the smallest delay that at least this share does not exceed.
+    // Nearest-rank definition: the smallest delay that at least this share does not exceed.
     let rank = |share: f64| {
         seconds(delays[((share * delays.len() as f64).ceil() as usize).clamp(1, delays.len()) - 1])
     };

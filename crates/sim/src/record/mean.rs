@@ -1,6 +1,6 @@
-//! Means that do not depend on the order of what is added.
+//! Means that do not depend on the order of the added values.
 
-/// A mean of numbers between 0 and 2^20, added up in fixed point.
+/// Mean of numbers between 0 and 2^20, added up in fixed point.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mean {
     sum: u128,
@@ -15,7 +15,7 @@ impl Mean {
         self.count += 1;
     }
 
-    /// The mean, if anything was added.
+    /// Mean; none if no value was added.
     pub fn get(self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / Self::SCALE / self.count as f64)
     }

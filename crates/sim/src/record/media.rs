@@ -1,5 +1,4 @@
-//! What streaming cares for: how even a transport sends, how even packets arrive, and what becomes of the
-//! frames of a video.
+//! Counters for streaming: variation of the sending rate, jitter, and the outcome of video frames.
 
 mod video;
 
@@ -10,10 +9,10 @@ use multihop_core::{FlowId, Packet, Port, Span, Time};
 use multihop_transport::Delivered;
 use video::VideoCounters;
 
-/// Bytes sent are counted in intervals of this length.
+/// Interval in which bytes sent are counted.
 const RATE_INTERVAL: Span = Span::from_ms(1_000);
 
-/// The media view of a flow.
+/// Streaming counters of a flow.
 #[derive(Clone, Debug, Default)]
 pub struct MediaCounters {
     sending: RateCounters,
@@ -21,34 +20,33 @@ pub struct MediaCounters {
     video: Option<VideoCounters>,
 }
 
-/// Bytes that a transport sent in each of a number of intervals: what their variation needs.
+/// Bytes that a transport sent in each interval, as sums from which their variation follows.
 #[derive(Clone, Copy, Debug, Default)]
 struct RateCounters {
     origin: Time,
-    /// Whole intervals from there.
+    /// Number of whole intervals since the origin.
     intervals: u64,
-    /// The present one, and what was sent in it.
+    /// Number of the present interval, and bytes sent in it.
     present: u64,
     bytes: u64,
-    /// Over those before.
+    /// Sums of bytes and of their squares over the earlier intervals.
     sum: u128,
     squares: u128,
 }
 
-/// Interarrival jitter (RFC 3550, section 6.4.1): of two packets that arrive one after the other, by how much
-/// their transit times differ, smoothed with a gain of 1/16.
+/// Interarrival jitter (RFC 3550, section 6.4.1): difference of the transit times of consecutive packets,
+/// smoothed with a gain of 1/16.
 #[derive(Clone, Copy, Debug, Default)]
 struct JitterCounters {
     transit: Option<Span>,
     jitter_s: f64,
-    /// Over the arrivals after the warm-up.
+    /// Sum of the jitter over the arrivals after the warm-up.
     sum_s: f64,
     count: u64,
 }
 
 impl Recorder {
-    /// The same with counters of the media of these flows, from their start or the end of the warm-up until
-    /// they stop.
+    /// Adds streaming counters of the flows, from their start or the end of the warm-up until they stop.
     #[must_use]
     pub fn with_media(mut self, config: &Config) -> Recorder {
         let end = Time::ZERO + config.duration;
@@ -64,7 +62,7 @@ impl Recorder {
         self
     }
 
-    /// A transport emitted a packet.
+    /// Counts a packet that a transport sent.
     pub fn media_sent(&mut self, packet: &Packet, now: Time) {
         if packet.port == Port::Receiver && packet.carries_data() {
             for flow in self.sent_by(packet.flow) {
@@ -73,7 +71,8 @@ impl Recorder {
         }
     }
 
-    /// A packet reached the other end, which passed this on to its application.
+    /// Counts a packet that reached the other end, and the bytes that its endpoint delivered to the
+    /// application.
     pub fn media_delivered(&mut self, packet: &Packet, delivered: Delivered, now: Time) {
         if packet.port != Port::Receiver || !packet.carries_data() {
             return;
@@ -86,7 +85,7 @@ impl Recorder {
         }
     }
 
-    /// A video made a frame of so many bytes; none if it is not sent.
+    /// Records a video frame of `bytes` bytes; zero bytes if it was skipped.
     pub fn frame_made(&mut self, flow: FlowId, bytes: u64, now: Time) {
         for flow in self.sent_by(flow) {
             if let Some(video) = &mut self.media[flow.index()].video {
@@ -95,8 +94,8 @@ impl Recorder {
         }
     }
 
-    /// Coefficient of variation of the bytes that the transport of a flow emitted per second; none without
-    /// two whole seconds, or if nothing was sent in them.
+    /// Coefficient of variation of the bytes that the transport of a flow sent per second; none without two
+    /// whole seconds, or if nothing was sent in them.
     pub fn rate_cv(&self, flow: usize) -> Option<f64> {
         self.media[flow].sending.variation()
     }
@@ -106,7 +105,7 @@ impl Recorder {
         self.media[flow].jitter.mean()
     }
 
-    /// What became of the frames of a flow's video up to `end`, if it has one.
+    /// Outcome of the frames of a flow's video up to `end`, if the flow has a video.
     pub fn video_outcome(&self, flow: usize, end: Time) -> Option<VideoOutcome> {
         self.media[flow].video.as_ref().map(|video| video.outcome(|made| self.counts(made), end))
     }

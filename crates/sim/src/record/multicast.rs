@@ -1,11 +1,11 @@
-//! Multicast flows: one packet on the air, and a flow's counters for each of its receivers.
+//! Multicast flows: one packet on the air, counted for the flow of each receiver.
 
 use super::Recorder;
 use crate::config::Config;
 use multihop_core::{DropCause, FlowId, NodeId, Packet, Time};
 
 impl Recorder {
-    /// The same, which knows the flows of multicast groups.
+    /// Adds the multicast groups of the configuration.
     #[must_use]
     pub fn with_multicast(mut self, config: &Config) -> Recorder {
         for (index, flow) in (0..).zip(&config.flows) {
@@ -18,12 +18,12 @@ impl Recorder {
         self
     }
 
-    /// The flows whose packets this one sends: itself, and the others of its multicast group.
+    /// Flows whose packets a flow sends: itself, and the others of its multicast group.
     pub fn sent_by(&self, flow: FlowId) -> impl Iterator<Item = FlowId> + use<> {
         (flow.0..=flow.0 + self.flows[flow.index()].further_receivers).map(FlowId)
     }
 
-    /// A multicast packet is sent, which is one packet of each flow of its group.
+    /// Counts a multicast packet that was sent, once for each flow of its group.
     #[inline(never)]
     pub(super) fn sent_to_all(&mut self, packet: &Packet, now: Time) {
         for flow in self.sent_by(packet.flow) {
@@ -31,30 +31,30 @@ impl Recorder {
         }
     }
 
-    /// A multicast packet is lost at a node, for all receivers that do not have it. One whose frame is over
+    /// Counts a multicast packet lost at a node, for all receivers without it. A packet whose frame has ended
     /// at all listeners is lost by [`DropCause::Multicast`].
     #[inline(never)]
     pub fn dropped_for_all(&mut self, node: NodeId, packet: &Packet, cause: DropCause, now: Time) {
         for flow in self.sent_by(packet.flow) {
             if self.lacks(flow, packet) {
-                // A packet of one receiver has that as its destination.
+                // The destination of a packet of one receiver is that receiver.
                 self.dropped(node, &Packet { flow, destination: node, ..*packet }, cause, now);
             }
         }
     }
 
-    /// The receiver of this flow decoded a multicast packet.
+    /// Records that the receiver of this flow decoded a multicast packet.
     pub fn multicast_received(&mut self, flow: FlowId, packet: &Packet) {
         self.flows[flow.index()].last_received = packet.number;
     }
 
-    /// How many receivers do not have a multicast packet yet.
+    /// Number of receivers that do not have a multicast packet yet.
     pub fn lacking(&self, packet: &Packet) -> u64 {
         self.sent_by(packet.flow).filter(|flow| self.lacks(*flow, packet)).count() as u64
     }
 
-    /// Whether the receiver of this flow does not have a multicast packet of its group. A relay has what it
-    /// passed up, and may have later ones before the frame of this one; others decode frames in the order of
+    /// Whether the receiver of this flow lacks a multicast packet of its group. A relay has every packet that
+    /// it passed up, and may have later packets before this frame; others decode frames in the order of
     /// packets.
     fn lacks(&self, flow: FlowId, packet: &Packet) -> bool {
         let counters = &self.flows[flow.index()];

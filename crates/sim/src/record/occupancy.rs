@@ -1,11 +1,11 @@
-//! How many packets a queue holds over time.
+//! Queue length over time.
 
 use multihop_core::{Span, Time};
 
-/// Mean and maximum of a queue's length, from the instant on at which counting begins.
+/// Mean and maximum of a queue's length, from the instant at which counting begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Occupancy {
-    /// The most packets.
+    /// Maximum length in packets.
     pub max: u64,
     now: u64,
     since: Time,
@@ -13,8 +13,7 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// The queue holds this many packets from now on. Counting begins at `from`; `counts` says whether it has
-    /// begun.
+    /// Sets the queue length from now on. Counting begins at `from`; `counts` is whether it has begun.
     pub fn set(&mut self, length: usize, from: Time, now: Time, counts: bool) {
         self.advance(from, now);
         self.now = length as u64;
@@ -23,7 +22,7 @@ impl Occupancy {
         }
     }
 
-    /// The mean over time, up to `end`.
+    /// Mean over time, from `from` to `end`.
     pub fn mean(&mut self, from: Time, end: Time) -> f64 {
         self.advance(from, end);
         self.area as f64 / end.since(from).ns().max(1) as f64
@@ -31,7 +30,7 @@ impl Occupancy {
 
     fn advance(&mut self, from: Time, now: Time) {
         if self.since == now {
-            return; // as when the packets of an aggregate leave
+            return; // several packets at one instant, as in an aggregate
         }
         let span = now.since(self.since.max(from));
         if span > Span::ZERO {

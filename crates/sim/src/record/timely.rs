@@ -1,25 +1,25 @@
-//! Payload that reached its application soon: timely throughput (Hou, Borkar and Kumar, *A Theory of Quality
-//! of Service for Wireless*, 2009).
+//! Timely throughput (Hou, Borkar and Kumar, *A Theory of Quality of Service for Wireless*, 2009).
 
 use multihop_core::{Segment, Span, Time};
 use multihop_transport::Delivered;
 use std::collections::VecDeque;
 
-/// From the first time that a payload byte is sent until the application has it: the one-way delay that ITU-T
-/// G.114 sets as the limit for planning.
+/// Largest delay of a timely byte, from its first transmission to its delivery to the application: the
+/// planning limit for one-way delay of ITU-T G.114.
 const DEADLINE: Span = Span::from_ms(400);
 
-/// The counters of a flow.
+/// Timely throughput counters of a flow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Timely {
-    /// Of a stream: segments that the application does not have, by their ends, and when each was first sent.
+    /// Segments of a stream that are not delivered yet: end in the stream, and time of the first
+    /// transmission.
     waiting: VecDeque<(u64, Time)>,
-    /// One past the last byte of the last segment that it has whole.
+    /// End in the stream of the last segment delivered whole.
     delivered: u64,
 }
 
 impl Timely {
-    /// The transport emitted a segment with data.
+    /// Records a segment with data that the transport sent.
     pub fn sent(&mut self, segment: &Segment, now: Time) {
         let end = segment.seq + u64::from(segment.payload);
         if is_stream(segment) && self.waiting.back().map_or(self.delivered, |(last, _)| *last) < end {
@@ -27,8 +27,8 @@ impl Timely {
         }
     }
 
-    /// A segment with data arrived that was emitted at `created`, and the application got this: how many of
-    /// the bytes came in time? A byte that waited for one before it counts by when both came.
+    /// Counts a segment with data that arrived, sent at `created`, and the bytes that were delivered with it.
+    /// Returns the number of timely bytes. A byte that waited for an earlier one counts by the times of both.
     pub fn delivered(&mut self, segment: &Segment, created: Time, got: Delivered, now: Time) -> u64 {
         let in_time = |sent: Time| now.since(sent) <= DEADLINE;
         if !is_stream(segment) {
@@ -46,8 +46,8 @@ impl Timely {
     }
 }
 
-/// "Once a connection is established, [ACK] is always sent" (RFC 9293, section 3.1); datagrams have no such
-/// thing.
+/// Whether a segment belongs to a stream. "Once a connection is established, \[ACK\] is always sent" (RFC
+/// 9293, section 3.1); datagrams have no ACK bit.
 fn is_stream(segment: &Segment) -> bool {
     segment.flags.ack
 }
@@ -61,13 +61,13 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// A segment of 100 bytes.
+    /// Segment of 100 bytes.
     fn segment(seq: u64, ack: bool) -> Segment {
         Segment { seq, payload: 100, flags: Flags { ack, ..Flags::default() }, ..Segment::default() }
     }
 
-    /// The second of four segments is lost, and sent again after 300 ms: it is in time 50 ms later, and so is
-    /// what waited for it. Had it taken 150 ms, only the last one would be, which was sent at 60 ms.
+    /// The second of four segments is lost, and retransmitted after 300 ms. If it arrives 50 ms later, all
+    /// waiting segments are timely; after 150 ms, only the last one is, which was sent at 60 ms.
     #[test]
     fn a_stream_waits_for_what_is_missing() {
         for (arrives, in_time) in [(350, 300), (450, 100), (461, 0)] {

@@ -1,11 +1,11 @@
-//! The counters of wires.
+//! Counters of wires.
 
 use super::Recorder;
 use super::occupancy::Occupancy;
 use crate::outcome::WireOutcome;
 use multihop_core::{Interval, Span, Time};
 
-/// The counters of one direction of a wire.
+/// Counters of one direction of a wire.
 #[derive(Clone, Debug, Default)]
 pub struct WireCounters {
     sent: u64,
@@ -18,14 +18,14 @@ pub struct WireCounters {
 }
 
 impl Recorder {
-    /// The same with counters for this many directions of wires.
+    /// Adds counters for this number of directions of wires.
     #[must_use]
     pub fn with_wires(mut self, wires: usize) -> Recorder {
         self.wires = vec![WireCounters::default(); wires];
         self
     }
 
-    /// The last bit of a packet left, which it took `sending` to send.
+    /// Counts a packet whose last bit was sent; `sending` is its transmission interval.
     pub fn wire_sent(&mut self, wire: u32, bytes: u32, sending: Interval) {
         let counts = self.counts(sending.end);
         let counted = self.after_warmup(sending, sending.end);
@@ -37,31 +37,31 @@ impl Recorder {
         }
     }
 
-    /// A packet reached the other end.
+    /// Counts a packet that reached the other end.
     pub fn wire_delivered(&mut self, wire: u32, now: Time) {
         let counts = self.counts(now);
         self.wires[wire as usize].delivered += u64::from(counts);
     }
 
-    /// A packet was lost before it was sent.
+    /// Counts a packet lost before it was sent.
     pub fn wire_dropped(&mut self, wire: u32, now: Time) {
         let counts = self.counts(now);
         self.wires[wire as usize].dropped += u64::from(counts);
     }
 
-    /// A packet was lost at random after it was sent.
+    /// Counts a packet lost at random after it was sent.
     pub fn wire_lost(&mut self, wire: u32, now: Time) {
         let counts = self.counts(now);
         self.wires[wire as usize].lost += u64::from(counts);
     }
 
-    /// The queue holds this many packets from now on, besides the one that is being sent.
+    /// Sets the queue length from now on, without the packet being sent.
     pub fn wire_queue(&mut self, wire: u32, length: usize, now: Time) {
         let counts = self.counts(now);
         self.wires[wire as usize].queue.set(length, self.from, now, counts);
     }
 
-    /// What a wire did up to `end`; `sending_since` is when the packet began that is being sent then.
+    /// Results of a wire up to `end`; `sending_since` is the start of the transmission in progress at `end`.
     pub fn wire_outcome(
         &mut self,
         wire: u32,

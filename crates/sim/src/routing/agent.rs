@@ -1,128 +1,134 @@
-//! What a routing protocol is to a node.
+//! Interface between a routing protocol and its node.
 
-use super::message::Message;
-use crate::slab::Handle;
+use crate::datagram::Datagram;
+use crate::slab::{Handle, Slab};
+use crate::source_route::SourceRoute;
 use multihop_core::{DropCause, NodeId, Time};
-use std::sync::Arc;
 
-/// The source route of a packet.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct SourceRoute {
-    /// Its nodes, each once, from the one that wrote it to the destination.
-    pub(crate) nodes: Arc<[NodeId]>,
-    /// How often another node than the packet's source wrote it anew.
-    pub(crate) salvaged: u8,
-}
-
-/// Where a packet without a source route goes.
+/// Next hop of a packet without a source route.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum NextHop {
-    /// To this neighbour, which forwards it by its own table.
+    /// Neighbour, which forwards the packet by its own table.
     Neighbour(NodeId),
-    /// Along these nodes, which are written into it.
+    /// Source route to be written into the packet.
     Along(SourceRoute),
 }
 
-/// A packet that an agent is handed. It is the agent's until an action says what becomes of it.
+/// Packet handed to an agent. The agent owns it until an action decides its fate.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RoutedPacket {
     pub(crate) handle: Handle,
     pub(crate) source: NodeId,
     pub(crate) destination: NodeId,
-    /// Hops that it took to this node.
+    /// Number of hops from the source to this node.
     pub(crate) hops: u16,
-    /// Its source route, if it has one.
+    /// Source route, if the packet has one.
     pub(crate) route: Option<SourceRoute>,
 }
 
-/// What the MAC gave up.
+impl RoutedPacket {
+    /// Packet of the store, as handed to an agent.
+    pub(crate) fn new(packets: &Slab, handle: Handle) -> RoutedPacket {
+        let packet = &packets.get(handle).packet;
+        RoutedPacket {
+            handle,
+            source: packet.source,
+            destination: packet.destination,
+            hops: packet.hops,
+            route: packets.route(handle).cloned(),
+        }
+    }
+}
+
+/// Object that the MAC gave up.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum GivenUp {
-    /// A packet.
+    /// Packet that the next hop does not have.
     Packet(RoutedPacket),
-    /// A packet for this destination, which took so many hops to this node, with its source route. The next
-    /// hop has it, though its ACK did not come.
+    /// Packet that the next hop has, although its ACK was lost: destination, hops to this node, and source
+    /// route.
     Arrived { destination: NodeId, hops: u16, route: Option<SourceRoute> },
-    /// A message of the agent's, which is lost.
-    Message(Message),
-    /// A message of the agent's, which the next hop has.
+    /// Message of the agent that is lost.
+    Message(Datagram),
+    /// Message of the agent that the next hop has.
     MessageArrived,
 }
 
-/// What an agent hears that is for others.
+/// Overheard frame for another node.
 pub(crate) enum Overheard<'a> {
-    /// A packet from this source with a source route.
+    /// Packet from this source, with a source route.
     Packet(NodeId, &'a SourceRoute),
-    /// A message.
-    Message(&'a Message),
+    /// Message of the protocol.
+    Message(&'a Datagram),
 }
 
-/// What an agent wants its node to do.
+/// Action that an agent requests from its node.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Action {
-    /// Send this to every neighbour; it takes so many bytes above the MAC, IP header included.
-    Broadcast(Message, u32),
-    /// Send this to one neighbour, which acknowledges it; bytes as above.
-    Unicast(Message, u32, NodeId),
-    /// Route this packet, which the agent held, now.
+    /// Broadcast a message of this many bytes above the MAC, IP header included.
+    Broadcast(Datagram, u32),
+    /// Send a message to one neighbour, which acknowledges it; bytes as in `Broadcast`.
+    Unicast(Datagram, u32, NodeId),
+    /// Route this held packet now.
     Route(Handle),
-    /// Write this source route into a packet, which the agent held, and send it.
+    /// Write this source route into a held packet, and send it.
     SendAlong(Handle, SourceRoute),
-    /// Send this packet, which the agent held, to this neighbour, whatever routes say by now.
+    /// Send a held packet to this neighbour, whatever the present routes are.
     SendTo(Handle, NodeId),
-    /// Lose the packets that wait in the interface queue for this next hop.
+    /// Drop the packets in the interface queue for this next hop.
     Purge(NodeId),
-    /// Drop this packet, which the agent held.
+    /// Drop a held packet for this cause.
     Drop(Handle, DropCause),
 }
 
-/// The routing protocol of one node, without input and output: one call that changes something, then
-/// [`poll`](Self::poll) until it has nothing more to ask for, then [`next_timer`](Self::next_timer).
+/// Routing protocol of one node, without input and output. After a call that changes its state, the node
+/// calls [`poll`](Self::poll) until it returns none, then [`next_timer`](Self::next_timer).
 ///
-/// An agent may hold packets; each comes back by an action, or stays until the end of the run.
+/// An agent may hold packets; each is returned by an action, or stays until the end of the run.
 pub(crate) trait RoutingAgent: Send {
-    /// Where packets for this destination go, as far as the node knows.
+    /// Next hop towards a destination in the present routing table.
     fn next_hop(&self, destination: NodeId) -> Option<NodeId>;
 
-    /// Where a packet for this destination goes. It is asked for every packet without a source route, so it
-    /// is quick.
+    /// Next hop of a packet for this destination. Called for every packet without a source route, so it is
+    /// fast.
     fn route(&mut self, _now: Time, destination: NodeId) -> Option<NextHop> {
         self.next_hop(destination).map(NextHop::Neighbour)
     }
 
-    /// The node forwards a packet along this source route, which it is on.
+    /// Learns that the node forwards a packet along this source route, which contains the node.
     fn on_forwarded(&mut self, _way: &SourceRoute) {}
 
-    /// There is no next hop for this packet.
+    /// Takes a packet without a next hop.
     fn on_no_route(&mut self, now: Time, packet: RoutedPacket);
 
-    /// The MAC gave something up that it could not deliver to this next hop, which breaks the link if the
-    /// rule of [`failure_rule`](super::failure_rule) says so. Returns whether what waits for that next hop in
-    /// the interface queue is stranded.
+    /// Handles an object that the MAC could not deliver to this next hop; `breaks` is whether the link breaks
+    /// by the rule of [`failure_rule`](super::failure_rule). Returns whether the packets for that next hop in
+    /// the interface queue are stranded.
     fn on_link_failure(&mut self, now: Time, next_hop: NodeId, breaks: bool, what: GivenUp) -> bool;
 
-    /// The link broke that this packet waited for in the interface queue.
+    /// Takes a packet that waited in the interface queue for a link that broke.
     fn on_stranded(&mut self, _now: Time, packet: RoutedPacket) {
         unreachable!("no link of this protocol breaks, and {packet:?} is stranded");
     }
 
-    /// A message came from a neighbour.
-    fn on_message(&mut self, now: Time, from: NodeId, message: &Message);
+    /// Handles a message from a neighbour.
+    fn on_message(&mut self, now: Time, from: NodeId, message: &Datagram);
 
-    /// Does it want what is overheard?
+    /// Whether the agent needs overheard frames.
     fn listens(&self) -> bool {
         false
     }
 
-    /// A neighbour sent this to another node. Nothing that comes of it may be due before the next call.
+    /// Handles a frame that a neighbour sent to another node. Resulting actions are not due before the next
+    /// call.
     fn on_overheard(&mut self, _now: Time, _from: NodeId, _what: Overheard) {}
 
-    /// The timer went off.
+    /// Handles the timer.
     fn on_timer(&mut self, now: Time);
 
-    /// The next thing to do, if there is one.
+    /// Next requested action, if there is one.
     fn poll(&mut self, now: Time) -> Option<Action>;
 
-    /// When it wants to be called next.
+    /// Time of the agent's timer.
     fn next_timer(&self) -> Option<Time>;
 }

@@ -1,39 +1,37 @@
-//! Routing: where a node sends a packet next.
+//! Routing: the next hop of a packet.
 //!
-//! * `static_routes`: shortest paths over the links that can carry data, computed before the run; and what
-//!   links are worth.
-//! * `agent`: what a routing protocol is to a node. `message`: what its nodes send to each other, as bytes.
-//!   `buffer`: packets that wait for a route.
-//! * `aodv`, `dsdv`: AODV and DSDV, as ns-2 has them. `dsr`: DSR, close to ns-2's. Each has the bytes of its
+//! * `static_routes`: shortest paths over usable links, computed before the run, and link qualities.
+//! * `agent`: interface between a routing protocol and its node. `buffer`:
+//!   packets that wait for a route.
+//! * `aodv`, `dsdv`: AODV and DSDV as in ns-2. `dsr`: DSR, close to ns-2's. Each has the bytes of its
 //!   messages in `wire`.
 //!
-//! With static routes nodes have no agent, and look next hops up in [`Routes`], which all of them share. A
-//! protocol is an agent per node; it never sees `Routes`, which then only says which paths the run expects.
+//! With static routes nodes have no agent, and look up next hops in the shared [`Routes`]. A protocol has one
+//! agent per node and never reads `Routes`, which then only describe the expected paths.
 
 mod agent;
 mod aodv;
 mod buffer;
 mod dsdv;
 mod dsr;
-mod message;
 mod static_routes;
+mod wire_format;
 
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use message::WireFormat;
 pub use static_routes::{Arrivals, LinkQuality, Routes};
+pub use wire_format::WireFormat;
 
-pub(crate) use agent::{Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent, SourceRoute};
+pub(crate) use agent::{Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent};
 pub(crate) use dsr::{DSR_PROTOCOL, next_on, source_route_bytes, source_route_header};
-pub(crate) use message::{IpFields, Message};
 pub use static_routes::{LEAST_DELIVERY, NOMINAL_BYTES};
 
 use crate::config::{AodvConfig, Config, DsrConfig, LinkFailureRule, RoutingProtocol};
 use multihop_core::{NodeId, Rng, Span};
 use std::sync::Arc;
 
-/// The agent of a node; none with static routes.
+/// Routing agent of a node; none with static routes.
 pub(crate) fn agent(config: &Config, node: NodeId) -> Option<Box<dyn RoutingAgent>> {
     let rng = || Rng::at(config.seed, &["node", &node.0.to_string(), "routing"]);
     match &config.routing.protocol {
@@ -44,23 +42,23 @@ pub(crate) fn agent(config: &Config, node: NodeId) -> Option<Box<dyn RoutingAgen
     }
 }
 
-/// The messages of each protocol on the wire.
+/// Wire formats of the routing protocols.
 pub const FORMATS: [WireFormat; 3] = [aodv::FORMAT, dsr::FORMAT, dsdv::FORMAT];
 
-/// When packets that the MAC gives up break the link to their next hop.
+/// Rule by which packets that the MAC gives up break the link to their next hop.
 pub(crate) fn failure_rule(config: &Config) -> LinkFailureRule {
     match &config.routing.protocol {
         RoutingProtocol::Static => config.routing.on_link_failure,
         RoutingProtocol::Dsdv(_) => LinkFailureRule::Ignore,
         RoutingProtocol::Aodv(AodvConfig { failures, .. })
         | RoutingProtocol::Dsr(DsrConfig { failures, .. }) => {
-            // The link is there again as soon as a message says so.
+            // The link is usable again as soon as a message arrives over it.
             LinkFailureRule::Break { failures: *failures, hold: Span::ZERO }
         }
     }
 }
 
-/// Flows whose packets break no link, by flow.
+/// For each flow, whether its lost packets break no link.
 pub(crate) fn blind_to(config: &Config) -> Arc<[bool]> {
     let schemes: &[usize] = match &config.routing.protocol {
         RoutingProtocol::Aodv(parameters) => &parameters.blind_to,
@@ -69,7 +67,7 @@ pub(crate) fn blind_to(config: &Config) -> Arc<[bool]> {
     config.flows.iter().map(|flow| schemes.contains(&flow.scheme)).collect()
 }
 
-/// Hops that packets may take.
+/// Largest number of hops of a packet.
 pub(crate) fn hop_limit(config: &Config) -> u16 {
     match &config.routing.protocol {
         RoutingProtocol::Static => u16::try_from(config.nodes.len()).unwrap_or(u16::MAX),
@@ -79,7 +77,7 @@ pub(crate) fn hop_limit(config: &Config) -> u16 {
     }
 }
 
-/// A random time up to a bound: jitter, so that neighbours do not send at once.
+/// Random delay up to a bound, so that neighbours do not send at the same time.
 fn uniform(rng: &mut Rng, bound: Span) -> Span {
     Span::from_seconds(rng.unit() * bound.seconds())
 }

@@ -1,4 +1,4 @@
-//! Static routes: shortest paths over the links that can carry data.
+//! Static routes: shortest paths over usable links.
 
 use crate::config::{Config, MediumModel, Radios, RouteMetric};
 use crate::mac::Timing;
@@ -8,51 +8,51 @@ use multihop_dot11::{ACK_BYTES, CTS_BYTES, RTS_BYTES};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Links that deliver a smaller share of data frames than this are used only where there is no other route.
+/// Delivery ratio of data frames below which a link is used only where there is no other route.
 const GOOD_DELIVERY: f64 = 0.5;
-/// Links that deliver a smaller share than this are not used at all.
+/// Delivery ratio below which a link is not used at all.
 pub const LEAST_DELIVERY: f64 = 0.01;
-/// Links that are usable only below the nominal rate cost this much more, so that they are used only where
-/// there is no other route.
+/// Additional cost of links usable only below the nominal rate, so that they are used only where there is no
+/// other route.
 const BELOW_NOMINAL: f64 = 1e6;
-/// Delivery is judged for data frames of this size.
+/// Size in bytes of the data frames for which delivery ratios are computed.
 pub const NOMINAL_BYTES: u32 = 1000;
 
-/// Next hops towards destinations, of the nodes on the route there.
+/// Next hops on the routes towards destinations.
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
-    /// By destination: nodes in their order, each with its next hop.
+    /// For each destination, nodes in order with their next hops.
     next: BTreeMap<NodeId, Box<[(u32, u32)]>>,
 }
 
 const NONE: u32 = u32::MAX;
 
-/// Shares of the frames of an exchange that arrive over a link without interference.
+/// Probabilities that the frames of an exchange arrive over a link without interference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrivals {
-    /// Of RTS.
+    /// Probability that an RTS arrives.
     pub rts: f64,
-    /// Of CTS, on the way back.
+    /// Probability that a CTS arrives at the sender.
     pub cts: f64,
-    /// Of DATA frames.
+    /// Probability that a DATA frame arrives.
     pub data: f64,
-    /// Of ACK, on the way back.
+    /// Probability that an ACK arrives at the sender.
     pub ack: f64,
 }
 
-/// What links are worth without interference.
+/// Qualities of links without interference.
 #[derive(Clone, Debug)]
 pub struct LinkQuality {
     links: Links,
     timing: Timing,
-    /// Sender and receiver of each wire, in order.
+    /// Sender and receiver of each wire, sorted.
     wires: Vec<(NodeId, NodeId)>,
-    /// The base station of each node that is associated with one.
+    /// Base station of each node; none for a node that is not associated.
     bases: Vec<Option<NodeId>>,
 }
 
 impl LinkQuality {
-    /// The links of a configuration.
+    /// Computes the links of a configuration.
     pub fn new(config: &Config) -> LinkQuality {
         let mut wires: Vec<(NodeId, NodeId)> = config.wires.iter().map(|wire| (wire.from, wire.to)).collect();
         wires.sort_unstable();
@@ -60,18 +60,18 @@ impl LinkQuality {
         LinkQuality { links: Links::new(config), timing: Timing::new(config), wires, bases }
     }
 
-    /// The links and the shared numbers that it was judged by.
+    /// Returns the links and the timing from which qualities are computed.
     pub(crate) fn into_parts(self) -> (Links, Timing) {
         (self.links, self.timing)
     }
 
-    /// The links and the shared numbers that it is judged by.
+    /// Links and timing from which qualities are computed.
     pub(crate) fn parts(&self) -> (&Links, &Timing) {
         (&self.links, &self.timing)
     }
 
-    /// Of the frames of an exchange over `from -> to` with a DATA frame of so many bytes; none if they have
-    /// no link both ways.
+    /// Arrival probabilities of an exchange over `from -> to` with a DATA frame of `bytes` bytes; none
+    /// without links in both directions.
     pub fn arrivals(&self, from: NodeId, to: NodeId, rates: RateSet, bytes: u32) -> Option<Arrivals> {
         let (there, back) = (self.links.between(from, to)?, self.links.between(to, from)?);
         Some(Arrivals {
@@ -82,20 +82,20 @@ impl LinkQuality {
         })
     }
 
-    /// Share of the DATA frames of so many bytes that arrive over a link, without interference.
+    /// Probability that a DATA frame of `bytes` bytes arrives over a link, without interference.
     fn data(&self, from: NodeId, link: &Link, rates: RateSet, bytes: u32) -> f64 {
         let lost = self.timing.frame_loss.from(from, FrameKind::Data).to(link.to);
         self.delivery(link, rates, RateClass::Data, bytes) * (1.0 - lost)
     }
 
-    /// The same of the ACKs of `from`.
+    /// Probability that an ACK of `from` arrives over a link, without interference.
     fn ack(&self, from: NodeId, link: &Link, rates: RateSet) -> f64 {
         let lost = self.timing.frame_loss.from(from, FrameKind::Ack).to(link.to);
         self.delivery(link, rates, RateClass::Ack, ACK_BYTES) * (1.0 - lost)
     }
 
     fn delivery(&self, link: &Link, rates: RateSet, class: RateClass, bytes: u32) -> f64 {
-        if !link.decodable() {
+        if !link.is_decodable() {
             return 0.0;
         }
         let bits = f64::from(bytes) * 8.0;
@@ -108,7 +108,7 @@ impl LinkQuality {
         (bits * (link.ln_bit_success + noise)).exp()
     }
 
-    /// Share of the group-addressed frames of a usual size that arrive over `from -> to`, without
+    /// Probability that a group-addressed frame of the nominal size arrives over `from -> to`, without
     /// interference.
     pub fn group_delivery(&self, from: NodeId, to: NodeId) -> f64 {
         let Some(link) = self.links.between(from, to) else { return 0.0 };
@@ -116,14 +116,14 @@ impl LinkQuality {
         self.delivery(link, RateSet::NOMINAL, RateClass::Control, NOMINAL_BYTES) * (1.0 - lost)
     }
 
-    /// Share of the tries over `from -> to` that succeed: DATA there, and ACK back. A wire needs one try. An
-    /// associated station tries no node but its base station, and is tried by no other. Where stations choose
-    /// their rates and the nominal rate does not reach, the share is that of the best rate in use.
+    /// Probability that an attempt over `from -> to` succeeds: DATA, and the ACK back. A wire needs one
+    /// attempt. An associated station exchanges frames with its base station only. Where stations choose
+    /// their rates and the nominal rate does not reach, the probability is that of the best rate in use.
     pub fn success(&self, from: NodeId, to: NodeId) -> f64 {
         self.judged(from, to).0
     }
 
-    /// The same, and whether only a rate below the nominal one reaches.
+    /// Success probability of an attempt, and whether only a rate below the nominal one reaches.
     fn judged(&self, from: NodeId, to: NodeId) -> (f64, bool) {
         if self.is_wired(from, to) {
             return (1.0, false);
@@ -143,7 +143,7 @@ impl LinkQuality {
         (best, best > nominal)
     }
 
-    /// May they exchange unicast frames by radio, as far as associations go?
+    /// Whether associations allow the nodes to exchange unicast frames by radio.
     fn may_exchange(&self, one: NodeId, other: NodeId) -> bool {
         let is_open = |of: NodeId, to: NodeId| self.bases[of.index()].is_none_or(|base| base == to);
         is_open(one, other) && is_open(other, one)
@@ -153,7 +153,7 @@ impl LinkQuality {
         self.wires.binary_search(&(from, to)).is_ok()
     }
 
-    /// The usable links: transmitter, receiver, and share of tries that succeed; last the wires.
+    /// Usable links: transmitter, receiver, and success probability of an attempt; wires are last.
     pub fn usable(&self) -> Vec<(NodeId, NodeId, f64)> {
         let by_air = (0..self.links.nodes() as u32)
             .map(NodeId)
@@ -166,13 +166,13 @@ impl LinkQuality {
 }
 
 impl Routes {
-    /// Routes between the ends of every flow, both ways.
+    /// Computes the routes between the ends of every flow, in both directions.
     pub fn new(config: &Config, quality: &LinkQuality) -> Routes {
         let there = config.flows.iter().map(|flow| (flow.source, flow.destination));
         Routes::between(there.flat_map(|(one, other)| [(one, other), (other, one)]), config, quality)
     }
 
-    /// Routes from the first to the second node of each pair.
+    /// Computes the routes from the first to the second node of each pair.
     pub fn between(
         pairs: impl Iterator<Item = (NodeId, NodeId)>,
         config: &Config,
@@ -188,7 +188,7 @@ impl Routes {
         Routes { next: found.collect() }
     }
 
-    /// Routes from all nodes towards these destinations.
+    /// Computes the routes from all nodes towards these destinations.
     pub fn towards(
         destinations: impl Iterator<Item = NodeId>,
         config: &Config,
@@ -203,16 +203,15 @@ impl Routes {
         Routes { next }
     }
 
-    /// Where `node` sends packets for `destination`; none if it has no route, or is on none that was asked
-    /// for.
+    /// Next hop of `node` for packets to `destination`; none without a route, or if `node` is on no computed
+    /// route.
     pub fn next_hop(&self, node: NodeId, destination: NodeId) -> Option<NodeId> {
         let hops = self.next.get(&destination)?;
         let at = hops.binary_search_by_key(&node.0, |(from, _)| *from).ok()?;
         Some(NodeId(hops[at].1))
     }
 
-    /// The links from `source` to `destination`, those between radios of one node left out; none if there is
-    /// no route.
+    /// Links from `source` to `destination`, without those between radios of one node; none without a route.
     pub fn hops(
         &self,
         source: NodeId,
@@ -224,7 +223,7 @@ impl Routes {
         Some(links.filter(|(from, to)| !radios.share_node(*from, *to)).collect())
     }
 
-    /// The nodes from `source` to `destination`, both included; none if there is no route.
+    /// Nodes from `source` to `destination`, both included; none without a route.
     pub fn path(&self, source: NodeId, destination: NodeId) -> Option<Vec<NodeId>> {
         let mut path = vec![source];
         while path[path.len() - 1] != destination {
@@ -235,7 +234,7 @@ impl Routes {
 }
 
 impl Routes {
-    /// What the route costs by the metric of the configuration; none if there is none.
+    /// Cost of the route by the metric of the configuration; none without a route.
     pub fn cost(&self, ends: (NodeId, NodeId), config: &Config, quality: &LinkQuality) -> Option<f64> {
         let hops = self.hops(ends.0, ends.1, &config.radios)?;
         let hop = |(from, to)| cost(config.routing.metric, quality.judged(from, to));
@@ -243,7 +242,7 @@ impl Routes {
     }
 }
 
-/// Among paths of equal hops, the one with the fewest expected transmissions is taken.
+/// Cost of a link. Among paths of equal hops, the one with the fewest expected transmissions is cheapest.
 fn cost(metric: RouteMetric, (success, below_nominal): (f64, bool)) -> f64 {
     let etx = 1.0 / success;
     let more = if below_nominal { BELOW_NOMINAL } else { 0.0 };
@@ -263,7 +262,8 @@ struct Reached {
 impl Eq for Reached {}
 
 impl Ord for Reached {
-    /// Cheapest first out of a max-heap; equal costs by node, so that routes are the same on every machine.
+    /// Orders by cost, for the cheapest first out of a max-heap; equal costs by node, so that routes are the
+    /// same on every machine.
     fn cmp(&self, other: &Reached) -> Ordering {
         other.cost.total_cmp(&self.cost).then(other.node.cmp(&self.node))
     }
@@ -275,17 +275,17 @@ impl PartialOrd for Reached {
     }
 }
 
-/// Dijkstra's algorithm from a destination outwards, one destination after the other.
+/// Dijkstra's algorithm outwards from one destination after the other.
 struct Search {
-    /// Incoming links by receiver, in compressed rows: transmitter, and what the link costs.
+    /// Incoming links by receiver, in compressed rows: transmitter, and cost of the link.
     starts: Vec<u32>,
     incoming: Vec<(u32, f64)>,
-    /// Of the nodes that were reached; infinite and `NONE` of all others.
+    /// Costs and next hops of the nodes reached; infinite and `NONE` for all others.
     costs: Vec<f64>,
     next: Vec<u32>,
     reached: Vec<u32>,
     frontier: BinaryHeap<Reached>,
-    /// From where paths are asked for.
+    /// Nodes whose paths are requested.
     wanted: Vec<bool>,
 }
 
@@ -295,7 +295,7 @@ impl Search {
         let links = quality.usable().into_iter();
         let mut links: Vec<(u32, u32, f64)> =
             links.map(|(from, to, _)| (from.0, to.0, cost(metric, quality.judged(from, to)))).collect();
-        // Between the radios of a node packets go for nothing.
+        // Forwarding between the radios of a node is free.
         for (radio, node) in &config.radios.further {
             let others = config.radios.of(*node).filter(|other| other < radio);
             links.extend(others.flat_map(|other| [(radio.0, other.0, 0.0), (other.0, radio.0, 0.0)]));
@@ -303,7 +303,7 @@ impl Search {
         Search::over(config.nodes.len(), &links)
     }
 
-    /// Over links from a transmitter to a receiver that cost so much.
+    /// Creates a search over links: transmitter, receiver, and cost.
     fn over(nodes: usize, links: &[(u32, u32, f64)]) -> Search {
         let mut starts = vec![0; nodes + 1];
         for (_, to, _) in links {
@@ -329,7 +329,7 @@ impl Search {
         }
     }
 
-    /// The nodes on the paths from the sources to the destination, in their order, each with its next hop.
+    /// Nodes on the paths from the sources to the destination, in order, each with its next hop.
     fn next_hops(
         &mut self,
         destination: u32,
@@ -344,7 +344,7 @@ impl Search {
         for source in sources {
             self.wanted[source as usize] = false;
             let mut node = source;
-            // A node that was on an earlier path has no next hop any more: the remainder of the route is there.
+            // A node on an earlier path has no next hop any more: the rest of the route is already listed.
             while self.next[node as usize] != NONE {
                 let next = std::mem::replace(&mut self.next[node as usize], NONE);
                 hops.push((node, next));
@@ -359,7 +359,8 @@ impl Search {
         hops.into_boxed_slice()
     }
 
-    /// Finds paths until so many sources have one. The path of a node that leaves the frontier is final.
+    /// Finds paths until this number of sources has one. The path of a node that leaves the frontier is
+    /// final.
     fn spread(&mut self, destination: u32, mut missing: usize) {
         self.costs[destination as usize] = 0.0;
         self.reached.push(destination);
@@ -391,7 +392,7 @@ impl Search {
 }
 
 impl MediumModel {
-    /// Does this model need positions?
+    /// Whether the model needs positions.
     pub fn needs_positions(&self) -> bool {
         !matches!(self, MediumModel::Matrix { .. } | MediumModel::Sensed { .. })
     }
@@ -402,9 +403,8 @@ mod tests {
     use super::*;
     use multihop_core::Rng;
 
-    /// The next hop of every node by the plainest form of Dijkstra's algorithm: of all nodes that are left
-    /// the cheapest is final, of equal ones that with the least number, and among equal paths the one that
-    /// was found first stays.
+    /// Next hop of every node by the simplest form of Dijkstra's algorithm. The cheapest remaining node is
+    /// final, with ties broken by the smallest number; among equal paths, the first one found stays.
     fn plain(destination: u32, nodes: u32, links: &[(u32, u32, f64)]) -> Vec<Option<u32>> {
         let mut left: Vec<u32> = (0..nodes).collect();
         let mut costs = vec![f64::INFINITY; nodes as usize];
@@ -425,7 +425,7 @@ mod tests {
         next
     }
 
-    /// Costs are small integers, so that many paths cost the same.
+    /// Costs are small integers, so that many paths have equal cost.
     #[test]
     fn a_search_that_stops_early_finds_the_paths_of_a_whole_one() {
         const NODES: u32 = 40;

@@ -1,15 +1,15 @@
-//! What scripts of one node share.
+//! Helpers of routing tests.
 
-use super::message::Message;
+use crate::datagram::Datagram;
 use crate::slab::{Handle, Slab};
 use multihop_core::{FlowId, NodeId, Packet, Port, Segment, Span, Time};
 
-/// An instant, in seconds.
+/// Instant at this number of seconds.
 pub(super) fn at(seconds: f64) -> Time {
     Time::ZERO + Span::from_seconds(seconds)
 }
 
-/// Packets for an agent to hold, which never looks into them.
+/// Handles of packets for an agent to hold, which it never reads.
 pub(crate) fn handles(count: u64) -> Vec<Handle> {
     let mut slab = Slab::default();
     let packet = |number| Packet {
@@ -26,7 +26,7 @@ pub(crate) fn handles(count: u64) -> Vec<Handle> {
     (0..count).map(|number| slab.insert(packet(number))).collect()
 }
 
-/// As much of a message as its first bytes.
-pub(super) fn cut(message: &Message, length: usize) -> Message {
-    Message::new(message.carrier, message.ip, &message.bytes()[..length], 0)
+/// Copy of a message, truncated to its first `length` bytes.
+pub(super) fn cut(message: &Datagram, length: usize) -> Datagram {
+    Datagram::new(message.carrier, message.ip, &message.bytes()[..length], 0)
 }

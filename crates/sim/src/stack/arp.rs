@@ -1,21 +1,20 @@
-//! Address resolution (RFC 826): a neighbour's address is asked for before the first unicast to it.
+//! Address resolution (RFC 826): a node asks for a neighbour's address before the first unicast to it.
 //!
-//! As ns-2 has it: a packet without an address is held, one for each neighbour, and each packet that comes
-//! meanwhile takes its place (RFC 1122, 2.3.2.2: at least the latest is saved) and asks again, as no timer
-//! does. The neighbour counts as unreachable when a packet comes after three requests in vain: the MAC could
-//! not have known more. What is known stays known.
+//! As in ns-2, one packet per neighbour waits for an address. Each further packet replaces it (RFC 1122,
+//! 2.3.2.2: at least the latest is saved) and repeats the request; there is no timer. The neighbour counts as
+//! unreachable when a packet follows three unanswered requests. Known addresses do not expire.
 
 use super::{Stack, StackContext};
-use crate::message::Message;
+use crate::packet_content::PacketContent;
 use crate::slab::Handle;
 use multihop_core::{DropCause, FlowId, NodeId, Packet, Port};
 
-/// Bytes of a request and of a reply, for addresses of 6 and 4 bytes.
+/// Length in bytes of a request and of a reply, for addresses of 6 and 4 bytes.
 const SIZE: u32 = 28;
-/// Requests in vain before the neighbour is given up.
+/// Number of unanswered requests after which the neighbour is given up.
 const REQUESTS_MAX: u32 = 3;
 
-/// What a node knows of its neighbours' addresses, in the order of neighbours.
+/// Known and requested addresses of a node's neighbours, in the order of neighbours.
 #[derive(Debug, Default)]
 pub(super) struct Neighbours {
     known: Vec<(NodeId, Address)>,
@@ -24,20 +23,20 @@ pub(super) struct Neighbours {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Address {
     Known,
-    /// So many requests were sent, and this packet waits.
+    /// Requested address: number of requests, and the packet that waits.
     Asked {
         requests: u32,
         held: Handle,
     },
 }
 
-/// What becomes of a packet to a neighbour.
+/// Result of looking up a neighbour's address.
 #[derive(Debug, Eq, PartialEq)]
 enum Resolution {
     Known,
-    /// It waits, and this one does no more.
+    /// The packet waits, and replaces this one, if any.
     Ask(Option<Handle>),
-    /// The neighbour does not answer: neither it nor this one waits any more.
+    /// The neighbour does not answer: the packet and this waiting one are given up.
     GiveUp(Handle),
 }
 
@@ -63,8 +62,8 @@ impl Neighbours {
         }
     }
 
-    /// A neighbour says its address. Those of others than its peer learn it if they look for it (RFC 826,
-    /// "Packet Reception"). Returns what waited for it.
+    /// Learns the address of a neighbour. A node that is not the target learns it if it has asked for it (RFC
+    /// 826, "Packet Reception"). Returns the packet that waited for it.
     fn learn(&mut self, peer: NodeId, talks_to_us: bool) -> Option<Handle> {
         match self.known.binary_search_by_key(&peer, |(node, _)| *node) {
             Ok(at) => match std::mem::replace(&mut self.known[at].1, Address::Known) {
@@ -80,7 +79,7 @@ impl Neighbours {
         }
     }
 
-    /// What waits for this neighbour waits no more.
+    /// Removes the packet that waits for this neighbour.
     fn forget(&mut self, peer: NodeId) -> Option<Handle> {
         let at = self.known.binary_search_by_key(&peer, |(node, _)| *node).ok()?;
         let Address::Asked { held, .. } = self.known[at].1 else { return None };
@@ -88,24 +87,24 @@ impl Neighbours {
         Some(held)
     }
 
-    fn knows(&self, peer: NodeId) -> bool {
+    fn has_address(&self, peer: NodeId) -> bool {
         let at = self.known.binary_search_by_key(&peer, |(node, _)| *node);
         at.is_ok_and(|at| self.known[at].1 == Address::Known)
     }
 }
 
 impl Stack {
-    /// Addresses of neighbours are not known before they are asked for.
+    /// Enables address resolution: addresses are unknown until requested.
     pub fn resolve_addresses(&mut self) {
         self.neighbours = Some(Neighbours::default());
     }
 
-    /// Can packets to this neighbour be sent at once?
+    /// Whether packets to this neighbour can be sent at once.
     pub(super) fn is_known(&self, peer: NodeId) -> bool {
-        self.neighbours.as_ref().is_none_or(|neighbours| neighbours.knows(peer))
+        self.neighbours.as_ref().is_none_or(|neighbours| neighbours.has_address(peer))
     }
 
-    /// Is the address of the neighbour known? Otherwise the packet waits for it, or is given up.
+    /// Whether the neighbour's address is known. Otherwise the packet waits for it, or is given up.
     pub(super) fn is_resolved(&mut self, around: &mut StackContext, handle: Handle, peer: NodeId) -> bool {
         let Some(neighbours) = &mut self.neighbours else { return true };
         match neighbours.resolve(peer, handle) {
@@ -125,7 +124,7 @@ impl Stack {
         false
     }
 
-    /// A request or a reply came, maybe for someone else.
+    /// Handles a request or a reply, which may be for another node.
     pub(super) fn take_arp(&mut self, around: &mut StackContext, packet: &Packet) {
         let Some(neighbours) = &mut self.neighbours else { return };
         let for_us = packet.destination == self.id;
@@ -137,14 +136,14 @@ impl Stack {
         }
     }
 
-    /// What waits for the address of a neighbour that cannot be reached.
+    /// Removes the packet that waits for the address of an unreachable neighbour.
     pub(super) fn forget_address(&mut self, peer: NodeId) -> Option<Handle> {
         self.neighbours.as_mut()?.forget(peer)
     }
 
-    /// Sends a request to all, or a reply to the sender of a request.
+    /// Broadcasts a request, or sends a reply to the sender of a request.
     fn say_address(&mut self, around: &mut StackContext, port: Port, to: NodeId) {
-        let handle = self.control_packet(around, (FlowId::ARP, port), Message::Arp, SIZE, to);
+        let handle = self.control_packet(around, (FlowId::ARP, port), PacketContent::Arp, SIZE, to);
         let peer = (port == Port::Sender).then_some(to);
         self.queue_up(around, handle, peer);
     }
@@ -172,7 +171,7 @@ mod tests {
         assert_eq!(neighbours.learn(peer, true), Some(a));
         assert_eq!(neighbours.resolve(peer, b), Resolution::Known);
         assert_eq!(neighbours.forget(peer), None);
-        assert!(neighbours.knows(peer));
+        assert!(neighbours.has_address(peer));
     }
 
     #[test]
@@ -180,9 +179,9 @@ mod tests {
         let [a, ..] = handles();
         let mut neighbours = Neighbours::default();
         assert_eq!(neighbours.learn(NodeId(1), false), None);
-        assert!(!neighbours.knows(NodeId(1)));
+        assert!(!neighbours.has_address(NodeId(1)));
         assert_eq!(neighbours.learn(NodeId(2), true), None);
-        assert!(neighbours.knows(NodeId(2)), "a request carries the address of its sender");
+        assert!(neighbours.has_address(NodeId(2)), "a request carries the address of its sender");
         assert_eq!(neighbours.resolve(NodeId(3), a), Resolution::Ask(None));
         assert_eq!(neighbours.learn(NodeId(3), false), Some(a));
         assert_eq!(neighbours.resolve(NodeId(4), a), Resolution::Ask(None));

@@ -1,4 +1,4 @@
-//! Saturated sources of datagrams: they refill the egress queue in turns, so that it never runs empty and
+//! Saturated sources of datagrams: they refill the egress queue in turn, so that it never runs empty and
 //! never overflows.
 
 use super::{Stack, StackContext};
@@ -6,50 +6,50 @@ use crate::agenda::Lane;
 use multihop_core::{NodeId, Span, Time};
 use multihop_dot11::AccessCategory;
 
-/// A queue runs low when it holds fewer packets than this; where frames carry several, fewer than fill one
-/// frame for each source, or the aggregates of an access point would be shorter the more clients it has.
+/// Queue length in packets below which sources refill a queue. Where frames carry several packets, the limit
+/// is one full frame per source; otherwise an access point with more clients would send shorter aggregates.
 const LOW: usize = 2;
 
-/// A source whose datagram was lost tries again after this.
+/// Time after which a source tries again if its datagram was lost.
 const SOON: Span = Span::from_ms(1);
-/// Protocols need longer to find a route.
+/// Time after which a source tries again if the routing protocol has no route.
 const LATER: Span = Span::from_ms(100);
 
-/// An output queue of a node.
+/// Output queue of a node.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Output {
-    /// The interface queue of a category.
+pub(super) enum OutputQueue {
+    /// Interface queue of an access category.
     Radio(AccessCategory),
-    /// That of the port of this index.
+    /// Queue of the wire port with this index.
     Wire(usize),
 }
 
-/// Ends that offer a datagram whenever their queue runs low, by queue.
+/// Endpoints that offer a datagram whenever their queue runs low, by queue.
 #[derive(Debug, Default)]
 pub(super) struct BackloggedSources {
     queues: Vec<Backlog>,
 }
 
-/// The ends that are backlogged at a queue, and whose turn it is.
+/// Endpoints that are backlogged at a queue, in round-robin order.
 #[derive(Debug)]
 struct Backlog {
-    output: Output,
+    output: OutputQueue,
     ends: Vec<u32>,
     turn: usize,
 }
 
-/// Where the packets of an end can go at present.
+/// State of the egress of an endpoint's packets.
 enum Egress {
     Open,
-    /// It may be open again then.
+    /// Closed until this time at least.
     ClosedUntil(Time),
-    /// For ever.
+    /// Closed forever.
     None,
 }
 
 impl BackloggedSources {
-    /// This end is backlogged from now on.
-    pub(super) fn add(&mut self, end: u32, output: Output) {
+    /// Adds a backlogged endpoint.
+    pub(super) fn add(&mut self, end: u32, output: OutputQueue) {
         let known = self.queues.iter().position(|queue| queue.output == output).unwrap_or_else(|| {
             self.queues.push(Backlog { output, ends: Vec::new(), turn: 0 });
             self.queues.len() - 1
@@ -60,7 +60,7 @@ impl BackloggedSources {
         }
     }
 
-    /// Is no end backlogged?
+    /// Whether no endpoint is backlogged.
     pub(super) fn is_empty(&self) -> bool {
         self.queues.iter().all(|queue| queue.ends.is_empty())
     }
@@ -74,7 +74,7 @@ impl Backlog {
 }
 
 impl Stack {
-    /// Gives the next backlogged end a datagram to send, if its queue runs low. Returns whether there was
+    /// Lets the next backlogged endpoint send a datagram, if its queue runs low. Returns whether there was
     /// anything to do.
     pub(super) fn refill(&mut self, around: &mut StackContext) -> bool {
         let runs_low = |queue: &Backlog| self.is_low(queue);
@@ -82,15 +82,16 @@ impl Stack {
         let output = self.backlogged.queues[queue].output;
         let index = self.backlogged.queues[queue].next();
         let end = &mut self.ends[index as usize];
-        let goes_on = end.app.as_ref().is_some_and(|(app, _)| app.follows_queue(around.now));
-        if !goes_on {
+        let is_saturated = end.app.as_ref().is_some_and(|(app, _)| app.follows_queue(around.now));
+        if !is_saturated {
             self.put_aside(around, index, None);
             return true;
         }
         end.endpoint.push(around.now, end.segment_size);
         let peer = end.peer;
         let before = self.waiting(output);
-        // Asked before the datagram leaves: the link layer may hold it for a while before it is found to have no route.
+        // Determined before the datagram leaves: the link layer may delay it before it turns out to have no
+        // route.
         let egress = self.egress(around, peer);
         self.drain(around, index);
         match egress {
@@ -102,7 +103,7 @@ impl Stack {
         true
     }
 
-    /// Has a saturated source a queue to refill?
+    /// Whether a saturated source has a queue to refill.
     #[inline(never)]
     pub(super) fn needs_refill(&self) -> bool {
         self.backlogged.queues.iter().any(|queue| self.is_low(queue))
@@ -114,21 +115,21 @@ impl Stack {
             return false;
         }
         let low = match queue.output {
-            Output::Radio(category) => {
+            OutputQueue::Radio(category) => {
                 let wanted = if self.frame_takes > 1 { self.frame_takes * queue.ends.len() } else { LOW };
                 wanted.min(self.queues.of(category).limit())
             }
-            Output::Wire(_) => LOW, // one is being sent, and the queue has room for one at least
+            OutputQueue::Wire(_) => LOW, // one is being sent, and the queue has room for at least one
         };
         self.waiting(queue.output) < low
     }
 
-    /// Packets in the queue, or on their way to it; on a wire, also the one that is being sent.
+    /// Packets in the queue or on their way to it; on a wire, also the packet being sent.
     #[inline]
-    fn waiting(&self, output: Output) -> usize {
+    fn waiting(&self, output: OutputQueue) -> usize {
         match output {
-            Output::Radio(category) => self.queues.of(category).len() + self.passing.len(),
-            Output::Wire(port) => self.ports[port].held(),
+            OutputQueue::Radio(category) => self.queues.of(category).len() + self.passing.len(),
+            OutputQueue::Wire(port) => self.ports[port].held(),
         }
     }
 
@@ -148,12 +149,12 @@ impl Stack {
         }
     }
 
-    /// Can packets be sent to this next hop at once?
+    /// Whether packets can be sent to this next hop at once.
     fn is_ready(&self, hop: NodeId) -> bool {
         self.is_known(hop) || self.port_towards(hop).is_some()
     }
 
-    /// An end is backlogged no more; its application is called again then, if ever.
+    /// Ends the backlog of an endpoint; its application is called again at `again`, if ever.
     fn put_aside(&mut self, around: &mut StackContext, index: u32, again: Option<Time>) {
         for queue in &mut self.backlogged.queues {
             queue.ends.retain(|end| *end != index);

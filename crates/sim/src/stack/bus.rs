@@ -1,5 +1,4 @@
-//! From one radio of a node to another: what one receives, another sends. It takes no time, and nothing
-//! waits.
+//! Transfer of packets between the radios of a node, without delay or queue.
 
 use super::{Stack, StackContext};
 use crate::agenda::{Lane, Slot};
@@ -7,26 +6,26 @@ use crate::slab::Handle;
 use multihop_core::NodeId;
 use std::collections::VecDeque;
 
-/// What one radio has for others of its node.
+/// Packets that one radio has for other radios of its node.
 #[derive(Debug)]
 pub(super) struct Bus {
-    /// The others, each with the slot in which it takes what is for it.
+    /// Other radios, each with the slot in which it takes its packets.
     others: Vec<(NodeId, Slot)>,
     handed: VecDeque<(NodeId, Handle)>,
 }
 
 impl Stack {
-    /// The node has these other radios, each with the slot in which it takes what is for it.
+    /// Sets the other radios of the node, each with the slot in which it takes its packets.
     pub fn join_radios(&mut self, others: Vec<(NodeId, Slot)>) {
         self.bus = Some(Bus { others, handed: VecDeque::new() });
     }
 
-    /// The other radio of the node of this index, if it has so many.
+    /// Other radio of the node with this index, if there is one.
     pub fn other_radio(&self, index: usize) -> Option<NodeId> {
         self.bus.as_ref()?.others.get(index).map(|(radio, _)| *radio)
     }
 
-    /// Gives a packet to another radio of the node; returns whether `next_hop` is one.
+    /// Passes a packet to another radio of the node; returns whether `next_hop` is one.
     pub(super) fn hand_over(&mut self, around: &mut StackContext, handle: Handle, next_hop: NodeId) -> bool {
         let Some(bus) = &mut self.bus else { return false };
         let Some((_, slot)) = bus.others.iter().find(|(radio, _)| *radio == next_hop) else { return false };
@@ -36,14 +35,15 @@ impl Stack {
         true
     }
 
-    /// The next packet for this other radio of the node.
+    /// Next packet for this other radio of the node.
     pub fn poll_handed(&mut self, to: NodeId) -> Option<Handle> {
         let handed = &mut self.bus.as_mut()?.handed;
         let at = handed.iter().position(|(radio, _)| *radio == to)?;
         handed.remove(at).map(|(_, handle)| handle)
     }
 
-    /// Another radio of the node has received this packet: it is for an end here, or leaves by this radio.
+    /// Takes a packet that another radio of the node received: for an endpoint here, or to be sent by this
+    /// radio.
     pub fn take_over(&mut self, around: &mut StackContext, handle: Handle) {
         if around.packets.get(handle).packet.destination == self.id {
             self.pass_up(around, handle);

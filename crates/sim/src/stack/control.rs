@@ -1,37 +1,36 @@
-//! What belongs to no flow: messages of routing protocols, and what router policies signal to those of the
-//! neighbours.
+//! Packets that belong to no flow: messages of routing protocols, and notices of router policies.
 
 use super::{Stack, StackContext};
 use crate::agenda::{Agenda, Lane, Slot};
-use crate::message::Message;
-use crate::routing::{self, IpFields};
+use crate::datagram::{Datagram, IpFields};
+use crate::packet_content::PacketContent;
 use crate::slab::Handle;
 use multihop_core::{Dscp, FlowId, NodeId, Packet, Port, Segment, Time};
 use multihop_link::Notice;
 
-/// When policies are asked for what they have to signal.
+/// Schedule of router policies' notices.
 #[derive(Debug)]
 pub(super) struct Notices {
     slot: Slot,
-    /// For when the slot is armed.
+    /// Time for which the slot is armed.
     armed: Option<Time>,
 }
 
 impl Stack {
-    /// The router policies are asked for what they have to signal when this slot's time has come.
+    /// Sets the slot at which router policies are polled for notices.
     pub fn notify_by(&mut self, slot: Slot, agenda: &mut Agenda) {
         self.notices = Some(Notices { slot, armed: None });
         self.arm_notices(Time::ZERO, agenda);
     }
 
-    /// A router policy wants to signal something now.
+    /// Sends the notices of router policies that are due.
     pub fn on_notice_due(&mut self, around: &mut StackContext) {
         while let Some((scheme, notice)) = self.policies.poll_notice(around.now) {
             let Notice { carrier, content, air, size } = notice;
             let ip = IpFields { source: self.id, destination: NodeId::BROADCAST, ttl: 1 };
-            let message =
-                Message::Notice { scheme, message: routing::Message::new(carrier, ip, content, air) };
-            self.send_control(around, FlowId::SIGNALLING, message, size, NodeId::BROADCAST);
+            let notice = Datagram::new(carrier, ip, content, air);
+            let content = PacketContent::Notice { scheme, notice };
+            self.send_control(around, FlowId::SIGNALLING, content, size, NodeId::BROADCAST);
         }
         if let Some(notices) = &mut self.notices {
             notices.armed = None;
@@ -39,7 +38,7 @@ impl Stack {
         self.arm_notices(around.now, around.agenda);
     }
 
-    /// Policies may have changed their minds about when they want to signal something.
+    /// Updates the slot, because policies may have changed the time of their next notice.
     #[inline]
     pub(super) fn arm_notices(&mut self, now: Time, agenda: &mut Agenda) {
         let Some(notices) = &mut self.notices else { return };
@@ -54,23 +53,23 @@ impl Stack {
         }
     }
 
-    /// A message came from a neighbour.
+    /// Handles a message from a neighbour.
     pub(super) fn take_message(&mut self, around: &mut StackContext, handle: Handle) {
-        let (packet, message) = around.packets.remove_message(handle);
-        match &message {
-            Message::Routing(message) => self.take_routing(around.now, packet.source, message),
-            Message::Notice { scheme, message } => {
-                self.policies.on_notice(around.now, packet.source, *scheme, message.bytes());
+        let (packet, content) = around.packets.remove_control(handle);
+        match &content {
+            PacketContent::Routing(message) => self.take_routing(around.now, packet.source, message),
+            PacketContent::Notice { scheme, notice } => {
+                self.policies.on_notice(around.now, packet.source, *scheme, notice.bytes());
             }
-            Message::Arp => self.take_arp(around, &packet),
-            Message::Outside => around.record.heard(self.id, &packet, around.now),
+            PacketContent::Arp => self.take_arp(around, &packet),
+            PacketContent::Outside => around.record.heard(self.id, &packet, around.now),
         }
     }
 
-    /// Sends a frame from outside to a neighbour, or to all.
+    /// Sends an injected frame to a neighbour, or to all.
     pub fn emit_frame(&mut self, around: &mut StackContext, number: u64, size: u32, to: NodeId) {
         let handle =
-            self.control_packet(around, (FlowId::OUTSIDE, Port::Receiver), Message::Outside, size, to);
+            self.control_packet(around, (FlowId::OUTSIDE, Port::Receiver), PacketContent::Outside, size, to);
         around.packets.get_mut(handle).packet.number = number;
         self.send(around, handle);
     }
@@ -80,25 +79,26 @@ impl Stack {
         &mut self,
         around: &mut StackContext,
         flow: FlowId,
-        message: Message,
+        content: PacketContent,
         size: u32,
         to: NodeId,
     ) {
-        let handle = self.control_packet(around, (flow, Port::Receiver), message, size, to);
+        let handle = self.control_packet(around, (flow, Port::Receiver), content, size, to);
         self.send(around, handle);
     }
 
-    /// A packet that belongs to no flow, as sent by this node now.
+    /// Creates a packet that belongs to no flow, as sent by this node now.
     pub(super) fn control_packet(
         &self,
         around: &mut StackContext,
         (flow, port): (FlowId, Port),
-        message: Message,
+        content: PacketContent,
         size: u32,
         to: NodeId,
     ) -> Handle {
-        // Network control has CS6 (RFC 4594, section 3.2), where packets differ by that; a request for an address is no IP packet.
-        let marked = self.queues.differentiate() && flow != FlowId::ARP;
+        // Network control has CS6 (RFC 4594, section 3.2) where queues differ by DSCP; an ARP request is no
+        // IP packet.
+        let marked = self.queues.has_categories() && flow != FlowId::ARP;
         let dscp = if marked { Dscp::CS6 } else { Dscp::default() };
         let packet = Packet {
             segment: Segment { dscp, ..Segment::default() },
@@ -112,6 +112,6 @@ impl Stack {
             hops: 0,
         };
         around.record.control_sent(self.id, &packet, around.now);
-        around.packets.insert_message(packet, message)
+        around.packets.insert_control(packet, content)
     }
 }

@@ -1,11 +1,10 @@
-//! What ends hear of the packets that they sent, before any answer: that the MAC gave one up, that one has
-//! left the node.
+//! Local feedback to endpoints about their packets: given up by the MAC, or departed from the node.
 
 use super::Stack;
 use multihop_core::{Packet, Time};
 
 impl Stack {
-    /// The MAC gave a packet up. If it came from an end here, that end is signalled.
+    /// Signals an endpoint here that the MAC gave up one of its packets.
     pub(super) fn signal_given_up(&mut self, now: Time, packet: &Packet) {
         let Some(index) = self.sending_end(packet) else { return };
         if self.ends[index].endpoint.on_given_up(now, &packet.segment) {
@@ -13,17 +12,17 @@ impl Stack {
         }
     }
 
-    /// The end here that a packet came from, if one did.
+    /// Endpoint here that sent a packet, if any.
     fn sending_end(&self, packet: &Packet) -> Option<usize> {
         if packet.source != self.id || packet.is_control() {
             return None;
         }
-        // A packet names the port that it goes to.
+        // A packet has the port of its destination.
         self.ends.iter().position(|end| end.flow == packet.flow && end.port != packet.port)
     }
 
-    /// A packet is not here any more: its next hop has it, or it is lost. If it came from an end here that
-    /// asks for it, that end is notified.
+    /// Notifies an endpoint here that its packet has left the node, delivered to the next hop or lost, if it
+    /// asked for that.
     #[inline]
     pub fn on_departed(&mut self, now: Time, packet: &Packet) {
         if self.followed {
@@ -33,7 +32,7 @@ impl Stack {
 
     #[inline(never)]
     fn report_departed(&mut self, now: Time, packet: &Packet) {
-        // What comes back on a loop of routes has departed before.
+        // A packet that returns on a routing loop has departed before.
         let Some(index) = self.sending_end(packet).filter(|_| packet.hops == 0) else { return };
         let changed = self.ends[index].endpoint.on_departed(now, &packet.segment);
         if changed && self.touched.last() != Some(&(index as u32)) {

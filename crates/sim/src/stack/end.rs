@@ -1,4 +1,4 @@
-//! One end of a flow: a transport, and at the sending end what it sends.
+//! Endpoint of a flow: a transport, and at the sending end an application.
 
 use super::StackContext;
 use crate::agenda::Slot;
@@ -6,10 +6,10 @@ use crate::apps::App;
 use multihop_core::{Dscp, FlowId, NodeId, Packet, Port, Segment};
 use multihop_transport::Endpoint;
 
-/// One end of a flow.
+/// Endpoint of a flow.
 pub struct End {
     pub(super) flow: FlowId,
-    /// Which end this is.
+    /// End of the flow: sender or receiver.
     pub(super) port: Port,
     pub(super) peer: NodeId,
     pub(super) endpoint: Box<dyn Endpoint>,
@@ -21,7 +21,7 @@ pub struct End {
 }
 
 impl End {
-    /// An end of `flow`. `port` says which; `app` is what the sender sends, and its slot.
+    /// Creates an endpoint of `flow`. `port` is its end; `app` is the sender's application with its slot.
     pub fn new(
         flow: FlowId,
         port: Port,
@@ -35,23 +35,23 @@ impl End {
         End { flow, port, peer, endpoint, deadline, app, numbered: 0, segment_size, dscp: Dscp::default() }
     }
 
-    /// The same, whose packets have this codepoint.
+    /// Sets the DSCP of the endpoint's packets.
     #[must_use]
     pub fn marked(self, dscp: Dscp) -> End {
         End { dscp, ..self }
     }
 
-    /// The transport.
+    /// Transport of the endpoint.
     pub fn endpoint(&self) -> &dyn Endpoint {
         self.endpoint.as_ref()
     }
 
-    /// The application, at the sending end.
+    /// Application, at the sending end.
     pub fn app(&self) -> Option<&App> {
         self.app.as_ref().map(|(app, _)| app)
     }
 
-    /// A segment as a packet of this node.
+    /// Builds the packet of a segment that this node sends.
     pub(super) fn packet(&mut self, node: NodeId, segment: &Segment, around: &StackContext) -> Packet {
         self.numbered += 1;
         Packet {

@@ -1,15 +1,14 @@
-//! Next hops that failed lately: when their links break, and for how long static routes over them are not
-//! used.
+//! Next hops that failed recently: when their links break, and for how long static routes do not use them.
 
 use crate::config::LinkFailureRule;
 use multihop_core::{NodeId, Packet, Time};
 use std::sync::Arc;
 
-/// The next hops of a node that the MAC could not reach.
+/// Failure counts of a node's next hops.
 #[derive(Debug)]
 pub struct Failures {
     rule: LinkFailureRule,
-    /// Flows whose packets break no link, by flow; none may be listed.
+    /// Whether packets of a flow break no link, by flow; may be empty.
     blind_to: Arc<[bool]>,
     hops: Vec<Failing>,
 }
@@ -17,30 +16,30 @@ pub struct Failures {
 #[derive(Clone, Copy, Debug)]
 struct Failing {
     peer: NodeId,
-    /// In a row.
+    /// Number of consecutive failures.
     failures: u32,
     broken_until: Time,
 }
 
 impl Failures {
-    /// None yet; packets of flows of which `blind_to` says so break no link.
+    /// Creates the counts; packets of flows with `blind_to` set break no link.
     pub fn new(rule: LinkFailureRule, blind_to: Arc<[bool]>) -> Failures {
         Failures { rule, blind_to, hops: Vec::new() }
     }
 
-    /// Does it matter if this packet is given up?
-    pub(super) fn see(&self, packet: &Packet) -> bool {
+    /// Whether the loss of this packet counts as a failure.
+    pub(super) fn counts_loss(&self, packet: &Packet) -> bool {
         packet.is_control() || !self.blind_to.get(packet.flow.index()).is_some_and(|blind| *blind)
     }
 
-    /// The MAC delivered a packet to a next hop.
+    /// Records that the MAC delivered a packet to a next hop.
     pub(super) fn on_delivered(&mut self, peer: NodeId) {
         if let Some(failing) = self.hops.iter_mut().find(|failing| failing.peer == peer) {
             failing.failures = 0;
         }
     }
 
-    /// The MAC gave a packet to a next hop up. Returns whether that breaks the link.
+    /// Records that the MAC gave up a packet. Returns whether that breaks the link.
     pub(super) fn on_given_up(&mut self, now: Time, peer: NodeId) -> bool {
         let LinkFailureRule::Break { failures, hold } = self.rule else { return false };
         let known = self.hops.iter().position(|failing| failing.peer == peer);
@@ -58,7 +57,7 @@ impl Failures {
         true
     }
 
-    /// When the route over this next hop is usable again, if it is broken.
+    /// Time at which a broken link to this next hop is usable again.
     pub(super) fn broken_until(&self, peer: NodeId, now: Time) -> Option<Time> {
         let failing = self.hops.iter().find(|failing| failing.peer == peer)?;
         (failing.broken_until > now).then_some(failing.broken_until)

@@ -1,43 +1,43 @@
-//! The network layer of a node: where packets go from here, and the delay of the link layer below it.
+//! Network layer of a node: next hops of packets, and the delay of the link layer below.
 
-use super::backlogged::Output;
+use super::backlogged::OutputQueue;
 use super::{Stack, StackContext};
 use crate::agenda::Lane;
 use crate::routing::Routes;
 use crate::slab::{Handle, StoredPacket};
 use multihop_core::{Arrived, DropCause, LinkEvent, NodeId, Packet, Segment, Span};
 
-/// What all nodes know about the network.
+/// Network data shared by all nodes.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// Next hops, where no protocol finds them.
+    /// Next hops of static routes.
     pub routes: Routes,
-    /// The flows.
+    /// Endpoints of the flows.
     pub flows: Vec<FlowRoute>,
     /// Bytes added to every packet below the transport.
     pub extra_header: u32,
-    /// Delay between the network layer and the interface queue, and back.
+    /// Delay between the network layer and the interface queue, in each direction.
     pub link_layer_delay: Span,
-    /// A packet that took more hops than this is lost.
+    /// Largest number of hops, beyond which a packet is dropped.
     pub hop_limit: u16,
 }
 
-/// Where a flow's ends are.
+/// Location of a flow's endpoints.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowRoute {
-    /// Indices of its ends among those of their nodes, by [`multihop_core::Port`].
+    /// Indices of the endpoints at their nodes, by [`multihop_core::Port`].
     pub ends: [u32; 2],
 }
 
-/// Of a packet in the link layer.
+/// Direction of a packet in the link layer.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Direction {
+pub(super) enum LinkLayerDirection {
     Down,
     Up,
 }
 
 impl Stack {
-    /// A packet begins its way here: it comes from an end, or from outside.
+    /// Sends a packet that an endpoint made or that was injected.
     pub fn emit(&mut self, around: &mut StackContext, packet: Packet) {
         around.record.sent(&packet, around.now);
         around.record.media_sent(&packet, around.now);
@@ -45,7 +45,7 @@ impl Stack {
         self.send(around, handle);
     }
 
-    /// A packet leaves the link layer.
+    /// Handles a packet that leaves the link layer.
     pub fn on_link_layer(&mut self, around: &mut StackContext) {
         while let Some(&(due, direction, handle)) = self.passing.front() {
             if due > around.now {
@@ -54,8 +54,8 @@ impl Stack {
             }
             self.passing.pop_front();
             match direction {
-                Direction::Down => self.enqueue(around, handle),
-                Direction::Up => self.pass_up(around, handle),
+                LinkLayerDirection::Down => self.enqueue(around, handle),
+                LinkLayerDirection::Up => self.pass_up(around, handle),
             }
         }
     }
@@ -63,15 +63,15 @@ impl Stack {
     pub(super) fn send(&mut self, around: &mut StackContext, handle: Handle) {
         let Packet { destination, segment, .. } = around.packets.get(handle).packet;
         let delayed = around.network.link_layer_delay > Span::ZERO
-            && matches!(self.output_towards(around, destination, segment.dscp), Output::Radio(_));
+            && matches!(self.output_towards(around, destination, segment.dscp), OutputQueue::Radio(_));
         if delayed {
-            self.delay(around, Direction::Down, handle);
+            self.delay(around, LinkLayerDirection::Down, handle);
         } else {
             self.enqueue(around, handle);
         }
     }
 
-    pub(super) fn delay(&mut self, around: &mut StackContext, direction: Direction, handle: Handle) {
+    pub(super) fn delay(&mut self, around: &mut StackContext, direction: LinkLayerDirection, handle: Handle) {
         let due = around.now + around.network.link_layer_delay;
         if self.passing.is_empty() {
             around.agenda.arm(self.link_slot, due, Lane::Upper);
@@ -79,7 +79,7 @@ impl Stack {
         self.passing.push_back((due, direction, handle));
     }
 
-    /// Looks up where a packet goes, and puts it into the queue.
+    /// Looks up the next hop of a packet, and enqueues it.
     pub(super) fn enqueue(&mut self, around: &mut StackContext, handle: Handle) {
         let packet = &around.packets.get(handle).packet;
         if packet.is_multicast() {
@@ -106,7 +106,7 @@ impl Stack {
         self.lose(around.now, handle, cause, around.packets, around.record);
     }
 
-    /// Forwards a packet, or delivers it to its end, or does both with one of a multicast flow.
+    /// Forwards a packet, delivers it to its endpoint, or both for a multicast flow.
     pub(super) fn pass_up(&mut self, around: &mut StackContext, handle: Handle) {
         let packet = &around.packets.get(handle).packet;
         if packet.is_control() {

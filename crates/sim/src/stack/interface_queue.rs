@@ -1,7 +1,8 @@
-//! The interface queue: what enters it, what the MAC takes from it, and what is lost before.
+//! Interface queue: enqueueing, dequeueing by the MAC, and losses.
 
 use super::{Stack, StackContext};
 use crate::record::Recorder;
+use crate::routing::RoutedPacket;
 use crate::slab::{Handle, Slab};
 use multihop_core::{DropCause, Dscp, NodeId, Packet, Span, Time};
 use multihop_dot11::{AccessCategory, user_priority};
@@ -9,19 +10,19 @@ use multihop_link::{
     Arrival, Hop, InterfaceQueue, LinkState, LinkView, QueueEvent, Queued, RouterPolicy, Verdict,
 };
 
-/// A packet waiting in the interface queue, and where it goes; none for a broadcast.
+/// Packet in the interface queue, with its next hop.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting {
-    /// The packet.
+    /// Handle of the packet.
     pub handle: Handle,
-    /// Its next hop.
+    /// Next hop; none for a broadcast.
     pub peer: Option<NodeId>,
-    /// Its traffic identifier, by which its access category goes; 0 where there is one queue.
+    /// Traffic identifier, which selects the access category; 0 with a single queue.
     pub tid: u8,
 }
 
 impl Stack {
-    /// The next packet of a category for the MAC.
+    /// Dequeues the next packet of a category for the MAC.
     pub fn next(
         &mut self,
         now: Time,
@@ -32,8 +33,8 @@ impl Stack {
         self.take(now, category, packets, record, |queue| queue.pop(now))
     }
 
-    /// The next packet of a category, of no more than so many bytes, for the MAC that can go to this next hop
-    /// in one frame with others of this traffic identifier.
+    /// Dequeues the next packet of a category that can share a frame to this next hop and of this traffic
+    /// identifier, and has at most `limit` bytes.
     #[inline]
     pub fn next_for(
         &mut self,
@@ -47,18 +48,19 @@ impl Stack {
         self.take(now, category, packets, record, |queue| queue.pop_for(now, (peer, tid), &to_peer, most))
     }
 
-    /// May a frame to this next hop, of this traffic identifier, that is sent again take more packets along?
+    /// Whether more packets can be added to a retransmitted frame to this next hop and of this traffic
+    /// identifier.
     pub fn can_aggregate(&self, (category, peer, tid): (AccessCategory, NodeId, u8)) -> bool {
         self.queues.of(category).can_aggregate(&|waiting| waiting.peer == Some(peer) && waiting.tid == tid)
     }
 
-    /// Is the next packet of a category to be served before one that has left the queue, and had entered it
-    /// then? None where the discipline has no order of arrival to keep.
+    /// Whether the next packet of a category precedes a dequeued packet that entered the queue at this time.
+    /// None if the discipline does not keep the order of arrival.
     pub fn precedes(&self, category: AccessCategory, entered: Time) -> Option<bool> {
         self.queues.of(category).precedes(entered)
     }
 
-    /// Would a packet that entered the queue then be dropped for its age now?
+    /// Whether a packet that entered the queue at this time has exceeded its maximum age.
     pub fn is_expired(&self, now: Time, enqueued: Time) -> bool {
         self.lifetime.is_some_and(|limit| now.since(enqueued) > limit)
     }
@@ -108,13 +110,12 @@ impl Stack {
         }
     }
 
-    /// By how much longer than usual the back-off before the first transmission of a packet with a next hop
-    /// is.
+    /// Addition to the back-off before the first transmission of a packet.
     pub fn extra_backoff(&self, packet: &Packet) -> Span {
         self.policies.extra_backoff(packet)
     }
 
-    /// Puts a packet with a next hop into the queue, if the policy lets it.
+    /// Enqueues a packet with a next hop, if the policy admits it.
     pub(super) fn admit(&mut self, around: &mut StackContext, handle: Handle, peer: NodeId) {
         if let Some(port) = self.port_towards(peer) {
             self.admit_to_wire(around, port, handle);
@@ -135,7 +136,7 @@ impl Stack {
         }
     }
 
-    /// Puts a packet into the interface queue; if that is full, some are lost.
+    /// Enqueues a packet; a full queue drops packets.
     pub(super) fn queue_up(&mut self, around: &mut StackContext, handle: Handle, peer: Option<NodeId>) {
         let packet = &around.packets.get(handle).packet;
         self.policies.report_other(around.now, packet, QueueEvent::Enqueue);
@@ -148,29 +149,29 @@ impl Stack {
         around.record.queue(self.id, self.queues.len(), around.now);
     }
 
-    /// The traffic identifier of packets with a codepoint.
+    /// Traffic identifier of packets with a DSCP.
     fn tid(&self, dscp: Dscp) -> u8 {
-        if self.queues.differentiate() { user_priority(dscp) } else { 0 }
+        if self.queues.has_categories() { user_priority(dscp) } else { 0 }
     }
 
-    /// The access category of packets with a codepoint.
+    /// Access category of packets with a DSCP.
     pub(super) fn category(&self, dscp: Dscp) -> AccessCategory {
         AccessCategory::from_priority(self.tid(dscp))
     }
 
-    /// Does a packet of a category wait?
+    /// Whether a packet of a category waits.
     #[inline]
     pub fn has_waiting(&self, category: AccessCategory) -> bool {
         !self.queues.of(category).is_empty()
     }
 
-    /// Does [`Stack::next`] find a packet of a category that may leave? The last ones may be lost then.
+    /// Whether [`Stack::next`] would return a packet of a category, unless the queue drops the last ones.
     #[inline]
     pub fn offers(&self, category: AccessCategory) -> bool {
         self.queues.of(category).offers()
     }
 
-    /// The MAC had a packet, which was too old when its turn came.
+    /// Drops a packet that the MAC held too long before its turn.
     pub fn lose_expired(
         &mut self,
         now: Time,
@@ -182,7 +183,7 @@ impl Stack {
         self.lose(now, packet.item.handle, DropCause::Lifetime, packets, record);
     }
 
-    /// What the queue lost is lost for this cause.
+    /// Drops the packets that the queue discipline removed, for this cause.
     #[inline]
     fn lose_queued(
         &mut self,
@@ -212,19 +213,18 @@ impl Stack {
         }
     }
 
-    /// Does it matter how long neighbours use the medium?
+    /// Whether the discipline uses the airtime of neighbours.
     #[inline]
     pub fn shares_airtime(&self) -> bool {
         self.queues.of(AccessCategory::BestEffort).shares_airtime()
     }
 
-    /// The medium was in use for this long by a frame of a category to a neighbour and what belongs to it,
-    /// all tries together.
+    /// Reports the medium time of an exchange with a neighbour, all attempts together.
     pub fn on_airtime(&mut self, category: AccessCategory, neighbour: NodeId, airtime: Span) {
         self.queues.of_mut(category).charge(neighbour, airtime);
     }
 
-    /// The same, by a frame from it.
+    /// Reports the medium time of a frame from a neighbour.
     #[inline]
     pub fn on_received_airtime(&mut self, category: AccessCategory, neighbour: NodeId, airtime: Span) {
         let queue = self.queues.of_mut(category);
@@ -233,48 +233,48 @@ impl Stack {
         }
     }
 
-    /// Does the discipline limit the airtime that the hardware holds?
+    /// Whether the discipline limits the airtime that the hardware holds.
     #[inline]
     pub fn limits_airtime(&self) -> bool {
         self.queues.of(AccessCategory::BestEffort).limits_airtime()
     }
 
-    /// The hardware took a packet of a category for a neighbour, or a broadcast, that is expected to take so
-    /// long.
+    /// Records that the hardware took a packet of a category with this expected airtime; `peer` is none for a
+    /// broadcast.
     pub fn hold_airtime(&mut self, category: AccessCategory, peer: Option<NodeId>, airtime: Span) {
         self.queues.of_mut(category).hold(peer.unwrap_or(NodeId::BROADCAST), airtime);
         self.queues.share_pending();
     }
 
-    /// It is done with one.
+    /// Records that the hardware has finished a packet with this expected airtime.
     pub fn release_airtime(&mut self, category: AccessCategory, peer: Option<NodeId>, airtime: Span) {
         self.queues.of_mut(category).release(peer.unwrap_or(NodeId::BROADCAST), airtime);
         self.queues.share_pending();
     }
 
-    /// Airtime that the hardware holds of a category.
+    /// Expected airtime of a category's packets in the hardware.
     pub fn airtime_pending(&self, category: AccessCategory) -> Span {
         self.queues.of(category).pending()
     }
 
-    /// The same for a neighbour.
+    /// Expected airtime of a category's packets for a neighbour in the hardware.
     #[cfg(test)]
     pub fn pending_airtime(&self, category: AccessCategory, peer: NodeId) -> Span {
         self.queues.of(category).pending_for(peer)
     }
 
-    /// Does the discipline's `CoDel` follow what links can do?
+    /// Whether the discipline's `CoDel` adapts to the link rate.
     #[inline]
     pub fn adapts_codel(&self) -> bool {
         self.queues.of(AccessCategory::BestEffort).adapts()
     }
 
-    /// What the link to a neighbour can do by now.
+    /// Passes the present state of the link to a neighbour to `CoDel`.
     pub fn adapt_codel(&mut self, category: AccessCategory, neighbour: NodeId, link: LinkState) {
         self.queues.of_mut(category).adapt(neighbour, link);
     }
 
-    /// What waits for a next hop that cannot be reached is the routing protocol's, or lost.
+    /// Removes the packets for an unreachable next hop: returns them to the routing protocol, or drops them.
     pub(super) fn purge(&mut self, now: Time, peer: NodeId, packets: &mut Slab, record: &mut Recorder) {
         let mut stranded = Vec::new();
         self.queues.purge(peer, |waiting| stranded.push(waiting.handle));
@@ -290,13 +290,13 @@ impl Stack {
 
     fn strand_or_lose(&mut self, now: Time, handle: Handle, packets: &mut Slab, record: &mut Recorder) {
         if self.agent.is_some() && !packets.get(handle).packet.is_arp() {
-            self.return_to_agent(now, packets.routed(handle));
+            self.return_to_agent(now, RoutedPacket::new(packets, handle));
         } else {
             self.lose(now, handle, DropCause::LinkBroken, packets, record);
         }
     }
 
-    /// Puts a packet into the queue as it is; returns whether there was room.
+    /// Enqueues a packet without policies; returns whether there was room.
     #[cfg(test)]
     pub fn put(&mut self, now: Time, handle: Handle, peer: Option<NodeId>, packet: &Packet) -> bool {
         let tid = self.tid(packet.segment.dscp);

@@ -1,5 +1,5 @@
-//! What lies above a node's MAC: interface queue, router policies, estimators, and the ends of flows; and its
-//! ports onto wires.
+//! Stack: the layers above a node's MAC. Interface queue, router policies, estimators, endpoints of flows,
+//! and ports of wires.
 
 mod arp;
 mod backlogged;
@@ -30,7 +30,7 @@ use arp::Neighbours;
 use backlogged::BackloggedSources;
 use bus::Bus;
 use control::Notices;
-use forwarding::Direction;
+use forwarding::LinkLayerDirection;
 use multicast::Multicast;
 use multihop_core::{DropCause, Dropped, LinkEvent, NodeId, Packet, Report, Span, Time};
 use multihop_link::{Departure, Estimator, Hop, LinkView, Verdict};
@@ -38,7 +38,7 @@ pub use policies::Policies;
 use routed::Agent;
 use std::collections::VecDeque;
 
-/// What a stack may touch besides itself.
+/// Parts of the world that a stack may use besides itself.
 pub struct StackContext<'a> {
     pub now: Time,
     pub agenda: &'a mut Agenda,
@@ -47,47 +47,47 @@ pub struct StackContext<'a> {
     pub record: &'a mut Recorder,
 }
 
-/// What lies above a node's MAC. It begins with what says whether anything is pending, which is asked after
-/// most events of the node.
+/// Layers above a node's MAC. The fields that tell whether anything is pending come first, because they are
+/// read after most events.
 #[repr(C, align(64))]
 pub struct Stack {
     inbox: VecDeque<Handle>,
-    /// Ends whose endpoint changed since it was last drained.
+    /// Endpoints that changed since they were last drained.
     touched: Vec<u32>,
     link_slot: Slot,
-    /// The node is off: its ports begin nothing, and its policies signal nothing.
+    /// Whether the node is off: its ports start nothing, and its policies signal nothing.
     off: bool,
-    /// A policy or estimator here asks for link events.
+    /// Whether a policy or an estimator observes link events.
     observed: bool,
-    /// The same, or what neighbours send to others.
+    /// Whether anything here observes link events or overhears frames for other nodes.
     watched: bool,
-    /// An end wants to know when what it sent has left.
+    /// Whether an endpoint follows the departure of its packets.
     followed: bool,
-    /// The agent of the routing protocol; none if they are static.
+    /// Agent of the routing protocol; none with static routes.
     agent: Option<Agent>,
     backlogged: BackloggedSources,
     queues: Queues,
     /// Packets in the link layer, with the instant at which they leave it.
-    passing: VecDeque<(Time, Direction, Handle)>,
-    /// Of the interface queue.
+    passing: VecDeque<(Time, LinkLayerDirection, Handle)>,
+    /// Router policies of the interface queue.
     policies: Policies,
     id: NodeId,
     ends: Vec<End>,
     failures: Failures,
-    /// None if no policy could signal anything.
+    /// Schedule of notices; none if no policy sends any.
     notices: Option<Notices>,
-    /// Neighbours whose addresses are known; none if all are from the beginning.
+    /// Known addresses of neighbours; none without address resolution.
     neighbours: Option<Neighbours>,
-    /// To the other radios of the node; none if it has one.
+    /// Transfer to the other radios of the node; none if it has one radio.
     bus: Option<Bus>,
-    /// Onto wires, in the order of their peers.
+    /// Ports of wires, in the order of their peers.
     ports: Vec<Port>,
     lifetime: Option<Span>,
-    /// Estimators whose values are written down, each with the number of its measurement.
+    /// Estimators whose values are recorded, each with the number of its measurement.
     gauges: Vec<(u32, Box<dyn Estimator>)>,
-    /// Packets that the MAC can put into one frame.
+    /// Largest number of packets that the MAC puts into one frame.
     frame_takes: usize,
-    /// The ends that want to know what the MAC saw.
+    /// Endpoints that observe link events.
     observing_ends: Vec<u32>,
     multicast: Multicast,
 }
@@ -95,7 +95,7 @@ pub struct Stack {
 const _: () = assert!(std::mem::offset_of!(Stack, queues) <= 128, "what may be pending is two cache lines");
 
 impl Stack {
-    /// A stack without flows. `queues` are those of the radio.
+    /// Creates a stack without flows. `queues` are those of the radio.
     pub fn new(
         id: NodeId,
         queues: Queues,
@@ -132,12 +132,12 @@ impl Stack {
         }
     }
 
-    /// The MAC can put so many packets into one frame.
+    /// Sets the number of packets that the MAC can put into one frame.
     pub fn set_aggregate_limit(&mut self, packets: usize) {
         self.frame_takes = packets;
     }
 
-    /// Adds an end of a flow; returns its index.
+    /// Adds an endpoint of a flow; returns its index.
     pub fn add_end(&mut self, end: End) -> u32 {
         if end.endpoint.observes_link() {
             self.observing_ends.push(self.ends.len() as u32);
@@ -148,13 +148,13 @@ impl Stack {
         (self.ends.len() - 1) as u32
     }
 
-    /// Adds an estimator whose values are written down, for the measurement of this number.
+    /// Adds an estimator whose values are recorded, for the measurement with this number.
     pub fn add_gauge(&mut self, measurement: u32, estimator: Box<dyn Estimator>) {
         (self.observed, self.watched) = (true, true);
         self.gauges.push((measurement, estimator));
     }
 
-    /// What the estimators say that are written down, each alone, with the number of its measurement.
+    /// Values of the recorded estimators, each with the number of its measurement.
     pub fn gauges(&self, now: Time) -> impl Iterator<Item = (u32, LinkView)> {
         self.gauges.iter().map(move |(measurement, estimator)| {
             let mut view = LinkView::default();
@@ -163,36 +163,36 @@ impl Stack {
         })
     }
 
-    /// What the node's next ACK says of its links, where an estimator has something to say.
+    /// Report about the node's links for its next ACK, if an estimator has one.
     pub fn report(&self, now: Time) -> Option<Report> {
         let written = || self.gauges.iter().find_map(|(_, estimator)| estimator.report(now));
         self.policies.report(now).or_else(written)
     }
 
-    /// An end.
+    /// Endpoint with this index.
     pub fn end(&self, index: u32) -> &End {
         &self.ends[index as usize]
     }
 
-    /// Packets in the interface queue, or in those of all categories.
+    /// Number of packets in the interface queue, or in those of all categories.
     #[inline]
     pub fn queue_length(&self) -> usize {
         self.queues.len()
     }
 
-    /// Does any scheme's policy act at the interface queue?
+    /// Whether any scheme's policy acts at the interface queue.
     pub fn has_policies(&self) -> bool {
         !self.policies.is_empty()
     }
 
     // ---- from the MAC ----
 
-    /// A DATA frame is about to leave.
+    /// Handles a DATA frame that is about to be sent.
     pub fn on_departure(&mut self, now: Time, departure: impl Fn() -> Departure, packet: &mut Packet) {
         self.policies.consult(now, packet, |policy, packet, view| policy.on_data(&departure(), packet, view));
     }
 
-    /// A packet came from the air, from this neighbour.
+    /// Handles a packet received from this neighbour.
     pub fn on_received(
         &mut self,
         now: Time,
@@ -213,20 +213,20 @@ impl Stack {
         }
     }
 
-    /// Does anybody here want to know of link events?
+    /// Whether anything here observes link events.
     #[inline]
     pub fn observes(&self) -> bool {
         self.observed
     }
 
-    /// Does anybody here want to know of what does not concern the node itself: of link events, or of what
-    /// neighbours send to others?
+    /// Whether anything here observes events that do not involve the node: link events, or frames between
+    /// neighbours.
     #[inline]
     pub fn watches(&self) -> bool {
         self.watched
     }
 
-    /// Something happened at the MAC.
+    /// Reports a link event.
     #[inline]
     pub fn on_link(&mut self, event: &LinkEvent) {
         if self.observed {
@@ -243,13 +243,14 @@ impl Stack {
         }
     }
 
-    /// The MAC delivered a packet to a next hop.
+    /// Records that the MAC delivered a packet to a next hop.
     #[inline]
     pub fn on_delivered(&mut self, peer: NodeId) {
         self.failures.on_delivered(peer);
     }
 
-    /// The MAC gave a packet to a next hop up. If that breaks the link, what waits for it goes as well.
+    /// Handles a packet that the MAC gave up. If that breaks the link, the packets waiting for the next hop
+    /// leave the queue too.
     pub fn on_given_up(
         &mut self,
         now: Time,
@@ -267,11 +268,11 @@ impl Stack {
             return self.lose(now, handle, DropCause::RetryLimit, packets, record);
         }
         if entry.passed_on {
-            // The MAC cannot know it: what it misses is the acknowledgement.
+            // The MAC cannot know: only the acknowledgement was lost.
             let packet = entry.packet;
             self.signal_given_up(now, &packet);
         }
-        let sees = self.failures.see(&packets.get(handle).packet);
+        let sees = self.failures.counts_loss(&packets.get(handle).packet);
         let breaks = sees && self.failures.on_given_up(now, peer);
         let strands = if self.agent.is_some() && sees {
             self.report_failure(now, peer, breaks, handle, packets, record)
@@ -288,7 +289,7 @@ impl Stack {
         }
     }
 
-    /// A packet is lost here.
+    /// Drops a packet at this node.
     pub fn lose(
         &mut self,
         now: Time,
@@ -307,7 +308,7 @@ impl Stack {
         self.on_link(&LinkEvent::Dropped(dropped));
     }
 
-    /// Packets that came from the air and were not looked at yet.
+    /// Number of received packets not processed yet.
     #[cfg(test)]
     pub fn inbox(&self) -> usize {
         self.inbox.len()
@@ -315,14 +316,14 @@ impl Stack {
 
     // ---- from the agenda ----
 
-    /// The node is switched off.
+    /// Switches the node off.
     pub fn switch_off(&mut self, around: &mut StackContext) {
         self.off = true;
         self.arm_notices(around.now, around.agenda);
         self.stop_wires(around);
     }
 
-    /// The node is on again. What waited in its queues is still there; what its policies knew is not.
+    /// Switches the node on. Its queues keep their packets; its policies lose their state.
     pub fn switch_on(&mut self, around: &mut StackContext) {
         self.off = false;
         self.policies.restart(around.now);
@@ -330,13 +331,13 @@ impl Stack {
         self.restart_wires(around);
     }
 
-    /// An end's deadline has come.
+    /// Handles the deadline of an endpoint.
     pub fn on_deadline(&mut self, now: Time, end: u32) {
         self.ends[end as usize].endpoint.on_timeout(now);
         self.touched.push(end);
     }
 
-    /// An application's time has come.
+    /// Handles the timer of an application.
     pub fn on_app(&mut self, around: &mut StackContext, index: u32) {
         let end = &mut self.ends[index as usize];
         let (app, slot) = end.app.as_mut().expect("only ends with an application have its slot");
@@ -362,7 +363,7 @@ impl Stack {
         self.touched.push(index);
     }
 
-    /// Is nothing pending above the MAC?
+    /// Whether nothing is pending above the MAC.
     #[inline]
     pub fn is_settled(&self) -> bool {
         self.inbox.is_empty()
@@ -371,17 +372,17 @@ impl Stack {
             && (self.backlogged.is_empty() || (self.notices.is_none() && !self.needs_refill()))
     }
 
-    /// Handles everything that is pending above the MAC; afterwards the queue may hold something for it.
+    /// Processes everything pending above the MAC; afterwards the queue may hold packets for it.
     pub fn settle(&mut self, around: &mut StackContext) {
         loop {
             if let Some(end) = self.touched.pop() {
                 self.drain(around, end);
             } else if let Some(handle) = self.inbox.pop_front() {
-                // Unlike unicasts, broadcasts owe no ACK, so that an answer may start at once. It must not start before all that
-                // ends at this instant has ended.
+                // Broadcasts are not acknowledged, so that a response may start at once. It must not start
+                // before all frames that end at this instant have ended.
                 let answers_at_once = around.packets.get(handle).packet.is_control();
                 if around.network.link_layer_delay > Span::ZERO || answers_at_once {
-                    self.delay(around, Direction::Up, handle);
+                    self.delay(around, LinkLayerDirection::Up, handle);
                 } else {
                     self.pass_up(around, handle);
                 }
@@ -392,7 +393,7 @@ impl Stack {
         }
     }
 
-    /// Lets an end send what it wants to, and arms its deadline.
+    /// Lets an endpoint send its segments, and arms its deadline.
     fn drain(&mut self, around: &mut StackContext, index: u32) {
         while let Some(segment) = self.ends[index as usize].endpoint.poll_segment(around.now) {
             let end = &mut self.ends[index as usize];

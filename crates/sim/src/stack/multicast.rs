@@ -1,48 +1,48 @@
-//! Multicast packets: which of them a node receives, and which way they leave it.
+//! Multicast packets: reception by a node, and forwarding.
 
 use super::{Stack, StackContext};
 use crate::slab::Handle;
 use multihop_core::{DropCause, FlowId, NodeId};
 
-/// A node's part in multicast groups.
+/// Membership of a node in multicast groups.
 #[derive(Debug, Default)]
 pub(super) struct Multicast {
-    /// Receives these groups.
+    /// Groups that the node receives.
     joined: Vec<Membership>,
-    /// Sends the group-addressed frames of this node's packets; none if the node does so itself.
+    /// Node that relays this node's multicast packets as group-addressed frames; none if the node sends them
+    /// itself.
     relay: Option<NodeId>,
 }
 
-/// A group that a node receives.
+/// Group that a node receives.
 #[derive(Clone, Copy, Debug)]
 struct Membership {
-    /// The flow that sends for the group.
+    /// Flow that sends for the group.
     sender: FlowId,
-    /// The flow of which the node is the receiver.
+    /// Flow whose receiver is the node.
     flow: FlowId,
-    /// The node whose group-addressed frames are meant.
+    /// Node whose group-addressed frames are received.
     from: NodeId,
 }
 
 impl Stack {
-    /// Multicast packets of this node go to that one, which sends them to the group.
+    /// Sets the relay, which sends this node's multicast packets to the group.
     pub fn relay_multicast_by(&mut self, relay: Option<NodeId>) {
         self.multicast.relay = relay;
     }
 
-    /// Receives what `from` sends to the multicast group of `sender`, as the receiver of `flow`.
+    /// Joins the multicast group of flow `sender`, whose frames come from `from`, as the receiver of `flow`.
     pub fn join_group(&mut self, sender: FlowId, flow: FlowId, from: NodeId) {
         self.multicast.joined.push(Membership { sender, flow, from });
     }
 
-    /// The flow of which the node is the receiver, of the multicast group of this sender whose frames a node
-    /// sends.
+    /// Flow whose receiver is the node, in the multicast group of `sender` with frames from `from`.
     pub fn receives(&self, sender: FlowId, from: NodeId) -> Option<FlowId> {
         let known = |group: &&Membership| (group.sender, group.from) == (sender, from);
         self.multicast.joined.iter().find(known).map(|group| group.flow)
     }
 
-    /// Puts a multicast packet into the queue: to the relay as a unicast, or to the group.
+    /// Enqueues a multicast packet: for the relay as unicast, or for the group.
     pub(super) fn enqueue_multicast(&mut self, around: &mut StackContext, handle: Handle) {
         let is_own = around.packets.get(handle).packet.source == self.id;
         match self.multicast.relay.filter(|_| is_own) {
@@ -54,7 +54,7 @@ impl Stack {
         }
     }
 
-    /// A relay has a multicast packet: passes it up if it is one of the receivers, and sends it to the group.
+    /// Relays a multicast packet to the group, and passes it up if the relay is a receiver.
     pub(super) fn relay_multicast(&mut self, around: &mut StackContext, handle: Handle) {
         let packet = around.packets.get(handle).packet;
         if let Some(flow) = self.receives(packet.flow, self.id) {

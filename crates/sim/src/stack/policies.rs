@@ -1,10 +1,10 @@
-//! What the schemes do to packets at one output queue of a node, and what they measure there.
+//! Router policies of the schemes at one output queue, and their estimators.
 
 use multihop_core::{Fate, LinkEvent, NodeId, Packet, Report, Span, Time};
 use multihop_link::{Estimator, LinkView, Notice, PhyTimes, QueueEvent, RouterPolicy, Verdict};
 use std::sync::Arc;
 
-/// What is done to the packets of one scheme, and what is measured for that.
+/// Router policy of one scheme, with the estimators that it uses.
 struct Router {
     policy: Box<dyn RouterPolicy>,
     estimators: Vec<Box<dyn Estimator>>,
@@ -18,19 +18,19 @@ impl Router {
     }
 }
 
-/// The policies of all schemes at one queue.
+/// Policies of all schemes at one queue.
 pub struct Policies {
-    /// By scheme; empty if none does anything here.
+    /// Policies by scheme; empty if no scheme has one here.
     routers: Vec<Option<Router>>,
-    /// By flow.
+    /// Scheme of each flow.
     scheme_of: Arc<[usize]>,
-    /// Bytes that wait in the queue.
+    /// Number of bytes in the queue.
     queue_bytes: u64,
 }
 
 impl Policies {
-    /// What the schemes do at a queue, by scheme. Without `phy` there is no MAC behind it that estimators
-    /// could watch.
+    /// Creates the policies at a queue, by scheme. Without `phy` there is no MAC behind the queue for
+    /// estimators to observe.
     pub fn new(
         by_scheme: Vec<Option<Box<dyn RouterPolicy>>>,
         phy: Option<&PhyTimes>,
@@ -48,28 +48,28 @@ impl Policies {
         Policies { routers, scheme_of, queue_bytes: 0 }
     }
 
-    /// Does no scheme do anything here?
+    /// Whether no scheme has a policy here.
     pub fn is_empty(&self) -> bool {
         self.routers.is_empty()
     }
 
-    /// A packet of this size has entered the queue, for this next hop; for none, if it is a broadcast.
+    /// Reports a packet of this size that entered the queue for this next hop; none for a broadcast.
     pub fn entered(&mut self, now: Time, next_hop: Option<NodeId>, size: u32) {
         self.queue_bytes += u64::from(size);
         self.backlog(now, next_hop, i64::from(size));
     }
 
-    /// A packet of this size has left the queue to be sent.
+    /// Reports a packet of this size that was dequeued to be sent.
     pub fn taken(&mut self, size: u32) {
         self.queue_bytes -= u64::from(size);
     }
 
-    /// A packet that was taken has been sent, or was given up or discarded.
+    /// Reports a dequeued packet that was sent, given up or discarded.
     pub fn done(&mut self, now: Time, next_hop: Option<NodeId>, size: u32) {
         self.backlog(now, next_hop, -i64::from(size));
     }
 
-    /// A packet was removed from the queue, and will not be sent.
+    /// Reports a packet that was removed from the queue and will not be sent.
     pub fn removed(&mut self, now: Time, next_hop: Option<NodeId>, size: u32) {
         self.taken(size);
         self.done(now, next_hop, size);
@@ -82,7 +82,7 @@ impl Policies {
         }
     }
 
-    /// Asks the policy of the packet's scheme, if there is one, and marks if it says so.
+    /// Asks the policy of the packet's scheme, if there is one, and marks the packet on its verdict.
     pub fn consult(
         &mut self,
         now: Time,
@@ -103,7 +103,7 @@ impl Policies {
         verdict
     }
 
-    /// What the policy of the packet's scheme, if there is one, adds to the back-off before its frame.
+    /// Addition to the back-off before the packet's frame by the policy of its scheme.
     pub fn extra_backoff(&self, packet: &Packet) -> Span {
         if self.is_empty() {
             return Span::ZERO;
@@ -113,7 +113,7 @@ impl Policies {
         router.map_or(Span::ZERO, |router| router.policy.extra_backoff(packet))
     }
 
-    /// Reports to the policies of other schemes that a packet passes the queue.
+    /// Reports a packet that passes the queue to the policies of other schemes.
     pub fn report_other(&mut self, now: Time, packet: &Packet, event: QueueEvent) {
         if self.is_empty() {
             return;
@@ -127,7 +127,7 @@ impl Policies {
         }
     }
 
-    /// Something happened at what the queue leads to.
+    /// Reports a link event of the MAC behind the queue.
     pub fn on_link(&mut self, event: &LinkEvent) {
         for router in self.routers.iter_mut().flatten() {
             router.estimators.iter_mut().for_each(|estimator| estimator.on_link(event));
@@ -140,7 +140,7 @@ impl Policies {
         }
     }
 
-    /// What an estimator has to say of the node's links in its next ACK.
+    /// Report of an estimator about the node's links for its next ACK.
     pub fn report(&self, now: Time) -> Option<Report> {
         let mut estimators = self.routers.iter().flatten().flat_map(|router| &router.estimators);
         estimators.find_map(|estimator| estimator.report(now))
@@ -153,7 +153,7 @@ impl Policies {
         }
     }
 
-    /// What one of the policies has to signal now, with the scheme that it is of.
+    /// Next notice of a policy that is due, with the number of its scheme.
     pub fn poll_notice(&mut self, now: Time) -> Option<(usize, Notice)> {
         self.routers.iter_mut().enumerate().find_map(|(scheme, router)| {
             let policy = &mut router.as_mut()?.policy;
@@ -162,12 +162,12 @@ impl Policies {
         })
     }
 
-    /// When one of the policies wants to signal something next.
+    /// Time of the next notice of a policy.
     pub fn next_notice(&self) -> Option<Time> {
         self.routers.iter().flatten().filter_map(|router| router.policy.next_notice()).min()
     }
 
-    /// The node was off, and begins anew.
+    /// Resets the policies after the node was off.
     pub fn restart(&mut self, now: Time) {
         self.routers.iter_mut().flatten().for_each(|router| router.policy.on_restart(now));
     }

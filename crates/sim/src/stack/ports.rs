@@ -1,6 +1,6 @@
-//! Output ports onto wires: each has a queue of its own, and sends one packet after the other.
+//! Output ports onto wires: each has its own queue and sends one packet after the other.
 
-use super::backlogged::Output;
+use super::backlogged::OutputQueue;
 use super::{Policies, Stack, StackContext};
 use crate::agenda::{Lane, Slot};
 use crate::config::WireConfig;
@@ -8,23 +8,23 @@ use crate::slab::Handle;
 use multihop_core::{DropCause, Dropped, Dscp, Interval, LinkEvent, NodeId, Rate, Span, Time};
 use multihop_link::{Arrival, Hop, InterfaceQueue, QueueEvent, Queued, Verdict};
 
-/// Where packets leave a node over a wire.
+/// Output port of a node onto a wire.
 pub struct Port {
-    /// Index of the wire.
+    /// Number of the wire.
     wire: u32,
     peer: NodeId,
     rate: Rate,
     queue: InterfaceQueue<Handle>,
-    /// The packet that is being sent, and since when.
+    /// Packet being sent, and the start of its transmission.
     sending: Option<(Time, Handle)>,
-    /// When its last bit has left.
+    /// Slot for the end of the transmission.
     sent: Slot,
     policies: Policies,
 }
 
 impl Port {
-    /// An idle port onto the wire of this index; `policies` are what the schemes do to packets that leave by
-    /// it, `salt` that of its queue.
+    /// Creates an idle port onto the wire with this number. `policies` are the schemes' policies at its
+    /// queue, `salt` is that of its queue.
     pub fn new(wire: u32, config: &WireConfig, policies: Policies, sent: Slot, salt: u64) -> Port {
         Port {
             wire,
@@ -37,31 +37,31 @@ impl Port {
         }
     }
 
-    /// Since when the packet is being sent that is being sent now.
+    /// Start of the transmission in progress.
     pub fn sending_since(&self) -> Option<Time> {
         self.sending.map(|(since, _)| since)
     }
 
-    /// Packets that wait, with the one that is being sent.
+    /// Number of packets in the queue, plus the one being sent.
     pub(super) fn held(&self) -> usize {
         self.queue.len() + usize::from(self.sending.is_some())
     }
 }
 
 impl Stack {
-    /// Adds a port; those of a node come in the order of their peers. Returns its index.
+    /// Adds a port; ports are added in the order of their peers. Returns its index.
     pub fn add_port(&mut self, port: Port) -> u32 {
         debug_assert!(self.ports.last().is_none_or(|last| last.peer < port.peer));
         self.ports.push(port);
         (self.ports.len() - 1) as u32
     }
 
-    /// A port.
+    /// Port with this index.
     pub fn port(&self, index: u32) -> &Port {
         &self.ports[index as usize]
     }
 
-    /// Packets in the queue in which packets for this next hop wait.
+    /// Length of the queue for packets to this next hop.
     pub fn queue_towards(&self, next_hop: Option<NodeId>) -> usize {
         match next_hop.and_then(|peer| self.port_towards(peer)) {
             Some(port) => self.ports[port].queue.len(),
@@ -69,23 +69,28 @@ impl Stack {
         }
     }
 
-    /// The port that leads to a neighbour, if one does.
+    /// Port that leads to a neighbour, if any.
     pub(super) fn port_towards(&self, peer: NodeId) -> Option<usize> {
         self.ports.binary_search_by_key(&peer, |port| port.peer).ok()
     }
 
-    /// The queue in which packets for this destination and with this codepoint wait.
-    pub(super) fn output_towards(&self, around: &StackContext, destination: NodeId, dscp: Dscp) -> Output {
-        let radio = Output::Radio(self.category(dscp));
+    /// Output queue for packets to this destination with this DSCP.
+    pub(super) fn output_towards(
+        &self,
+        around: &StackContext,
+        destination: NodeId,
+        dscp: Dscp,
+    ) -> OutputQueue {
+        let radio = OutputQueue::Radio(self.category(dscp));
         if self.ports.is_empty() || destination == NodeId::BROADCAST {
             return radio;
         }
         let next_hop = around.network.routes.next_hop(self.id, destination);
-        next_hop.and_then(|peer| self.port_towards(peer)).map_or(radio, Output::Wire)
+        next_hop.and_then(|peer| self.port_towards(peer)).map_or(radio, OutputQueue::Wire)
     }
 
-    /// Puts a packet into the queue of a port, if the policy lets it and there is room, and sends it if the
-    /// wire is free.
+    /// Enqueues a packet at a port, if the policy admits it and there is room, and sends it if the wire is
+    /// free.
     pub(super) fn admit_to_wire(&mut self, around: &mut StackContext, port: usize, handle: Handle) {
         let now = around.now;
         let packet = &mut around.packets.get_mut(handle).packet;
@@ -107,7 +112,7 @@ impl Stack {
         self.note_queue(around, port);
     }
 
-    /// The node is switched off: what its ports are sending is lost, and they begin nothing.
+    /// Stops the ports of a node that is switched off: packets being sent are lost.
     pub(super) fn stop_wires(&mut self, around: &mut StackContext) {
         for port in 0..self.ports.len() {
             if let Some((_, handle)) = self.ports[port].sending.take() {
@@ -120,7 +125,7 @@ impl Stack {
         }
     }
 
-    /// The node is on again: its ports go on with what waits.
+    /// Restarts the ports of a node that is switched on: they continue with their queues.
     pub(super) fn restart_wires(&mut self, around: &mut StackContext) {
         for port in 0..self.ports.len() {
             self.ports[port].policies.restart(around.now);
@@ -129,7 +134,7 @@ impl Stack {
         }
     }
 
-    /// The last bit of the packet that a port was sending has left; returns it. The next one begins.
+    /// Ends the transmission of a port's packet and returns the packet. The next transmission starts.
     ///
     /// # Panics
     /// If the port was not sending.
@@ -147,7 +152,7 @@ impl Stack {
         handle
     }
 
-    /// A packet came over a wire. While the node is off it is lost, and that is no link event either.
+    /// Handles a packet that arrived over a wire. While the node is off it is lost without a link event.
     pub fn on_wire_arrival(&mut self, around: &mut StackContext, handle: Handle) {
         if self.off {
             let packet = around.packets.remove(handle).packet;
@@ -158,7 +163,7 @@ impl Stack {
         self.pass_up(around, handle);
     }
 
-    /// Begins to send the head of the line, if there is one that the policy lets pass.
+    /// Starts to send the first packet in the queue that the policy admits.
     fn send_next(&mut self, around: &mut StackContext, port: usize) {
         let now = around.now;
         loop {
@@ -182,7 +187,7 @@ impl Stack {
             }
             let bytes = u64::from(around.packets.get(handle).packet.size);
             let port = &mut self.ports[port];
-            // However fast the wire is: what follows from a packet's end must not happen at its beginning.
+            // At least 1 ns on any wire, so that the effects of a packet's end follow its start.
             let duration = port.rate.span_of_bytes(bytes).max(Span::from_ns(1));
             port.sending = Some((now, handle));
             around.agenda.arm(port.sent, now + duration, Lane::WireSent);
@@ -195,7 +200,7 @@ impl Stack {
         around.record.wire_queue(port.wire, port.queue.len(), around.now);
     }
 
-    /// What the queue of a port lost is lost for this cause.
+    /// Drops the packets that the queue discipline of a port removed, for this cause.
     fn lose_queued_at_port(&mut self, around: &mut StackContext, port: usize, cause: DropCause) {
         while let Some(lost) = self.ports[port].queue.poll_lost() {
             let size = around.packets.get(lost).packet.size;
@@ -205,8 +210,8 @@ impl Stack {
         }
     }
 
-    /// A packet is lost at a port. Only the policies there hear of it: the link events of the node are those
-    /// of its MAC.
+    /// Drops a packet at a port. Only the policies there are notified: link events of the node are those of
+    /// its MAC.
     fn lose_at_port(&mut self, around: &mut StackContext, port: usize, handle: Handle, cause: DropCause) {
         let packet = around.packets.remove(handle).packet;
         around.record.dropped(self.id, &packet, cause, around.now);

@@ -1,26 +1,26 @@
-//! The interface queues of a radio: one, or one for each access category.
+//! Interface queues of a radio: one, or one for each access category.
 
 use super::interface_queue::Waiting;
 use multihop_core::{NodeId, Span};
 use multihop_dot11::AccessCategory;
 use multihop_link::{AirtimeLimits, Discipline, InterfaceQueue};
 
-/// The queues of a radio, of one discipline and one limit.
+/// Queues of a radio, with the same discipline and limit.
 #[derive(Debug)]
 pub struct Queues {
-    /// Of best effort, or of everything.
+    /// Queue of best effort, or of all packets.
     first: InterfaceQueue<Waiting>,
-    /// Of the other categories; none if there is one queue.
+    /// Queues of the other categories; empty with a single queue.
     others: Vec<(AccessCategory, InterfaceQueue<Waiting>)>,
 }
 
 impl Queues {
-    /// One queue for everything. `salt` decides which flows share a line, where they do.
+    /// Creates a single queue. `salt` selects the hash of flows to sub-queues, where the discipline has them.
     pub fn single(discipline: &Discipline, limit: usize, salt: u64) -> Queues {
         Queues { first: InterfaceQueue::new(discipline, limit, salt), others: Vec::new() }
     }
 
-    /// One for each access category.
+    /// Creates a queue for each access category.
     pub fn by_category(discipline: &Discipline, limit: usize, salt: u64) -> Queues {
         let others =
             AccessCategory::ALL.into_iter().filter(|category| *category != AccessCategory::BestEffort);
@@ -28,12 +28,12 @@ impl Queues {
         Queues { others: made.collect(), ..Queues::single(discipline, limit, salt) }
     }
 
-    /// Is there one for each category?
-    pub(super) fn differentiate(&self) -> bool {
+    /// Whether each category has its own queue.
+    pub(super) fn has_categories(&self) -> bool {
         !self.others.is_empty()
     }
 
-    /// That of a category.
+    /// Queue of a category.
     #[inline]
     pub(super) fn of(&self, category: AccessCategory) -> &InterfaceQueue<Waiting> {
         if category == AccessCategory::BestEffort {
@@ -43,7 +43,7 @@ impl Queues {
         others.find(|(other, _)| *other == category).map_or(&self.first, |(_, queue)| queue)
     }
 
-    /// The same, to change it.
+    /// Queue of a category, to be changed.
     #[inline]
     pub(super) fn of_mut(&mut self, category: AccessCategory) -> &mut InterfaceQueue<Waiting> {
         if category == AccessCategory::BestEffort {
@@ -53,13 +53,13 @@ impl Queues {
         others.find(|(other, _)| *other == category).map_or(&mut self.first, |(_, queue)| queue)
     }
 
-    /// What the hardware holds of them is limited from now on.
+    /// Limits the airtime that the hardware holds of their packets.
     pub fn limit_airtime(&mut self, limits: AirtimeLimits) {
         self.first.limit_airtime(limits);
         self.others.iter_mut().for_each(|(_, queue)| queue.limit_airtime(limits));
     }
 
-    /// Each knows what the hardware holds of the others.
+    /// Lets each queue know the airtime that the hardware holds of the others.
     pub(super) fn share_pending(&mut self) {
         if self.others.is_empty() {
             return;
@@ -70,13 +70,13 @@ impl Queues {
         }
     }
 
-    /// Packets in all of them.
+    /// Number of packets in all queues.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.first.len() + self.others.iter().map(|(_, queue)| queue.len()).sum::<usize>()
     }
 
-    /// Removes what waits for a next hop and hands it to `removed`.
+    /// Removes the packets for a next hop, and passes each to `removed`.
     pub(super) fn purge(&mut self, peer: NodeId, mut removed: impl FnMut(Waiting)) {
         for queue in std::iter::once(&mut self.first).chain(self.others.iter_mut().map(|(_, queue)| queue)) {
             queue.purge(|waiting| waiting.peer == Some(peer), &mut removed);

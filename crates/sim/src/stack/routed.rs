@@ -1,35 +1,36 @@
-//! A stack whose routes come from a routing protocol.
+//! Stack with a routing protocol.
 
 use super::{Stack, StackContext};
 use crate::agenda::{Agenda, Lane, Slot};
-use crate::message::Message;
+use crate::datagram::Datagram;
+use crate::packet_content::PacketContent;
 use crate::record::Recorder;
 use crate::routing::{
-    self, Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent, SourceRoute, next_on,
-    source_route_bytes,
+    Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent, next_on, source_route_bytes,
 };
 use crate::slab::{Handle, Slab};
+use crate::source_route::SourceRoute;
 use multihop_core::{DropCause, FlowId, NodeId, Time};
 
-/// A routing protocol at a node.
+/// Routing protocol of a node.
 pub(super) struct Agent {
     protocol: Box<dyn RoutingAgent>,
     timer: Slot,
-    /// It wants to know what is for others.
+    /// Whether the protocol overhears frames for other nodes.
     listens: bool,
-    /// It was called and not yet asked what it wants.
+    /// Whether the protocol was called and not yet polled.
     pub(super) pending: bool,
 }
 
 impl Agent {
-    /// Where packets for this destination go at present.
+    /// Next hop towards this destination in the present routing table.
     pub(super) fn next_hop(&self, destination: NodeId) -> Option<NodeId> {
         self.protocol.next_hop(destination)
     }
 }
 
 impl Stack {
-    /// Routes come from this protocol from now on.
+    /// Installs a routing protocol.
     pub fn route_by(&mut self, protocol: Box<dyn RoutingAgent>, timer: Slot, agenda: &mut Agenda) {
         if let Some(at) = protocol.next_timer() {
             agenda.arm(timer, at, Lane::Upper);
@@ -38,12 +39,12 @@ impl Stack {
         self.agent = Some(Agent { listens: protocol.listens(), protocol, timer, pending: false });
     }
 
-    /// The protocol's time has come.
+    /// Handles the protocol's timer.
     pub fn on_routing_timer(&mut self, now: Time) {
         self.call(|protocol| protocol.on_timer(now));
     }
 
-    /// The protocol learns that the MAC gave a packet up. Returns whether others are stranded with it.
+    /// Reports a packet that the MAC gave up. Returns whether other packets are stranded with it.
     pub(super) fn report_failure(
         &mut self,
         now: Time,
@@ -54,9 +55,13 @@ impl Stack {
         record: &mut Recorder,
     ) -> bool {
         let entry = packets.get(handle);
-        let message = if entry.packet.is_routing() { packets.routing_message(handle) } else { None };
+        let message = if entry.packet.is_routing() {
+            packets.content(handle).and_then(PacketContent::routing)
+        } else {
+            None
+        };
         let what = match (message, entry.passed_on) {
-            (None, false) => GivenUp::Packet(packets.routed(handle)),
+            (None, false) => GivenUp::Packet(RoutedPacket::new(packets, handle)),
             (Some(message), false) => GivenUp::Message(message.clone()),
             (Some(_), true) => GivenUp::MessageArrived,
             (None, true) => GivenUp::Arrived {
@@ -76,12 +81,12 @@ impl Stack {
         self.call(|protocol| protocol.on_link_failure(now, peer, breaks, what)).unwrap_or(false)
     }
 
-    /// The protocol is given a packet whose link broke while it waited.
+    /// Returns a packet whose link broke while it waited to the protocol.
     pub(super) fn return_to_agent(&mut self, now: Time, packet: RoutedPacket) {
         self.call(|protocol| protocol.on_stranded(now, packet));
     }
 
-    /// A neighbour sent DATA to another node.
+    /// Reports DATA that a neighbour sent to another node.
     #[inline]
     pub fn on_overheard(
         &mut self,
@@ -94,13 +99,13 @@ impl Stack {
         if let Some(agent) = self.agent.as_mut().filter(|agent| agent.listens) {
             let packet = &packets.get(handle).packet;
             let what = if packet.is_routing() {
-                packets.routing_message(handle).map(Overheard::Message)
+                packets.content(handle).and_then(PacketContent::routing).map(Overheard::Message)
             } else {
                 packets.route(handle).map(|route| Overheard::Packet(packet.source, route))
             };
             let Some(what) = what else { return };
             agent.protocol.on_overheard(now, from, what);
-            // Other frames may end at this instant: whatever the protocol wants comes after them.
+            // Other frames may end at this instant: requested actions follow them.
             if let Some(at) = agent.protocol.next_timer() {
                 agenda.arm(agent.timer, at.max(now), Lane::Upper);
             }
@@ -113,12 +118,12 @@ impl Stack {
         Some(what(agent.protocol.as_mut()))
     }
 
-    /// A message of the protocol came from a neighbour.
-    pub(super) fn take_routing(&mut self, now: Time, from: NodeId, message: &routing::Message) {
+    /// Passes a message from a neighbour to the protocol.
+    pub(super) fn take_routing(&mut self, now: Time, from: NodeId, message: &Datagram) {
         self.call(|protocol| protocol.on_message(now, from, message));
     }
 
-    /// Does what the protocol asks for, and arms its timer. Returns whether there was anything to ask for.
+    /// Performs the protocol's requested actions, and arms its timer. Returns whether there were any.
     pub(super) fn serve_agent(&mut self, around: &mut StackContext) -> bool {
         let Some(agent) = self.agent.as_mut().filter(|agent| agent.pending) else { return false };
         let Some(action) = agent.protocol.poll(around.now) else {
@@ -144,15 +149,15 @@ impl Stack {
     }
 
     /// Sends a message to a neighbour, or to all.
-    fn say(&mut self, around: &mut StackContext, message: routing::Message, size: u32, to: NodeId) {
-        self.send_control(around, FlowId::ROUTING, Message::Routing(message), size, to);
+    fn say(&mut self, around: &mut StackContext, message: Datagram, size: u32, to: NodeId) {
+        self.send_control(around, FlowId::ROUTING, PacketContent::Routing(message), size, to);
     }
 
-    /// As [`Stack::enqueue`], but what has no route is the protocol's to hold.
+    /// Variant of [`Stack::enqueue`] that returns packets without a route to the protocol.
     pub(super) fn enqueue_routed(&mut self, around: &mut StackContext, handle: Handle) {
         let packet = around.packets.get(handle).packet;
         let along = around.packets.route(handle).cloned();
-        // A source route may lead past the packet's source: the node that wrote it knew that.
+        // A source route may pass the packet's source: the node that wrote it knew that.
         let loops = packet.hops > 0 && packet.source == self.id && along.is_none();
         if loops || packet.hops >= around.network.hop_limit {
             self.lose(around.now, handle, DropCause::HopLimit, around.packets, around.record);
@@ -168,13 +173,13 @@ impl Stack {
             Some(NextHop::Neighbour(peer)) => self.admit(around, handle, peer),
             Some(NextHop::Along(route)) => self.send_along(around, handle, route),
             None => {
-                let packet = around.packets.routed(handle);
+                let packet = RoutedPacket::new(around.packets, handle);
                 self.call(|protocol| protocol.on_no_route(around.now, packet));
             }
         }
     }
 
-    /// Writes a source route into a packet, which is as much longer, and sends it.
+    /// Writes a source route into a packet, which becomes longer, and sends it.
     fn send_along(&mut self, around: &mut StackContext, handle: Handle, route: SourceRoute) {
         let bytes = |route: &SourceRoute| source_route_bytes(&route.nodes);
         let before = around.packets.route(handle).map_or(0, bytes);

@@ -1,20 +1,20 @@
-//! Frames on the air: what leaves its transmitter, which listeners it reaches, and when it is over.
+//! Frames on the air: transmission, arrival at listeners, and end.
 
 use super::World;
 use crate::agenda::{Lane, Slot};
 use crate::mac::{Context, Mac, Reservation};
 use crate::medium::{Finished, Frame, Group, Link, NodeOrder, Reception, Wavefront};
 use crate::node::{Node, at_listener, at_node, in_node, settle};
-use crate::outages::Sent;
+use crate::outages::TransmittedPart;
 use crate::stack::Network;
 use multihop_core::{DropCause, Span};
 
-/// Whom a bit of a frame reaches at this instant: all listeners, or those at these places among the links of
-/// its sender.
+/// Listeners that a bit of a frame reaches at this instant: all, or those at these indices of the sender's
+/// links.
 pub(super) type Reached<'f> = Option<&'f [(Span, u32)]>;
 
 impl World {
-    /// A frame's first bit reaches its listeners; with delays by distance, some of them.
+    /// Starts a frame at its listeners; with delays by distance, at some of them.
     pub(super) fn air_starts(&mut self, slot: Slot, row: u32) {
         if self.wavefronts.is_some() {
             return self.with_wavefront(row, |world, wavefront| world.wavefront_starts(slot, row, wavefront));
@@ -25,7 +25,7 @@ impl World {
         }
     }
 
-    /// What depends on how far the frame has come of the sender that lies in this row.
+    /// Calls a handler with the wavefront of the sender in this row.
     #[inline(never)]
     fn with_wavefront(&mut self, row: u32, what: impl FnOnce(&mut World, &mut Wavefront)) {
         let Some(mut wavefronts) = self.wavefronts.take() else { return };
@@ -48,13 +48,13 @@ impl World {
         }
     }
 
-    /// A frame begins at its sender; whether there is anything of it.
+    /// Starts a frame at its sender; returns whether anything is transmitted.
     #[inline]
     fn leaves(&mut self, slot: Slot, row: u32, frame: &Frame, wavefront: Option<&mut Wavefront>) -> bool {
         self.agenda.arm(Slot(slot.0 + 1), frame.end(), Lane::AirEnd);
         if self.nodes[row as usize].radio.is_off() {
-            self.outages.note(frame.from.0, Sent::Nothing);
-            self.book_unsent(frame, row);
+            self.outages.set_part(frame.from.0, TransmittedPart::Nothing);
+            self.count_unsent(frame, row);
             return false;
         }
         self.listeners.refresh(frame.from, wavefront, self.now);
@@ -64,7 +64,8 @@ impl World {
         true
     }
 
-    /// A frame's first bit comes. `ALL` says that it reaches all listeners, which is compiled apart.
+    /// Starts a frame at the listeners reached. `ALL` is whether it reaches all listeners; each case is
+    /// compiled separately.
     fn signal_starts<const ALL: bool>(&mut self, frame: &Frame, reached: Reached) {
         let reached = reached.filter(|_| !ALL);
         let by_pairs = self.timing.collisions.are_by_pairs();
@@ -88,8 +89,7 @@ impl World {
         }
     }
 
-    /// In a network that is larger than caches, looks at all listeners at once, so that they come from memory
-    /// side by side and not one after the other.
+    /// In a network larger than the caches, reads all listeners first, so that memory accesses overlap.
     #[inline]
     fn fetch(&self, links: &[Link]) {
         if self.nodes.len() >= NodeOrder::LARGE {
@@ -106,7 +106,7 @@ impl World {
         std::hint::black_box(looks.fold(0, std::ops::BitXor::bitxor));
     }
 
-    /// A frame's last bit reaches its listeners; with delays by distance, some of them.
+    /// Ends a frame at its listeners; with delays by distance, at some of them.
     pub(super) fn air_ends(&mut self, slot: Slot, row: u32) {
         if self.wavefronts.is_some() {
             return self.with_wavefront(row, |world, wavefront| world.wavefront_ends(slot, row, wavefront));
@@ -114,12 +114,12 @@ impl World {
         let frame = self.nodes[row as usize].mac.take_off_air();
         self.arrives(&frame, None);
         self.log_sent(&frame);
-        self.outages.note(frame.from.0, Sent::Whole);
+        self.outages.set_part(frame.from.0, TransmittedPart::Whole);
         self.is_over_for_all(&frame);
         self.sent(row, &frame);
     }
 
-    /// A frame is over at all listeners. If it was for the receivers of a multicast flow, it is lost at those
+    /// Handles a frame that has ended at all listeners. A frame for a multicast group is lost at receivers
     /// that did not decode it.
     #[inline]
     fn is_over_for_all(&mut self, frame: &Frame) {
@@ -134,7 +134,7 @@ impl World {
     fn wavefront_ends(&mut self, slot: Slot, row: u32, wavefront: &mut Wavefront) {
         let from = self.nodes[row as usize].mac.id().0;
         let Some(at_sender) = wavefront.frame().copied() else {
-            self.outages.note(from, Sent::Whole); // there was nothing of this one
+            self.outages.set_part(from, TransmittedPart::Whole); // this frame was never transmitted
             let frame = self.nodes[row as usize].mac.take_off_air();
             self.is_over_for_all(&frame);
             return self.sent(row, &frame);
@@ -144,7 +144,7 @@ impl World {
         let broadcast = frame.packet.filter(|_| frame.to.is_none());
         if self.now == at_sender.end() {
             self.log_sent(&frame);
-            // The sender is done with a broadcast now, the medium is not.
+            // The sender has finished a broadcast now, the medium has not.
             if let (Some(packet), Some(frame)) = (broadcast, wavefront.frame()) {
                 frame.packet = Some(self.packets.copy(packet));
             }
@@ -160,26 +160,26 @@ impl World {
         if let Some(packet) = over.packet.filter(|_| over.to.is_none()) {
             self.packets.remove(packet);
         }
-        self.outages.note(from, Sent::Whole);
+        self.outages.set_part(from, TransmittedPart::Whole);
     }
 
-    /// As much of a frame as was sent arrives.
+    /// Ends the transmitted part of a frame at the listeners reached.
     fn arrives(&mut self, frame: &Frame, reached: Reached) {
         let sent = self.outages.sent(frame.from.0);
-        if sent == Sent::Nothing {
+        if sent == TransmittedPart::Nothing {
             return;
         }
-        let is_plain = reached.is_none() && sent == Sent::Whole && self.air_log.is_none();
+        let is_plain = reached.is_none() && sent == TransmittedPart::Whole && self.air_log.is_none();
         match (is_plain, self.record.causes.are_known()) {
             (true, false) => self.signal_ends::<true, false>(frame, None, false),
             (true, true) => self.signal_ends::<true, true>(frame, None, false),
-            (false, _) => self.signal_ends::<false, true>(frame, reached, sent == Sent::Cut),
+            (false, _) => self.signal_ends::<false, true>(frame, reached, sent == TransmittedPart::Cut),
         }
     }
 
-    /// The same, at the listeners; whether the frame was cut. `PLAIN` says that it is whole, reaches all of
-    /// them, and no capture records it; `KNOWN` that it may have to be known why frames are lost. Each is
-    /// compiled apart.
+    /// Ends a frame at the listeners; returns whether it was truncated. `PLAIN`: the frame is whole, reaches
+    /// all of them, and no capture records it. `KNOWN`: causes of losses may be determined. Each case is
+    /// compiled separately.
     fn signal_ends<const PLAIN: bool, const KNOWN: bool>(
         &mut self,
         frame: &Frame,
@@ -200,7 +200,7 @@ impl World {
         let kept = KNOWN && (PLAIN || self.record.causes.are_known());
         let wanted = frame.to.filter(|_| kept).map_or(u32::MAX, |to| to.0);
         let (mut is_there, mut lost) = (false, None);
-        let mut navs = self.frame_log.as_deref_mut().filter(|_| KNOWN).map(|log| log.ends(frame));
+        let mut navs = self.frame_log.as_deref_mut().filter(|_| KNOWN).map(|log| log.navs_of(frame));
         for index in 0..reached.map_or(links.len(), <[_]>::len) {
             let mut link = &links[reached.map_or(index, |places| places[index].1 as usize)];
             let without_checksum;
@@ -220,7 +220,7 @@ impl World {
             if finished.reception == Reception::Decoded
                 && let Some(log) = self.air_log.as_mut().filter(|_| !PLAIN)
             {
-                log.heard(frame, link, node.radio.arrived());
+                log.received(frame, link, node.radio.arrived());
             }
             if kept && link.to == wanted {
                 is_there = true;
@@ -246,29 +246,29 @@ impl World {
             }
         }
         if kept && is_there {
-            self.book_end(frame, lost);
+            self.record_end(frame, lost);
         }
     }
 
-    /// A frame is over at its receiver, which may not have decoded it.
-    fn book_end(&mut self, frame: &Frame, lost: Option<(Link, Finished)>) {
+    /// Records the end of a frame at its receiver, decoded or not.
+    fn record_end(&mut self, frame: &Frame, lost: Option<(Link, Finished)>) {
         if let Some((link, finished)) = lost {
-            self.book_loss(frame, &link, finished);
+            self.count_loss(frame, &link, finished);
         }
         self.frame_ended(frame, lost.is_some());
     }
 
-    /// A frame is over at its listeners.
+    /// Logs a frame that has ended at its listeners.
     #[inline(never)]
     fn log_end(&mut self, frame: &Frame) {
         let at_head = || self.nodes[self.order.of(frame.from)].mac.access(frame).packet;
         let packet = frame.packet.or_else(at_head);
         if let Some(log) = &mut self.air_log {
-            log.frame_ends(frame, packet, &self.packets, &self.loads, &self.record.outcomes);
+            log.frame_ended(frame, packet, &self.packets, &self.loads, &self.record.outcomes);
         }
     }
 
-    /// A sender's frame is over at itself.
+    /// Ends a frame at its sender.
     fn sent(&mut self, row: u32, frame: &Frame) {
         at_node!(self, row, self.now, |mac, ctx| {
             let alone = mac.sends_by_itself();
@@ -292,14 +292,14 @@ impl World {
     #[inline(never)]
     fn log_to_air(&mut self, frame: &Frame) {
         if let Some(log) = &mut self.air_log
-            && self.outages.sent(frame.from.0) != Sent::Nothing
+            && self.outages.sent(frame.from.0) != TransmittedPart::Nothing
         {
             log.sent(frame);
         }
     }
 }
 
-/// A signal ends at a station that it may concern.
+/// Ends a signal at a station that may be involved.
 #[inline(never)]
 fn signal_ends_at(mac: &mut Mac, ctx: &mut Context, frame: &Frame, finished: Finished, network: &Network) {
     let reaches_above = mac.on_signal_end(ctx, frame, finished);

@@ -1,4 +1,4 @@
-//! What a run is made of before it begins: slots of the agenda, nodes with their stacks, routing agents.
+//! Construction of a run: slots of the agenda, nodes with their stacks, routing agents.
 
 use super::mpdus::MpduEnds;
 use super::purpose::Purpose;
@@ -19,15 +19,15 @@ use multihop_schemes::SenderStation;
 use multihop_transport::Endpoint;
 use std::sync::Arc;
 
-/// The slots, as they are given out: first those that each node has, by number of nodes.
+/// Slots of the agenda, in the order of assignment: first those of each node, by node number.
 pub(super) struct SlotPlan {
     pub(super) owners: Vec<u32>,
-    /// What those are for that follow.
+    /// Purposes of the further slots.
     pub(super) further: Vec<Purpose>,
 }
 
 impl SlotPlan {
-    /// With the slots of this many nodes.
+    /// Creates the plan with the slots of this number of nodes.
     pub(super) fn new(nodes: u32) -> SlotPlan {
         let owners = (0..nodes).flat_map(|node| [node; Purpose::OF_NODE as usize]).collect();
         SlotPlan { owners, further: Vec::new() }
@@ -40,8 +40,8 @@ impl SlotPlan {
     }
 }
 
-/// What the schemes do at one queue of a node, the one that is called so. `egress` has the run's seed; each
-/// scheme has one with a seed of its own.
+/// Creates the policies of the schemes at the queue `queue` of a node. `egress` has the run's seed; each
+/// scheme gets one with a seed of its own.
 pub(super) fn policies_at(
     config: &Config,
     node: NodeId,
@@ -59,12 +59,12 @@ pub(super) fn policies_at(
     Policies::new(by_scheme.collect(), phy, scheme_of.clone())
 }
 
-/// What decides which flows share a line of the queue of a node that is called so.
+/// Salt of the hash of flows to sub-queues, at the queue `queue` of a node.
 pub(super) fn salt_of(seed: u64, node: NodeId, queue: &str) -> u64 {
     Rng::at(seed, &["node", &node.0.to_string(), "queue", queue]).bits()
 }
 
-/// The nodes with the ends of flows, and where these are.
+/// Creates the nodes with the endpoints of flows; returns the locations of endpoints too.
 pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<Node>, Vec<FlowRoute>) {
     let (phy, scheme_of) = (timing.phy_times(), config.scheme_of());
     let blind_to = routing::blind_to(config);
@@ -83,7 +83,8 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
     (nodes, routes)
 }
 
-/// A node, with what all nodes have alike: airtimes, the scheme of each flow, and what a failed link means.
+/// Creates a node from what all nodes share: airtimes, the scheme of each flow, and the rule of link
+/// failures.
 fn node(
     config: &Config,
     timing: &Timing,
@@ -126,8 +127,8 @@ fn node(
     Node { radio: Radio::new(timing.busy_from, rng), mac, stack: Box::new(stack) }
 }
 
-/// The two ends of a flow, at their nodes, behind those of the flows before. The flows of a multicast group
-/// share the sending end of the first one.
+/// Creates the two endpoints of a flow at their nodes, behind those of earlier flows. The flows of a
+/// multicast group share the sending endpoint of the first one.
 fn ends(
     config: &Config,
     timing: &Timing,
@@ -169,7 +170,7 @@ fn ends(
     if let Some(first) = flow.group {
         let from = config.multicast_sender(flow);
         nodes[flow.source.index()].stack.relay_multicast_by(config.multicast_relay(flow.source));
-        // A station takes group-addressed frames of its own base station alone.
+        // A station accepts group-addressed frames of its own base station only.
         if config.nodes[flow.destination.index()].base.is_none_or(|base| base == from) {
             nodes[flow.destination.index()].stack.join_group(first, id, from);
         }
@@ -177,7 +178,7 @@ fn ends(
     FlowRoute { ends: [receiver, sender] }
 }
 
-/// The routing protocol's agent of each node with its slot; none with static routes.
+/// Creates the routing agent of each node with its slot; none with static routes.
 pub(super) fn routing_agents(config: &Config, plan: &mut SlotPlan) -> Vec<(Box<dyn RoutingAgent>, Slot)> {
     let agents = (0..config.nodes.len() as u32).filter_map(|index| {
         let agent = routing::agent(config, NodeId(index))?;
@@ -192,8 +193,8 @@ fn smallest_datagram(config: &Config) -> u32 {
     saturated.map(|flow| config.schemes[flow.scheme].scheme.segment_size()).min().unwrap_or(1).max(1)
 }
 
-/// Lets the nodes aggregate, if they are to; what their frames carry then, and where each waits for MPDUs, if
-/// it passes them on one by one.
+/// Enables aggregation at the nodes, if configured. Returns the store of aggregates, and where MPDUs are
+/// passed on one by one, the slot of each node for their ends.
 pub(super) fn aggregation(
     config: &Config,
     nodes: &mut [Node],
@@ -214,13 +215,13 @@ pub(super) fn aggregation(
     (loads, mpdu_ends)
 }
 
-/// Slots of the nodes whose router policies may have something to signal.
+/// Slots of the nodes whose router policies may send notices.
 pub(super) fn notices(nodes: &[Node], plan: &mut SlotPlan) -> Vec<(u32, Slot)> {
     let signallers = (0..).zip(nodes).filter(|(_, node)| node.stack.has_policies());
     signallers.map(|(index, _)| (index, plan.add(index, Purpose::Notice(index)))).collect()
 }
 
-/// Radios of one node know each other.
+/// Connects the radios of each node.
 pub(super) fn join_radios(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) {
     let mut joined: Vec<NodeId> =
         config.radios.further.iter().flat_map(|(radio, node)| [*radio, *node]).collect();
@@ -234,7 +235,7 @@ pub(super) fn join_radios(config: &Config, nodes: &mut [Node], plan: &mut SlotPl
     }
 }
 
-/// When nodes that move or are switched change for the first time, with the slots of that.
+/// First changes of nodes that move or are switched, with their slots.
 pub(super) fn changes(
     config: &Config,
     listeners: &mut Listeners,
@@ -253,7 +254,7 @@ pub(super) fn changes(
     changes
 }
 
-/// When each flow begins to offer data.
+/// Time at which each flow starts to offer data.
 pub(super) fn starts(config: &Config, plan: &SlotPlan) -> Vec<(Slot, Time)> {
     let first = (plan.owners.len() - plan.further.len()) as u32;
     let starts = (first..).zip(&plan.further).filter_map(|(slot, purpose)| {
@@ -263,7 +264,7 @@ pub(super) fn starts(config: &Config, plan: &SlotPlan) -> Vec<(Slot, Time)> {
     starts.collect()
 }
 
-/// What is recorded of a run.
+/// Creates the counters of a run.
 pub(super) fn recorder(config: &Config, wires: usize) -> Recorder {
     let from = Time::ZERO + config.warmup;
     let record = Recorder::new(config.nodes.len(), config.flows.len(), from).with_wires(wires);

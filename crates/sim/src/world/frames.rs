@@ -1,35 +1,13 @@
-//! What the frame log sees of the run. It looks on, and changes nothing in it.
+//! Frame log of a run, which observes without changing anything.
 
 use super::World;
-use crate::airlog::AirLog;
-use crate::framelog::FrameLog;
+use crate::logs::FrameLog;
 use crate::medium::Frame;
 use crate::record::DrainedEvents;
 use multihop_core::Port;
 
-/// What is written while a run goes on.
-#[derive(Default)]
-pub struct Logs {
-    /// What every radio sees, as a capture.
-    pub air: Option<AirLog>,
-    /// Every transmission.
-    pub frames: Option<FrameLog>,
-}
-
-impl From<AirLog> for Logs {
-    fn from(log: AirLog) -> Logs {
-        Logs { air: Some(log), frames: None }
-    }
-}
-
-impl From<FrameLog> for Logs {
-    fn from(log: FrameLog) -> Logs {
-        Logs { air: None, frames: Some(log) }
-    }
-}
-
 impl World {
-    /// A frame begins, or would have if the radio of its sender, which lies in this row, were on.
+    /// Logs a frame that begins, or would have begun if the radio of the sender in this row were on.
     pub(super) fn frame_begins(&mut self, frame: &Frame, row: u32) {
         let Some(log) = self.frame_log.as_deref_mut() else { return };
         if let Some(polled) = self.record.poll_packets() {
@@ -37,62 +15,65 @@ impl World {
         }
         let sender = &self.nodes[row as usize];
         if frame.is_answer() {
-            log.answer_begins(frame, sender.stack.queue_length());
+            log.response_started(frame, sender.stack.queue_length());
         } else {
             let access = sender.mac.access(frame);
             let packet = frame.packet.or(access.packet).map(|handle| &self.packets.get(handle).packet);
-            log.begins(frame, &access, sender.stack.queue_length(), packet);
+            log.frame_started(frame, &access, sender.stack.queue_length(), packet);
         }
         let mut place = 0;
         while let Some((flow, is_due)) = log.flow_from(frame.from, place, self.now) {
             place += 1;
             if is_due {
                 let end = self.network.flows[flow as usize].ends[Port::Sender as usize];
-                log.sender(flow, &sender.stack.end(end).endpoint().progress(), self.now);
+                log.sender_progressed(flow, &sender.stack.end(end).endpoint().progress(), self.now);
             }
         }
     }
 
-    /// Hands to the log the packets that were lost, or came otherwise than by a frame, since the last time.
+    /// Passes packets that were lost, or arrived without a frame, since the last call to the log.
     pub(super) fn log_packets(&mut self, log: &mut FrameLog) {
         if let Some(polled) = self.record.poll_packets() {
             hand_over(polled, log);
         }
     }
 
-    /// A frame ended at the node that it was for.
+    /// Logs the end of a frame at its receiver.
     #[inline]
     pub(super) fn frame_ended(&mut self, frame: &Frame, is_lost: bool) {
         let Some(log) = self.frame_log.as_deref_mut() else { return };
-        log.ended(frame);
+        log.frame_ended(frame);
         if !is_lost && frame.load.is_some() {
             self.load_ended(frame);
         }
     }
 
-    /// What a frame carried arrived where it was for.
+    /// Logs the arrival of a frame's packets at its receiver.
     #[inline(never)]
     fn load_ended(&mut self, frame: &Frame) {
         let (Some(to), Some(mut log)) = (frame.to, self.frame_log.take()) else { return };
         let there = self.node(to).radio.arrived();
         let mpdus = self.loads.mpdus(frame.load);
-        // One that is alone arrived with its frame.
+        // A single packet arrived with its frame.
         let arrived = |place| mpdus.len() < 2 || there.has(place);
         let of_mpdu = |(place, mpdu): (usize, &crate::medium::Mpdu)| {
             std::iter::successors(Some(mpdu.packet), |packet| self.packets.next_msdu(*packet))
                 .map(move |handle| (handle, arrived(place)))
         };
         let mpdus = mpdus.iter().enumerate().flat_map(of_mpdu);
-        log.aggregate(frame, mpdus.map(|(handle, arrived)| (&self.packets.get(handle).packet, arrived)));
+        log.aggregate_received(
+            frame,
+            mpdus.map(|(handle, arrived)| (&self.packets.get(handle).packet, arrived)),
+        );
         self.frame_log = Some(log);
     }
 }
 
 fn hand_over(DrainedEvents { dropped, came }: DrainedEvents, log: &mut FrameLog) {
     for dropped in dropped.drain(..) {
-        log.dropped(&dropped);
+        log.packet_dropped(&dropped);
     }
     for came in came.drain(..) {
-        log.came(&came);
+        log.packet_entered(&came);
     }
 }

@@ -1,5 +1,5 @@
-//! Until when nothing is delivered: a program that delivers packets in real time may leave the run alone
-//! until then.
+//! Look-ahead: a lower bound on the next delivery, until which a program that delivers packets in real time
+//! can leave the run alone.
 
 use super::World;
 use super::purpose::Purpose;
@@ -8,27 +8,27 @@ use crate::medium::{Course, Frame};
 use crate::slab::Handle;
 use multihop_core::{FrameKind, NodeId, Span, Time};
 
-/// When an event leads to a delivery.
+/// Delivery that follows from an event.
 #[derive(Clone, Copy, Debug)]
 enum Delivers {
-    /// At this instant, if nothing comes between; not before.
+    /// Delivery at this instant, unless something intervenes; not before.
     Likely(Time),
-    /// At this instant at the earliest.
+    /// Delivery at this instant or later.
     From(Time),
-    /// By itself it does not.
+    /// No delivery by itself.
     Nothing,
 }
 
 impl World {
-    /// A lower bound: no packet is delivered before this instant, unless one is injected first. It is
-    /// [`World::next_event`], or later.
+    /// Lower bound on the time of the next delivery, unless a packet is injected before. At least
+    /// [`World::next_event`].
     pub fn next_delivery(&mut self) -> Time {
         self.next_delivery_within(Span::ZERO)
     }
 
-    /// The same for one who may find a packet up to `slack` after its delivery: an instant at which one is
-    /// likely to be delivered, or `slack` later than one from which on it is possible. Many of the latter
-    /// follow each other closely, as when a frame, its answer and the wait for that end.
+    /// Time at which to look for deliveries if a delay of `slack` is acceptable: the time of a likely
+    /// delivery, or `slack` after the earliest possible one. Possible deliveries often follow each other
+    /// closely, for instance at a frame, its response and the end of the wait.
     pub fn next_delivery_within(&mut self, slack: Span) -> Time {
         if !self.wires.is_empty() {
             return self.next_event();
@@ -48,24 +48,24 @@ impl World {
         bounds.fold(self.end(), Time::min)
     }
 
-    /// Does the frame of the node in this row bring MPDUs that are passed on one by one?
+    /// Whether the frame of the node in this row has MPDUs that are passed on one by one.
     fn passes_mpdus(&self, row: u32) -> bool {
         !self.mpdu_ends.is_empty()
             && self.wavefronts.is_none()
             && !self.loads.mpdus(self.nodes[row as usize].mac.on_air().load).is_empty()
     }
 
-    /// When the first of them is over. Of the others the node that they come to knows by then.
+    /// Time at which the first MPDU ends. The addressee has slots for the others by then.
     fn first_mpdu_end(&self, row: u32) -> Time {
         let frame = self.nodes[row as usize].mac.on_air();
         let mpdus = self.loads.mpdus(frame.load);
         frame.mpdu_end(Course::of(mpdus).ends(mpdus))
     }
 
-    /// What this event leads to delivers no packet before. Where it may send DATA, what is delivered first of
-    /// it takes `shortest` or longer.
+    /// Earliest delivery that follows from this event. Where it may send DATA, the first delivery takes at
+    /// least `shortest`.
     fn delivers_from(&self, due: Time, purpose: Purpose, shortest: Span) -> Delivers {
-        // DATA that answers a frame, or follows an answer, begins after SIFS at the earliest.
+        // DATA that answers a frame, or follows a response, begins after SIFS at the earliest.
         let behind = |end: Time| Delivers::From(end + self.timing.sifs + shortest);
         match purpose {
             Purpose::MacTimer(row) => match self.nodes[row as usize].mac.next_sent(&self.timing, shortest) {
@@ -100,7 +100,7 @@ impl World {
         }
     }
 
-    /// May packets be at their destination with the end of this frame?
+    /// Whether packets may reach their destination at the end of this frame.
     fn may_deliver(&self, frame: &Frame) -> bool {
         let (Some(handle), Some(to)) = (frame.packet, frame.to) else {
             return frame.kind == FrameKind::Data || frame.load.is_some();
@@ -108,7 +108,8 @@ impl World {
         frame.load.is_some() || self.arrives_at(handle, to)
     }
 
-    /// Is a packet at its destination with this hop? Other radios of the node may have it from there at once.
+    /// Whether this hop brings a packet to its destination. Other radios of the node may receive it from
+    /// there at once.
     fn arrives_at(&self, packet: Handle, to: NodeId) -> bool {
         let has_other_radios = self.node(to).stack.other_radio(0).is_some();
         let destination = self.packets.get(packet).packet.destination;

@@ -1,14 +1,14 @@
-//! Why frames do not reach their receivers. It looks on, and changes nothing in the run.
+//! Causes of frame losses: observed without changing the run.
 
 use super::World;
 use crate::medium::{Finished, Frame, Link, Reception};
-use crate::outages::Sent;
+use crate::outages::TransmittedPart;
 use crate::outcome::{LossCause, Overlap};
 use crate::record::{AirborneFrame, Collision};
 use multihop_core::NodeId;
 
 impl World {
-    /// A frame begins, which its sender's links are those of; the sender lies in this row.
+    /// Records the start of a frame whose sender is in this row, with the present links of the sender.
     #[inline(never)]
     pub(super) fn trace_tx_start(&mut self, frame: &Frame, row: u32) {
         self.record.causes.begins(frame);
@@ -24,52 +24,53 @@ impl World {
         }
     }
 
-    /// There is nothing of a frame, for its sender's radio is off.
-    pub(super) fn book_unsent(&mut self, frame: &Frame, row: u32) {
+    /// Records a frame that was not transmitted because its sender's radio is off.
+    pub(super) fn count_unsent(&mut self, frame: &Frame, row: u32) {
         self.frame_begins(frame, row);
         if let Some(to) = frame.receiver() {
             self.lose(frame, to, LossCause::Off);
         }
     }
 
-    /// A frame ended at the node that it was for, which did not decode it.
-    pub(super) fn book_loss(&mut self, frame: &Frame, link: &Link, finished: Finished) {
+    /// Records a frame that its receiver did not decode.
+    pub(super) fn count_loss(&mut self, frame: &Frame, link: &Link, finished: Finished) {
         let to = NodeId(link.to);
-        let cause = if self.outages.sent(frame.from.0) != Sent::Whole || self.node(to).radio.is_off() {
-            LossCause::Off
-        } else if !link.decodable() {
-            LossCause::Weak
-        } else if finished.reception == Reception::Transmitting {
-            LossCause::Sending
-        } else {
-            match self.interferer(frame, to) {
-                Some(with) if with.from == to => LossCause::Sending,
-                _ if finished.failed_alone => LossCause::Channel,
-                Some(with) => {
-                    let collision = self.collision(frame, to, with);
-                    if let Some(log) = &mut self.frame_log {
-                        log.lost(frame, LossCause::Collision, Some((with.from, collision.overlap)));
+        let cause =
+            if self.outages.sent(frame.from.0) != TransmittedPart::Whole || self.node(to).radio.is_off() {
+                LossCause::Off
+            } else if !link.is_decodable() {
+                LossCause::Weak
+            } else if finished.reception == Reception::Transmitting {
+                LossCause::Sending
+            } else {
+                match self.interferer(frame, to) {
+                    Some(with) if with.from == to => LossCause::Sending,
+                    _ if finished.failed_alone => LossCause::Channel,
+                    Some(with) => {
+                        let collision = self.collision(frame, to, with);
+                        if let Some(log) = &mut self.frame_log {
+                            log.frame_lost(frame, LossCause::Collision, Some((with.from, collision.overlap)));
+                        }
+                        return self.record.collided(frame, to, &collision, self.now);
                     }
-                    return self.record.collided(frame, to, &collision, self.now);
+                    // The radio was switched on, or its own transmission ended, after the frame had begun.
+                    None if finished.reception == Reception::NotSynchronised => LossCause::Off,
+                    None => LossCause::Sending,
                 }
-                // The radio was switched on, or its own transmission over, when the frame had begun.
-                None if finished.reception == Reception::NotSynchronised => LossCause::Off,
-                None => LossCause::Sending,
-            }
-        };
+            };
         self.lose(frame, to, cause);
     }
 
-    /// A frame did not reach the node that it was for.
+    /// Counts a frame that did not reach its receiver.
     fn lose(&mut self, frame: &Frame, to: NodeId, cause: LossCause) {
         self.record.record_frame_loss(frame.kind, [frame.from, to], cause, self.now);
         if let Some(log) = &mut self.frame_log {
-            log.lost(frame, cause, None);
+            log.frame_lost(frame, cause, None);
         }
     }
 
-    /// Of the frames that overlapped this one, the receiver's own, if there is one; otherwise the strongest
-    /// at the receiver; of equals the first, and then the lowest index.
+    /// Interferer of this frame: the receiver's own transmission, if there is one; otherwise the overlapping
+    /// frame with the highest power at the receiver; among equals the earliest, then the lowest number.
     fn interferer(&self, frame: &Frame, to: NodeId) -> Option<AirborneFrame> {
         let mut strongest: Option<(f64, &AirborneFrame)> = None;
         for other in self.record.causes.during(frame) {
@@ -101,7 +102,7 @@ impl World {
         } else {
             Overlap::Sensed
         };
-        let warned = self.listeners.between(to, with.from).is_some_and(Link::decodable);
+        let warned = self.listeners.between(to, with.from).is_some_and(Link::is_decodable);
         Collision { with, overlap, warned }
     }
 }

@@ -1,32 +1,32 @@
-//! The ends of the MPDUs of an A-MPDU before its own. A recipient passes on each when its FCS was right
-//! (802.11-2016, 10.24.7.6.2), and not when the A-MPDU is over.
+//! Ends of MPDUs before the end of their A-MPDU. A recipient passes on each MPDU when its FCS is correct
+//! (802.11-2016, 10.24.7.6.2), not at the end of the A-MPDU.
 
 use super::World;
 use super::air::Reached;
 use crate::agenda::{Lane, Slot};
 use crate::medium::{Course, Frame, Link, Mpdu};
 use crate::node::{in_node, settle};
-use crate::outages::Sent;
+use crate::outages::TransmittedPart;
 use multihop_core::Time;
 
-/// Course of a sender's A-MPDU at its addressee. Each sender has one slot, and not each addressee: which of
-/// the A-MPDUs that begin at one instant an addressee receives is known only when all have begun.
+/// Progress of a sender's A-MPDU at its addressee. The slot belongs to the sender, because which of several
+/// simultaneous A-MPDUs an addressee receives is known only when all have begun.
 #[derive(Clone, Debug)]
 pub(super) struct MpduEnds {
-    /// End of the next MPDU.
+    /// Slot for the end of the next MPDU.
     slot: Slot,
-    /// The A-MPDU on the air, and its link to the addressee.
+    /// A-MPDU on the air, and its link to the addressee.
     sent: Option<(Frame, Link)>,
     course: Course,
 }
 
 impl MpduEnds {
-    /// Nothing is on the air.
+    /// Creates the state of a sender without a transmission.
     pub(super) fn new(slot: Slot) -> MpduEnds {
         MpduEnds { slot, sent: None, course: Course::default() }
     }
 
-    /// When the MPDU is over that comes next; none for the last, which ends with its frame.
+    /// End of the next MPDU; none for the last one, which ends with its frame.
     fn next(&self, frame: &Frame, mpdus: &[Mpdu]) -> Option<Time> {
         let is_last = self.course.place() + 1 == mpdus.len();
         (!is_last).then(|| frame.mpdu_end(self.course.ends(mpdus)))
@@ -34,7 +34,7 @@ impl MpduEnds {
 }
 
 impl World {
-    /// A frame with a load began, at all listeners or at these.
+    /// Schedules the ends of the MPDUs of a frame that began, at all listeners or at these.
     #[inline(never)]
     pub(super) fn expect_mpdus(&mut self, frame: &Frame, reached: Reached) {
         let mpdus = self.loads.mpdus(frame.load);
@@ -54,12 +54,12 @@ impl World {
         }
     }
 
-    /// An MPDU of the sender in this row is over at its addressee, which may not receive the A-MPDU.
+    /// Ends an MPDU of the sender in this row at its addressee, which may not be receiving the A-MPDU.
     #[inline(never)]
     pub(super) fn mpdu_ends(&mut self, row: u32) {
         let ends = &mut self.mpdu_ends[row as usize];
         let Some((frame, link)) = ends.sent.take() else { return };
-        if self.outages.sent(frame.from.0) != Sent::Whole {
+        if self.outages.sent(frame.from.0) != TransmittedPart::Whole {
             return;
         }
         let mpdus = self.loads.mpdus(frame.load);

@@ -1,4 +1,4 @@
-//! What a run says of its flows and nodes when it is over.
+//! Results of flows and nodes at the end of a run.
 
 use super::World;
 use crate::apps::App;

@@ -1,28 +1,28 @@
-//! What slots of the agenda are for.
+//! Purposes of the agenda's slots.
 
 use crate::agenda::Slot;
 use crate::medium::NodeOrder;
 use multihop_core::{FlowId, NodeId, Port};
 
-/// What a slot of the agenda is for: at a node, or on a wire.
+/// Purpose of a slot of the agenda, at a node or on a wire.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Purpose {
     MacTimer(u32),
     AirStart(u32),
     AirEnd(u32),
-    /// An MPDU of a node's A-MPDU ends at its addressee.
+    /// End of an MPDU of a node's A-MPDU at its addressee.
     MpduEnds(u32),
     Reordering(u32),
     LinkLayer(u32),
     Routing(u32),
     Notice(u32),
-    /// An end of a flow has something to do.
+    /// Deadline of an endpoint.
     Deadline(FlowId, Port),
-    /// An application has something to send.
+    /// Timer of an application.
     App(FlowId),
     WireSent(u32),
     WireArrives(u32),
-    /// A radio takes what others of its node have for it.
+    /// Transfer of packets to a radio from other radios of its node.
     TakeOver(u32),
     Sample,
     WarmUpEnds,
@@ -33,16 +33,16 @@ pub(super) enum Purpose {
 const _: () =
     assert!(size_of::<Purpose>() == 8, "a network that is larger than caches looks one up for many events");
 
-/// What all slots are for.
+/// Purposes of all slots.
 pub(super) struct Purposes {
-    /// So many slots are those that each node has.
+    /// Number of slots that belong to each node alike; they come first.
     of_nodes: u32,
-    /// Of those that follow.
+    /// Purposes of the other slots.
     further: Vec<Purpose>,
 }
 
 impl Purposes {
-    /// With slots that follow those of nodes, which lie in this order.
+    /// Creates the purposes, with the further slots behind those of nodes in this order in memory.
     pub(super) fn new(nodes: usize, further: Vec<Purpose>, order: &NodeOrder) -> Purposes {
         Purposes {
             of_nodes: nodes as u32 * Purpose::OF_NODE,
@@ -50,7 +50,7 @@ impl Purposes {
         }
     }
 
-    /// What a slot is for, where nodes lie in this order.
+    /// Purpose of a slot, with this order of nodes in memory.
     #[inline]
     pub(super) fn of(&self, slot: Slot, order: &NodeOrder) -> Purpose {
         let further = self.further.get(slot.0.wrapping_sub(self.of_nodes) as usize);
@@ -59,16 +59,16 @@ impl Purposes {
 }
 
 impl Purpose {
-    /// Slots that each node has. They come before all others, so that of what they are for no more is looked
-    /// up than the node's row.
+    /// Number of slots of each node. They precede all others, so that their purpose needs only the node's
+    /// row.
     pub(super) const OF_NODE: u32 = 4;
 
-    /// The slots of a node.
+    /// Slots of a node.
     pub(super) fn slots_of(node: NodeId) -> [Slot; Purpose::OF_NODE as usize] {
         std::array::from_fn(|which| Slot(node.0 * Purpose::OF_NODE + which as u32))
     }
 
-    /// What such a slot is for.
+    /// Purpose of a slot that belongs to a node.
     #[inline]
     fn of_node(slot: Slot, order: &NodeOrder) -> Purpose {
         let row = order.of(NodeId(slot.0 / Purpose::OF_NODE)) as u32;
@@ -80,8 +80,7 @@ impl Purpose {
         }
     }
 
-    /// The same with the row of a node in place of its number, where what is kept of the node is all that is
-    /// needed.
+    /// Replaces node numbers by rows in purposes that need only the node's state.
     fn in_rows(self, order: &NodeOrder) -> Purpose {
         let row = |node| order.of(NodeId(node)) as u32;
         match self {

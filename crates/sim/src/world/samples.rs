@@ -1,4 +1,4 @@
-//! The periodic look at the flows: time series, and means of windows and rates.
+//! Periodic samples of flows: time series, and means of windows and rates.
 
 use super::World;
 use super::build::SlotPlan;
@@ -9,7 +9,7 @@ use crate::outcome::SeriesRow;
 use multihop_core::Span;
 use multihop_transport::Progress;
 
-/// The periodic look at the flows.
+/// Periodic samples of flows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Samples {
     pub slot: u32,
@@ -21,7 +21,7 @@ pub(super) struct Samples {
     sent_before: Vec<u64>,
     pub window: Vec<WindowMean>,
     pub rates: Vec<RateMeans>,
-    /// Senders' counters at the end of the warm-up.
+    /// Counters of senders at the end of the warm-up.
     pub baseline: Vec<Progress>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct WindowMean {
     pub count: u64,
 }
 
-/// What senders that go by a rate were seen at.
+/// Means of the samples of rate-based senders.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RateMeans {
     pub allowed: SampleMean,
@@ -45,7 +45,8 @@ pub(super) struct SampleMean {
 }
 
 impl Samples {
-    /// Windows are looked at about every 100 ms, or oftener if the record is finer.
+    /// Creates the samples. Windows are sampled about every 100 ms, or more often if the record interval is
+    /// shorter.
     pub fn new(config: &Config, plan: &mut SlotPlan) -> Samples {
         let row = config.record_interval;
         let per_row = row.ns().div_ceil(Span::from_ms(100).ns()).max(1);
@@ -73,13 +74,13 @@ impl SampleMean {
     }
 }
 
-/// Bytes per second as bits per second.
+/// Converts bytes per second to bits per second.
 fn bits(rate: f64) -> f64 {
     8.0 * rate
 }
 
 impl World {
-    /// The periodic look at the flows.
+    /// Takes a sample of all flows.
     pub(super) fn sample(&mut self) {
         let now = self.now;
         let progress = self.progress();

@@ -1,69 +1,69 @@
-//! A run in steps: time passes as far as the caller says, packets come from outside, tables can be looked at
-//! in between.
+//! Stepping: the caller advances virtual time, injects packets, and reads tables between steps.
 
-use super::{Logs, World};
-use crate::airlog::AirLogError;
+use super::World;
 use crate::config::{AppConfig, Config};
 use crate::external::{Injection, OutsideFrame, PacketOutcome};
+use crate::logs::{LogError, Logs};
 use crate::medium::Listeners;
 use crate::outcome::Outcome;
 use multihop_core::{NodeId, Packet, Port, Segment, Time};
 
 impl World {
-    /// What happens goes to these logs from now on.
+    /// Starts to write these logs.
     pub fn log_to(&mut self, logs: impl Into<Logs>) {
         let Logs { air, frames } = logs.into();
         self.air_log = air.map(Box::new);
         self.frame_log = frames.map(Box::new);
         if self.frame_log.is_some() {
-            self.record.know_causes(Listeners::spread(&self.config));
+            self.record.enable_causes(Listeners::spread(&self.config));
         }
     }
 
-    /// What is run.
+    /// Configuration of the run.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The instant up to which everything has happened.
+    /// Instant up to which all events have been processed.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Of all events until now; that of the whole run is in its result.
+    /// Hash of all events until now; the result of the run has that of the whole run.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
-    /// When the run is over.
+    /// End of the run.
     pub fn end(&self) -> Time {
         Time::ZERO + self.config.duration
     }
 
-    /// Lets everything happen up to this instant, included, but nothing after the end of the run; an instant
-    /// that has passed changes nothing. Returns when the next event is due; none when the run is over.
+    /// Processes all events up to this instant, inclusive, but not beyond the end of the run; a past instant
+    /// changes nothing. Returns the time of the next event; none when the run is over.
     ///
-    /// Into which steps a run is divided makes no difference to it.
+    /// The division of a run into steps does not change its results.
     pub fn advance(&mut self, until: Time) -> Option<Time> {
         self.advance_while(until, |_| true)
     }
 
-    /// The same as long as `look`, which is asked now and then for the time until then, says so.
+    /// Variant of [`World::advance`] that stops when `look` returns false; `look` is called occasionally with
+    /// the time reached.
     pub fn advance_while(&mut self, until: Time, mut look: impl FnMut(Time) -> bool) -> Option<Time> {
         self.process(until, &mut |world| look(world.now));
         (self.now < self.end()).then(|| self.next_event())
     }
 
-    /// When the next event is due, or the end of the run if that is earlier.
+    /// Time of the next event, or the end of the run if that is earlier.
     pub fn next_event(&mut self) -> Time {
         self.agenda.next().map_or(self.end(), |next| next.min(self.end()))
     }
 
-    /// Puts a packet from outside into its source now, after everything else that happens at this instant.
-    /// Returns its number, from 1, by which [`World::poll_outcome`] says what became of it.
+    /// Injects a packet at its source now, after all other events of this instant. Returns its number, from
+    /// 1, which [`World::poll_outcome`] refers to.
     ///
     /// # Panics
-    /// If there is no such flow, or it is not [`AppConfig::External`].
+    /// If there is no such flow, or its application is not [`AppConfig::External`].
     pub fn inject(&mut self, injection: &Injection) -> u64 {
         let Injection { flow, payload, header, ecn, stream, congestion } = *injection;
         let of = &self.config.flows[flow.index()];
@@ -93,8 +93,8 @@ impl World {
         number
     }
 
-    /// The same, of a packet whose headers of IPv4 and transport are these, which captures show. Without them
-    /// a capture has UDP of the right length.
+    /// Injects a packet with these IPv4 and transport headers, which captures show. Without them a capture
+    /// has UDP of the correct length.
     ///
     /// # Panics
     /// As [`World::inject`].
@@ -105,11 +105,11 @@ impl World {
         self.inject(injection)
     }
 
-    /// The same for a frame of one hop: no route is looked up, and it is in no flow's counters, but in those
-    /// of its sender's signalling.
+    /// Injects a frame for one hop: no route is used, and no flow counts it, only the signalling of its
+    /// sender.
     ///
     /// # Panics
-    /// If a node is not there.
+    /// If a node does not exist.
     pub fn inject_frame(&mut self, frame: &OutsideFrame) -> u64 {
         let OutsideFrame { from, to, size } = *frame;
         assert!(to.is_none_or(|to| to.index() < self.nodes.len()), "there is no node {to:?}");
@@ -120,20 +120,20 @@ impl World {
         number
     }
 
-    /// What became of a packet from outside, in the order in which it happened; none if nothing more has.
+    /// Next outcome of an injected packet, in order of time; none if there is no further one.
     pub fn poll_outcome(&mut self) -> Option<PacketOutcome> {
         if let Some(log) = self.air_log.as_mut().filter(|_| !self.record.outcomes.is_empty()) {
-            log.ask(&self.record.outcomes);
+            log.outcome_polled(&self.record.outcomes);
         }
         self.record.outcomes.pop_front()
     }
 
-    /// Packets in a node's interface queue.
+    /// Number of packets in a node's interface queue.
     pub fn queue_length(&self, node: usize) -> usize {
         self.node(NodeId(node as u32)).stack.queue_length()
     }
 
-    /// The tables as they would be if the run ended now.
+    /// Result tables as if the run ended now.
     pub fn tables(&mut self) -> Outcome {
         let record = self.record.clone();
         let outcome = self.count();
@@ -143,11 +143,11 @@ impl World {
         outcome
     }
 
-    /// Ends the logs now; nothing is logged from then on.
+    /// Ends the logs.
     ///
     /// # Errors
-    /// If there is a log that cannot be written.
-    pub fn end_logs(&mut self) -> Result<(), AirLogError> {
+    /// If a log cannot be written.
+    pub fn end_logs(&mut self) -> Result<(), LogError> {
         if let Some(log) = self.air_log.take() {
             log.finish()?;
         }
@@ -158,14 +158,14 @@ impl World {
         Ok(())
     }
 
-    /// Ends the run now, with its logs, and closes the counters.
+    /// Ends the run and its logs now, and closes the counters.
     ///
     /// # Errors
-    /// If there is a log that cannot be written.
+    /// If a log cannot be written.
     ///
     /// # Panics
     /// If packets are not conserved.
-    pub fn close(mut self) -> Result<Outcome, AirLogError> {
+    pub fn close(mut self) -> Result<Outcome, LogError> {
         self.end_logs()?;
         Ok(self.count())
     }

@@ -1,4 +1,4 @@
-//! Wires in the run: how they are laid, and what crosses them.
+//! Wires in a run: construction, and packets on them.
 
 use super::World;
 use super::build::{SlotPlan, policies_at, salt_of};
@@ -11,19 +11,19 @@ use crate::stack::Port;
 use multihop_core::{DropCause, NodeId};
 use multihop_link::EgressQueue;
 
-/// One direction of a wire, and its port.
+/// Direction of a wire, with its port.
 pub(super) struct Wired {
     wire: Wire,
-    /// The sending node, and the index of the port there.
+    /// Sending node, and index of its port.
     from: u32,
     port: u32,
 }
 
-/// The wires of a configuration, whose ports are added to their nodes.
+/// Creates the wires of a configuration, and adds their ports to the nodes.
 pub(super) fn build(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) -> Vec<Wired> {
     let mut laid: Vec<Wired> = Vec::with_capacity(config.wires.len());
     for (index, wire) in (0..).zip(&config.wires) {
-        // Arrivals are the receiver's: two of them at one instant come in the order of the wires.
+        // Arrivals belong to the receiver: simultaneous ones are in the order of the wires.
         let arrival = plan.add(wire.to.0, Purpose::WireArrives(index));
         laid.push(Wired { wire: Wire::new(wire, config.seed, arrival), from: wire.from.0, port: 0 });
     }
@@ -51,14 +51,14 @@ pub(super) fn build(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) ->
 }
 
 impl World {
-    /// The last bit of a packet leaves the sending end of a wire.
+    /// Ends the transmission of a packet at the sending end of a wire.
     pub(super) fn wire_sent(&mut self, index: u32) {
         let Wired { from, port, .. } = self.wires[index as usize];
         let mut handle = None;
         let row = self.order.of(NodeId(from)) as u32;
         self.above(row, |stack, around| handle = Some(stack.on_wire_sent(around, port)));
         let handle = handle.expect("it was sent");
-        if self.wires[index as usize].wire.loses() {
+        if self.wires[index as usize].wire.draw_loss() {
             let packet = self.packets.remove(handle).packet;
             self.record.wire_lost(index, self.now);
             self.record.dropped(NodeId(from), &packet, DropCause::WireLoss, self.now);
@@ -67,19 +67,19 @@ impl World {
         self.wires[index as usize].wire.carry(self.now, handle, &mut self.agenda);
     }
 
-    /// The last bit of a packet reaches the receiving end of a wire.
+    /// Handles a packet that arrives at the receiving end of a wire.
     pub(super) fn wire_arrives(&mut self, index: u32) {
         let Wired { wire, from, .. } = &mut self.wires[index as usize];
         let (from, to, handle) = (NodeId(*from), wire.to, wire.arrive(&mut self.agenda));
         let row = self.order.of(NodeId(to));
         if !self.nodes[row].radio.is_off() {
             self.record.wire_delivered(index, self.now);
-            self.record.came(&self.packets.get(handle).packet, from, NodeId(to), self.now);
+            self.record.packet_arrived(&self.packets.get(handle).packet, from, NodeId(to), self.now);
         }
         self.above(row as u32, |stack, around| stack.on_wire_arrival(around, handle));
     }
 
-    /// What the wires did.
+    /// Results of the wires.
     pub(super) fn wire_outcomes(&mut self) -> Vec<WireOutcome> {
         let ends = self.wires.iter().map(|wired| {
             let sender = &self.nodes[self.order.of(NodeId(wired.from))];

@@ -1,10 +1,10 @@
-//! The one-way rule between crates: each may depend on those below it, and on nothing else of ours.
+//! Layering of the crates: each may depend only on those below it.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// Crate, and the crates of ours that it may use.
+/// Crate, and the project's crates that it may use.
 const EDGES: [(&str, &[&str]); 14] = [
     ("multihop-core", &[]),
     ("multihop-frames", &[]),
@@ -74,7 +74,7 @@ fn dependencies_point_one_way() {
         .iter()
         .map(|package| {
             let dependencies = package["dependencies"].as_array().expect("a list").iter();
-            // What tests use is no edge of the product.
+            // Dependencies of tests are no edges of the product.
             let ours = dependencies.filter(|dependency| dependency["kind"].is_null()).map(name);
             (name(package), ours.filter(|used| used.starts_with("multihop-")).collect())
         })

@@ -1,4 +1,4 @@
-//! What runs say of causes: every frame that failed has one, and collisions have two sides.
+//! Causes in runs: every failed frame has one, and collisions have two sides.
 
 use crate::common::{add_flow, chain, network, saturate, saturated_cell, two_ray};
 use multihop_core::{DropCause, FrameKind, Rate, Span};
@@ -7,21 +7,22 @@ use multihop_sim::config::{AppConfig, Config, LinkError, MediumModel};
 use multihop_sim::outcome::{CollisionOutcome, LossCause, Outcome, Overlap};
 use multihop_sim::run;
 
-/// As many frames of a kind on a link failed for these causes.
+/// Frames of a kind that failed on a link for these causes.
 fn lost(outcome: &Outcome, from: u32, to: u32, kind: FrameKind, causes: &[LossCause]) -> u64 {
     let rows = outcome.causes.losses.iter().filter(|row| (row.from, row.to, row.kind) == (from, to, kind));
     rows.map(|row| causes.iter().map(|cause| row.lost[*cause as usize]).sum::<u64>()).sum()
 }
 
-/// Every DATA frame without an ACK and every RTS without DATA is among the losses, its own or its answer's,
-/// and losses by collision are what the matrix adds up to. The last frame of a link may be under way at the
-/// end.
+/// Every DATA frame without an ACK and every RTS without DATA is among the losses, as its own loss or that of
+/// its response, and losses by collision equal the sums of the collision table. The last frame of a link may
+/// be in progress at the end.
 fn check(outcome: &Outcome) {
     use FrameKind::{Ack, Cts, Data, Rts};
     let all = &LossCause::ALL;
     for link in &outcome.links {
         let (from, to) = (link.from, link.to);
-        // Tries of one frame may be booked without its end: seven of DATA, or seven RTS before each of four DATA.
+        // Attempts of one frame may be counted without its end: seven of DATA, or seven RTS before each of
+        // four DATA.
         let answered = [
             (
                 link.data - link.acknowledged,
@@ -56,8 +57,8 @@ fn short(mut config: Config) -> Outcome {
     outcome
 }
 
-/// n0 sends to n1, and n2, 600 m from n0 and 400 m from n1, to n3: n0 does not sense n2, which n1 cannot hear
-/// through.
+/// Node n0 sends to n1, and n2, 600 m from n0 and 400 m from n1, to n3: n0 does not sense n2, whose frames
+/// collide at n1.
 fn hidden() -> Config {
     let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [200.0, 0.0], [600.0, 0.0], [800.0, 0.0]]);
     saturate(&mut config, 0, 1);
@@ -105,8 +106,8 @@ fn a_lossy_link_loses_to_the_channel_and_to_nothing_else() {
     assert_eq!(channel, lost(&outcome, 0, 1, FrameKind::Data, &LossCause::ALL));
 }
 
-/// Of 3 Mb/s that come in, the second hop of three takes what the first brings, and the queue of the first
-/// runs over.
+/// Of an offered load of 3 Mb/s, the second of three hops forwards what the first delivers, and the queue of
+/// the first overflows.
 #[test]
 fn drops_are_booked_where_they_happen_for_whom_they_happen() {
     let mut config = chain(DcfRules::IEEE, 3);
@@ -156,7 +157,8 @@ fn every_failed_frame_has_a_cause_under_all_rules_and_media() {
     assert!(seen > 100, "{seen}");
 }
 
-/// The same bits at the same SINR: what noise alone would have destroyed is not blamed on others.
+/// The same bits at the same SINR: losses that noise alone would have caused are not attributed to other
+/// nodes.
 #[test]
 fn with_sinr_a_weak_link_far_from_others_loses_to_the_channel() {
     let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [245.0, 0.0]]);

@@ -45,7 +45,7 @@ fn busy_grid(rules: DcfRules, model: Option<MediumModel>) -> Config {
     config
 }
 
-/// The same without bit errors, and without a scheme whose routers observe links.
+/// Variant of [`busy_grid`] without bit errors, and without a scheme whose routers observe links.
 fn unobserved_grid(rules: DcfRules) -> Config {
     let mut config = busy_grid(rules, None);
     config.medium.bit_error_rate = 0.0;
@@ -110,7 +110,7 @@ fn a_second_run_is_the_same() {
     }
 }
 
-/// Where nobody asks why frames are lost, those that pass a station are dealt with at one place.
+/// Without causes, frames that only pass a station are handled at one place.
 #[test]
 fn causes_change_nothing_else() {
     let unobserved = [DcfRules::IEEE, DcfRules::NS2].map(unobserved_grid);
@@ -149,7 +149,7 @@ fn any_number_of_threads_gives_the_same() {
 }
 
 /// In a large network nodes lie in memory along a curve, in a small one by number. Nodes without a neighbour
-/// make a network large.
+/// make the network large.
 #[test]
 fn where_nodes_lie_in_memory_makes_no_difference() {
     for small in configurations() {

@@ -116,7 +116,7 @@ fn medium(rng: &mut Rng, nodes: usize) -> MediumModel {
     }
 }
 
-/// Fast, so that much happens in a short run.
+/// DSDV with short periods, so that much happens in a short run.
 fn dsdv(rng: &mut Rng) -> DsdvConfig {
     let ms = |rng: &mut Rng, of: &[u64]| Span::from_ms(pick(rng, of));
     DsdvConfig {
@@ -132,7 +132,7 @@ fn dsdv(rng: &mut Rng) -> DsdvConfig {
     }
 }
 
-/// The same.
+/// DSR with short periods.
 fn dsr(rng: &mut Rng) -> DsrConfig {
     let ms = |rng: &mut Rng, of: &[u64]| Span::from_ms(pick(rng, of));
     DsrConfig {
@@ -150,7 +150,7 @@ fn dsr(rng: &mut Rng) -> DsrConfig {
     }
 }
 
-/// The same.
+/// AODV with short periods.
 fn aodv(rng: &mut Rng) -> AodvConfig {
     let ms = |rng: &mut Rng, of: &[u64]| Span::from_ms(pick(rng, of));
     AodvConfig {
@@ -296,7 +296,7 @@ fn random(seed: u64) -> Config {
     config
 }
 
-/// Access categories, and flows of all of them.
+/// Adds access categories, and flows of all of them.
 fn differentiate(rng: &mut Rng, config: &mut Config) {
     config.edca = Some(AccessCategory::ALL.map(|_| {
         let cw_min = pick(rng, &[0, 1, 7]);
@@ -313,8 +313,8 @@ fn differentiate(rng: &mut Rng, config: &mut Config) {
     }
 }
 
-/// A queue in the hardware, in half of the configurations; where there are stations, perhaps with limits of
-/// airtime.
+/// Adds a hardware queue in half of the configurations, possibly with airtime limits where there are
+/// stations.
 fn hardware(rng: &mut Rng, config: &mut Config) {
     let (packets, aggregates) =
         (pick(rng, &[None, Some(1), Some(7), Some(1000)]), pick(rng, &[None, Some(1), Some(2), Some(5)]));
@@ -345,7 +345,7 @@ fn lines(rng: &mut Rng) -> FqCodelOptions {
     }
 }
 
-/// Some wires, and some nodes that have nothing else.
+/// Adds some wires, and some nodes without a radio.
 fn wires(rng: &mut Rng, config: &mut Config) {
     let nodes = config.nodes.len() as u32;
     for (from, to) in (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))) {

@@ -37,8 +37,8 @@ fn one_link_carries_what_the_closed_form_says() {
     }
 }
 
-/// Of `n` saturated stations in one cell each has every `n`th exchange, so that a frame is served in `n` of
-/// them, with what contention costs: `T_SL` over the mean service delay is 0.488, 0.326, 0.196 and 0.098 by
+/// Each of `n` saturated stations in one cell has every `n`th exchange, so that a frame is served in `n` of
+/// them, plus the cost of contention: `T_SL` over the mean service delay is 0.488, 0.326, 0.196 and 0.098 by
 /// the model of Carvalho and Garcia-Luna-Aceves (2003), with 9406 us of exchange at 1 Mb/s.
 #[test]
 fn the_service_delay_in_a_saturated_cell_is_what_the_model_says() {
@@ -63,14 +63,14 @@ fn the_service_delay_in_a_saturated_cell_is_what_the_model_says() {
 }
 
 /// TCP whose nodes record what they receive.
-struct Listening {
+struct ObservedScheme {
     tcp: TcpNewReno,
     heard: Arc<Mutex<Vec<(NodeId, LinkEvent)>>>,
 }
 
-struct Ear(NodeId, Arc<Mutex<Vec<(NodeId, LinkEvent)>>>);
+struct LinkRecorder(NodeId, Arc<Mutex<Vec<(NodeId, LinkEvent)>>>);
 
-impl Scheme for Listening {
+impl Scheme for ObservedScheme {
     fn sender(&self) -> Box<dyn Endpoint> {
         self.tcp.sender()
     }
@@ -81,22 +81,22 @@ impl Scheme for Listening {
         self.tcp.segment_size()
     }
     fn router(&self, node: NodeId, _egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
-        Some(Box::new(Ear(node, self.heard.clone())))
+        Some(Box::new(LinkRecorder(node, self.heard.clone())))
     }
 }
 
-impl RouterPolicy for Ear {
+impl RouterPolicy for LinkRecorder {
     fn on_link(&mut self, event: &LinkEvent) {
         self.1.lock().unwrap().push((self.0, *event));
     }
 }
 
-/// What an estimator makes of the events is what the counters say, over a window that is the whole run.
+/// The estimator's busy ratio over a window of the whole run equals the counters'.
 #[test]
 fn the_busy_ratio_of_the_events_is_that_of_the_books() {
     for rules in [DcfRules::IEEE, DcfRules::NS2] {
         let heard = Arc::new(Mutex::new(Vec::new()));
-        let scheme = Listening { tcp: TcpNewReno::default(), heard: heard.clone() };
+        let scheme = ObservedScheme { tcp: TcpNewReno::default(), heard: heard.clone() };
         let mut config = chain(rules, 6);
         config.warmup = Span::ZERO;
         config.mac.rts_threshold = Some(500);
@@ -119,8 +119,8 @@ fn the_busy_ratio_of_the_events_is_that_of_the_books() {
     }
 }
 
-/// Payload that arrives is on the air once on each radio hop: goodput times radio hops over the bit rate,
-/// whatever is lost and repeated on the way, and whatever wires do.
+/// Delivered payload is on the air once on each radio hop: goodput times radio hops over the bit rate, for
+/// any losses, retransmissions and wires.
 #[test]
 fn payload_is_on_the_air_once_on_each_hop() {
     let once = |config: &Config, radio_hops: f64| {
@@ -130,7 +130,7 @@ fn payload_is_on_the_air_once_on_each_hop() {
             / config.phy.bit_rate(config.data_rate).unwrap().bps() as f64;
         let lost: u64 = flow.dropped.iter().sum();
         println!("{} against {expected}, {lost} lost", flow.payload_airtime);
-        // Bytes of packets that were under way when the warm-up ended are counted with what was left of their way.
+        // Bytes of packets in transit at the end of the warm-up count with the remaining part of their path.
         assert!(
             (flow.payload_airtime / expected - 1.0).abs() < 2e-3,
             "{} against {expected}",

@@ -1,4 +1,4 @@
-//! Estimators in the simulator: what they say of a medium about which the truth is known.
+//! Estimators in the simulator, on media with known properties.
 
 use crate::common::{add_flow, chain, network, saturate};
 use multihop_core::{FlowId, NodeId, Rate, Span};
@@ -18,7 +18,7 @@ fn measure(config: &mut Config, name: &str, estimator: EstimatorConfig) {
     config.measurements.push(MeasurementConfig { name: name.into(), nodes, estimator });
 }
 
-/// All estimators at all nodes; the windows of those that have one are a second.
+/// Adds all estimators at all nodes; windows are one second.
 fn measure_all(config: &mut Config) {
     let rt_winf = RtWinfOptions { smoothing: 1.0, ..RtWinfOptions::default() };
     let probe = RtWinfProbeOptions { smoothing: 1.0, ..RtWinfProbeOptions::default() };
@@ -50,7 +50,7 @@ fn papers_link(positions: &[[f64; 2]]) -> Config {
     config
 }
 
-/// What a measurement says at a node at the end of the run.
+/// Values of a measurement at a node at the end of the run.
 fn last(outcome: &Outcome, config: &Config, name: &str, node: u32) -> LinkView {
     let index = config.measurements.iter().position(|measurement| measurement.name == name).unwrap();
     let mut rows = outcome.measurements.iter();
@@ -101,8 +101,8 @@ fn a_saturated_hop_has_the_capacities_of_the_paper() {
     assert_eq!(at("throughput", 2), LinkView::default(), "the overhearing node sends nothing");
 }
 
-/// Read whole, what rt-Winf says to be available is what is left of the capacity: at sender, receiver and an
-/// overhearing node, and with RTS/CTS and without.
+/// In the whole reading, rt-Winf's available bandwidth is the unused capacity: at sender, receiver and an
+/// overhearing node, with and without RTS/CTS.
 #[test]
 fn read_whole_what_is_available_is_the_truth() {
     let reading = WinfReading::Whole;
@@ -134,8 +134,8 @@ fn read_whole_what_is_available_is_the_truth() {
     }
 }
 
-/// The receiver senses a sender that is hidden from the one that sends to it: half of the medium is in use
-/// there, and none here. With reports in ACKs the sender knows.
+/// The receiver senses a sender that is hidden from its own sender: half of the medium is in use at the
+/// receiver, and none at the sender. With reports in ACKs the sender knows.
 #[test]
 fn a_receiver_reports_what_its_sender_cannot_sense() {
     let mut config = papers_link(&[[0.0, 0.0], [240.0, 0.0], [600.0, 0.0], [800.0, 0.0]]);
@@ -154,8 +154,8 @@ fn a_receiver_reports_what_its_sender_cannot_sense() {
     assert!((available("reports", 0) - available("alone", 1)).abs() < 0.2);
 }
 
-/// What the estimator of the busyness ratio makes of link events is what the simulator's counters say, in a
-/// chain with hidden terminals and under both rule sets.
+/// The busyness ratio estimated from link events equals the simulator's counters, in a chain with hidden
+/// terminals and under both rule sets.
 #[test]
 fn the_busyness_ratio_is_the_truth() {
     for rules in [DcfRules::IEEE, DcfRules::NS2] {
@@ -221,8 +221,8 @@ fn measuring_changes_nothing_and_depends_on_no_order() {
     assert_eq!(Outcome { measurements: Vec::new(), ..measured }, plain);
 }
 
-/// Collisions, hidden terminals, retries and losses, with and without RTS/CTS: whatever an estimator says is
-/// a number that can be, and the available bandwidth is a part of the capacity.
+/// Collisions, hidden terminals, retries and losses, with and without RTS/CTS: every estimate is a possible
+/// number, and the available bandwidth is at most the capacity.
 #[test]
 fn estimates_are_possible_whatever_happens() {
     for rules in [DcfRules::IEEE, DcfRules::NS2] {

@@ -1,4 +1,4 @@
-//! Laws of video over transports, and of what streaming cares for.
+//! Laws of video over transports.
 
 use crate::common::wires::{lay, mbps, seconds, tcp, wired};
 use crate::common::{Datagrams, add_flow, chain};
@@ -12,7 +12,7 @@ use multihop_sim::{Ties, World, run};
 use serde_json::json;
 use std::sync::Arc;
 
-/// 25 frames of 1280 bytes in a second, to be shown after 400 ms.
+/// 25 frames of 1280 bytes per second, with a deadline of 400 ms.
 const VIDEO: VideoConfig = VideoConfig {
     frame_rate: 25.0,
     rate_bps: 256_000.0,
@@ -23,7 +23,7 @@ const VIDEO: VideoConfig = VideoConfig {
     buffer: Some(12_800),
 };
 
-/// A video over a wire of this rate with 5 ms of propagation, where so many packets wait at most.
+/// Video over a wire of this rate with 5 ms of propagation and this queue limit.
 fn over_wire(rate: Rate, queue: usize, scheme: &str) -> Config {
     let mut config = wired(DcfRules::IEEE, 2);
     lay(&mut config, (0, 1), rate, Span::from_ms(5), queue);
@@ -52,7 +52,7 @@ fn a_good_link_shows_every_frame_in_time() {
         let outcome = seconds(&mut over_wire(mbps(10), 50, scheme), 5, 65);
         let flow = &outcome.flows[0];
         let video = video(flow);
-        // The last 400 ms are still on their way for the counters if they are not there, but they are: one arrives in 7 ms.
+        // Frames of the last 400 ms would count as in transit if they were missing, but one arrives in 7 ms.
         assert_eq!(
             (
                 video.video_frames_sent,
@@ -73,7 +73,7 @@ fn a_good_link_shows_every_frame_in_time() {
 }
 
 /// The receiver is off from 10 to 12 s. A frame needs 1.0464 ms on the wire and 5 ms of propagation: those of
-/// 10.00 to 11.96 s are lost, the first of which was due at 10.4 s; that of 12 s comes at 12.0060464 s.
+/// 10.00 to 11.96 s are lost, the first of which was due at 10.4 s; that of 12 s arrives at 12.0060464 s.
 #[test]
 fn an_outage_stalls_a_player_for_its_length_less_what_it_has_in_store() {
     for scheme in ["udp", "tcp-newreno"] {
@@ -98,9 +98,9 @@ fn an_outage_stalls_a_player_for_its_length_less_what_it_has_in_store() {
     }
 }
 
-/// A wire of half the video's rate. Datagrams lose what it does not carry: of 25 frames of 1308 bytes in a
-/// second 12.23 pass, none of which waits for longer than three others. Of a stream the encoder skips as
-/// much, so that what is sent is 1460/1500 of the wire's rate.
+/// Wire of half the video's rate. Datagrams that do not fit are lost: of 25 frames of 1308 bytes per second
+/// 12.23 pass, none of which waits for longer than three others. Over a stream the encoder skips as much, so
+/// that 1460/1500 of the wire's rate is sent.
 #[test]
 fn half_the_capacity_carries_half_of_the_frames() {
     let wire = Rate::from_kbps(128);
@@ -125,13 +125,13 @@ fn half_the_capacity_carries_half_of_the_frames() {
         (share(by_stream.video_frames_skipped, &by_stream) - (1.0 - 0.5 * 1460.0 / 1500.0)).abs() < 0.03,
         "{by_stream:?}"
     );
-    // The buffer holds 400 ms of video, for which the wire needs twice as long: whatever is sent comes late.
+    // The buffer holds 400 ms of video, for which the wire needs twice as long: every frame is late.
     assert!(by_stream.late_ratio.unwrap() > 0.9, "{by_stream:?}");
     // Half of the picture's time is missing, whenever the player stops for it.
     assert!((by_stream.stall_time_s / outcome.measured_s - 0.5).abs() < 0.05, "{by_stream:?}");
 }
 
-/// What waits at the sender is bounded by the buffer.
+/// The buffer bounds the backlog of the sender.
 #[test]
 fn a_smaller_buffer_skips_more_and_delays_less() {
     let with_buffer = |buffer: Option<u64>| {
@@ -170,8 +170,8 @@ fn video_goes_over_every_transport() {
     }
 }
 
-/// Over a chain that loses much, frames still have one fate each, those without one are younger than the
-/// deadline, and the order of what happens at one instant does not matter.
+/// Over a lossy chain each frame still has one outcome, frames without one are younger than the deadline, and
+/// the order of simultaneous events does not matter.
 #[test]
 fn every_frame_has_one_fate() {
     for (name, bit_error_rate) in [("udp", 5e-5), ("tcp-newreno", 5e-5), ("recn", 1e-4)] {
@@ -216,7 +216,7 @@ fn the_rate_of_any_flow_varies() {
     let rate = Rate::from_kbps(80);
     let even = of(AppConfig::Cbr { rate, packet: 100, jitter: 0.0 });
     assert_eq!((even.rate_cv, even.video), (Some(0.0), None));
-    // Of a Poisson process with 100 packets in a second, the coefficient of variation of their number is 1/10.
+    // A Poisson process with 100 packets per second has a coefficient of variation of 1/10.
     let random = of(AppConfig::Poisson { rate, packet: 100 });
     assert!((random.rate_cv.unwrap() - 0.1).abs() < 0.02, "{:?}", random.rate_cv);
 }

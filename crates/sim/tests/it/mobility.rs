@@ -1,5 +1,5 @@
-//! Nodes that move or are off, in the engine: links come and go when they should, and nothing is lost from
-//! the counters.
+//! Nodes that move or are off, in the engine: links begin and end when they should, and counters stay
+//! complete.
 
 use crate::common::{add_flow, network, saturate, trickle};
 use multihop_core::{NodeId, Rng, Span};
@@ -11,7 +11,7 @@ use multihop_sim::{Ties, World, run};
 
 const RULES: [DcfRules; 2] = [DcfRules::IEEE, DcfRules::NS2];
 
-/// Nodes with these motions, 100 s long, looked at every half second.
+/// Nodes with these motions for 100 s, sampled every half second.
 fn moving(rules: DcfRules, motions: Vec<Motion>) -> Config {
     let positions: Vec<[f64; 2]> = motions.iter().map(Motion::origin).collect();
     let mut config = network(rules, &positions);
@@ -36,7 +36,7 @@ fn aodv() -> RoutingProtocol {
     RoutingProtocol::Aodv(AodvConfig::default())
 }
 
-/// A random walk of so many nodes in a square kilometre, with flows between neighbours by number.
+/// Random walk of this number of nodes in a square kilometre, with flows between neighbours by number.
 fn walk(rules: DcfRules, nodes: usize, seed: u64) -> Config {
     let (corner, area, pauses, start) = ([0.0; 2], [1000.0; 2], Pause::Constant, Start::Stationary);
     let model = RandomWaypoint { corner, area, min_speed: 10.0, max_speed: 30.0, pause: 1.0, pauses, start };
@@ -68,7 +68,7 @@ fn a_link_is_there_while_nodes_are_within_range() {
     for (rules, resolution) in RULES.into_iter().flat_map(|rules| [(rules, 0.0), (rules, 0.1)]) {
         let mut config = moving(rules, passing());
         config.mobility.resolution = resolution;
-        // Static routes would be those of the beginning: there is none, so that nothing would be sent.
+        // Static routes would be those of the start: there is none, so that nothing would be sent.
         config.nodes[1].position = Some([300.0, 150.0]);
         add_flow(&mut config, 1, 0, trickle());
         let times = delivering(&run(&config));
@@ -162,7 +162,7 @@ fn standing_nodes_with_motions_are_a_static_network() {
         saturate(&mut config, 0, 11);
         saturate(&mut config, 3, 8);
         let fixed = run(&config);
-        // One more node, too far away to matter, moves: links are looked up, and are what they were.
+        // One more node, too far away to matter, moves: links are computed at run time, and are equal.
         let mut far = Motion::standing([50_000.0, 0.0]);
         far.head_for(0.0, [80_000.0, 9_000.0], 1_000.0);
         config.mobility.motions =
@@ -179,7 +179,7 @@ fn standing_nodes_with_motions_are_a_static_network() {
     }
 }
 
-/// A node without a position has no radio, whatever moves around it and however it is said to move itself.
+/// A node without a position has no radio, however others or itself move.
 #[test]
 fn a_node_without_a_radio_stays_out_of_everybodys_reach() {
     let mut config = moving(DcfRules::IEEE, [passing(), passing()].concat());
@@ -191,8 +191,8 @@ fn a_node_without_a_radio_stays_out_of_everybodys_reach() {
     assert_eq!(outcome.nodes[3].busy_ratio, 0.0);
 }
 
-/// How wrong links may be is bounded: with a coarse resolution as with a fine one a link ends when it should,
-/// give or take.
+/// Errors of links are bounded: with a coarse or a fine resolution a link ends at the right time, within the
+/// bound.
 #[test]
 fn a_coarse_resolution_ends_a_link_late_by_no_more_than_it_says() {
     let mut config = moving(DcfRules::IEEE, passing());
@@ -254,8 +254,7 @@ fn a_node_that_is_off_is_silent_receives_nothing_and_keeps_its_queue() {
     }
 }
 
-/// Switched at every instant of an exchange, with frames of both sides on the air: nothing sticks, and all
-/// goes on.
+/// Switched at every instant of an exchange, with frames of both sides on the air: no node gets stuck.
 #[test]
 fn short_outages_at_any_instant_of_an_exchange_do_no_lasting_harm() {
     for rules in RULES {

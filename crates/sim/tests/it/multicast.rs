@@ -8,7 +8,7 @@ use multihop_sim::mobility::Outage;
 use multihop_sim::outcome::{FlowOutcome, Outcome};
 use multihop_sim::{Ties, World, run};
 
-/// Adds a multicast flow; a flow for each receiver.
+/// Adds a multicast flow: one flow per receiver.
 fn send_to_all(config: &mut Config, from: usize, to: &[usize], app: AppConfig) {
     let first = config.flows.len();
     for to in to {
@@ -25,7 +25,7 @@ fn airtime(config: &Config, payload: u32) -> f64 {
     config.phy.airtime(rate, bytes, rules.airtime).ns() as f64 / 1e3
 }
 
-/// Every packet of a flow has one fate.
+/// Every packet of a flow has one outcome.
 fn check(outcome: &Outcome) {
     check_conservation(outcome);
     for flow in &outcome.flows {
@@ -50,7 +50,7 @@ fn one_packet(rules: DcfRules) -> Config {
     config
 }
 
-/// There is one frame in all: at the control rate, without RTS, ACK or another try.
+/// One frame is sent in all: at the control rate, without RTS, ACK or retransmission.
 #[test]
 fn one_frame_is_sent_once_to_all_receivers() {
     for rules in [DcfRules::IEEE, DcfRules::NS2] {
@@ -69,7 +69,7 @@ fn one_frame_is_sent_once_to_all_receivers() {
     }
 }
 
-/// DIFS and the frame, in which a station that was idle starts without back-off.
+/// Delay of DIFS and the frame, because an idle station starts without back-off.
 #[test]
 fn receivers_have_the_packet_when_its_frame_ends() {
     let config = one_packet(DcfRules::IEEE);
@@ -121,8 +121,8 @@ fn hidden() -> Config {
     config
 }
 
-/// A collision costs those receivers the packet where it happens, and the sender nothing: it neither sends
-/// again nor doubles its window.
+/// A collision costs the packet only at those receivers where it happens, and the sender nothing: no
+/// retransmission, no larger window.
 #[test]
 fn a_collision_is_one_receivers_loss() {
     let alone = run(&hidden());
@@ -161,7 +161,7 @@ fn each_receiver_has_losses_of_its_own() {
     }
 }
 
-/// What the queue loses before it is on the air is lost for every receiver.
+/// A packet that the queue drops is lost for every receiver.
 #[test]
 fn a_full_queue_loses_packets_of_all_receivers() {
     let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]]);
@@ -180,7 +180,7 @@ fn a_full_queue_loses_packets_of_all_receivers() {
     assert!(waiting >= 50, "{waiting}");
 }
 
-/// A packet that a sender or a receiver misses for being off is lost for those that it concerns.
+/// A packet that a sender or a receiver misses because it is off is lost for the receivers concerned.
 #[test]
 fn nodes_that_are_off_receive_nothing() {
     let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]]);
@@ -224,7 +224,7 @@ fn multicast_lives_beside_unicast_in_any_order_of_events() {
     }
 }
 
-/// The rest of a scenario is not touched by the flow being there, if it never sends.
+/// A flow that never sends does not change the rest of a run.
 #[test]
 fn a_flow_that_is_silent_changes_nothing() {
     let build = |with: bool| {
@@ -254,8 +254,8 @@ fn unicast_losses_stay_those_of_unicast_frames() {
     );
 }
 
-/// n0 is the base station of n1 to n3; n4 is on its own, and n5 is a client of the base station n6. Clients
-/// hear each other.
+/// Node n0 is the base station of n1 to n3; n4 is not associated, and n5 is a client of the base station n6.
+/// Clients hear each other.
 fn infrastructure() -> Config {
     let mut config = network(
         DcfRules::IEEE,
@@ -267,7 +267,7 @@ fn infrastructure() -> Config {
     config
 }
 
-/// What a client sends to a group goes to its base station as a unicast, and from there to the group, once.
+/// A client's multicast packet goes to its base station as unicast, and from there to the group, once.
 #[test]
 fn a_base_station_relays_what_its_clients_send() {
     let mut config = infrastructure();
@@ -285,7 +285,7 @@ fn a_base_station_relays_what_its_clients_send() {
     assert!((sent - airtime(&config, 1_000) - ack).abs() < 1e-6, "an ACK and one frame: {sent} us");
 }
 
-/// The relay receives packets before others do, and loses what its own queue has no room for.
+/// The relay receives packets before others do, including those that its own queue drops.
 #[test]
 fn a_relay_that_is_a_receiver_has_what_its_queue_loses() {
     let mut config = infrastructure();

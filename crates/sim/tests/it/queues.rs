@@ -1,4 +1,4 @@
-//! Runs under queue disciplines: delays near the target, marks in place of drops, equal airtime, and counters
+//! Runs under queue disciplines: delays near the target, marks instead of drops, equal airtime, and counters
 //! that add up.
 
 use crate::common::wires::{goodput, lay, mbps, tcp, wire, wired};
@@ -37,16 +37,15 @@ fn one_link(discipline: Discipline, queue_limit: usize, ecn: bool) -> Outcome {
     run(&config)
 }
 
-/// How long packets waited in the queue of node 0, in seconds: its mean length by the packets of a second
-/// (Little's law).
+/// Queueing delay at node 0 in seconds: its mean length divided by the packets per second (Little's law).
 fn waited(outcome: &Outcome) -> f64 {
     let packets = outcome.flows[0].packets_sent as f64 / outcome.measured_s;
     outcome.nodes[0].queue_mean / packets
 }
 
-/// A packet takes about 1.7 ms with what acknowledges it, so that 64 packets wait for about 100 ms. CUBIC
-/// adds half a packet in each round trip, of which there are many in the interval that `CoDel` waits for: it
-/// is a few packets above the target then.
+/// A packet takes about 1.7 ms with its acknowledgement, so that 64 packets wait for about 100 ms. CUBIC adds
+/// half a packet in each round trip, of which there are many in `CoDel`'s interval: the queue is then a few
+/// packets above the target.
 #[test]
 fn codel_keeps_the_delay_near_the_target_where_a_full_queue_does_not() {
     let full = one_link(Discipline::DropTail, 64, false);
@@ -101,7 +100,7 @@ fn lossy_client(discipline: Discipline) -> Outcome {
     run(&config)
 }
 
-/// Microseconds of the air that DATA to each client took, with its acknowledgements: 1584 us and 10 + 304 us.
+/// Airtime in microseconds of DATA to each client with its acknowledgements: 1584 us and 10 + 304 us.
 fn airtimes(outcome: &Outcome) -> [f64; 2] {
     [1, 2].map(|client| {
         let link = outcome.links.iter().find(|link| (link.from, link.to) == (0, client)).unwrap();
@@ -130,7 +129,7 @@ fn stations_share_airtime_and_not_goodput() {
     assert!(total_goodput(&shared) > 1.08 * total_goodput(&lossy_client(Discipline::DropTail)));
 }
 
-/// Client 2 sends as much as it receives: if that is charged to it, it receives half of what client 1 does.
+/// Client 2 sends as much as it receives: if its frames are charged, it receives half of what client 1 does.
 #[test]
 fn frames_from_a_station_are_charged_if_so_configured() {
     let ratio = |charge_received: bool| {
@@ -152,7 +151,7 @@ fn frames_from_a_station_are_charged_if_so_configured() {
     assert!((0.2..0.7).contains(&charged), "{charged}");
 }
 
-/// A flow that sends little does not wait for one that sends much.
+/// A flow with little traffic does not wait for one with much.
 #[test]
 fn sparse_flows_overtake_over_wires() {
     let delays = |discipline: Discipline| {
@@ -209,22 +208,22 @@ fn flows_of_unequal_round_trips_share_a_wire() {
     assert!(full > 40.0, "{full}");
 }
 
-/// TCP whose policies follow what the queue holds.
-struct Watched(TcpNewReno, Arc<Mutex<Seen>>);
+/// TCP whose policies track the backlog of the queue.
+struct ObservedNewReno(TcpNewReno, Arc<Mutex<BacklogObservation>>);
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct BacklogObservation {
     backlog: i64,
     least: i64,
     most: i64,
     taken: u64,
-    /// Packets at whose turn the two disagreed.
+    /// Number of packets at whose dequeue the two differed.
     wrong: u64,
 }
 
-struct Watch(NodeId, Arc<Mutex<Seen>>);
+struct BacklogWatcher(NodeId, Arc<Mutex<BacklogObservation>>);
 
-impl Scheme for Watched {
+impl Scheme for ObservedNewReno {
     fn sender(&self) -> Box<dyn Endpoint> {
         self.0.sender()
     }
@@ -235,11 +234,11 @@ impl Scheme for Watched {
         self.0.segment_size()
     }
     fn router(&self, node: NodeId, _egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
-        Some(Box::new(Watch(node, self.1.clone())))
+        Some(Box::new(BacklogWatcher(node, self.1.clone())))
     }
 }
 
-impl RouterPolicy for Watch {
+impl RouterPolicy for BacklogWatcher {
     fn on_backlog(&mut self, _now: Time, _next_hop: NodeId, bytes: i64) {
         if self.0 == NodeId(0) {
             let mut seen = self.1.lock().unwrap();
@@ -258,15 +257,15 @@ impl RouterPolicy for Watch {
     }
 }
 
-/// What policies are notified of the bytes that wait is right whatever became of them: sent, dropped at the
-/// tail or at the head, purged, too old. When all is over, nothing waits.
+/// The backlog that policies are notified of is correct for every outcome of a packet: sent, dropped at the
+/// tail or the head, purged, too old. At the end it is zero.
 #[test]
 fn the_bytes_that_policies_hear_of_add_up() {
     for discipline in [Discipline::DropTail, fq_codel(), stations()] {
         for queue_limit in [7, 200] {
-            let seen = Arc::new(Mutex::new(Seen::default()));
+            let seen = Arc::new(Mutex::new(BacklogObservation::default()));
             let mut config: Config = chain(DcfRules::IEEE, 2);
-            let scheme = Watched(TcpNewReno::default(), seen.clone());
+            let scheme = ObservedNewReno(TcpNewReno::default(), seen.clone());
             config.schemes = vec![SchemeConfig { name: "watched".into(), scheme: Arc::new(scheme) }];
             config.discipline = discipline;
             config.mac.queue_limit = queue_limit;

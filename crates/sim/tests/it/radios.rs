@@ -13,7 +13,7 @@ fn channel(number: u16) -> Channel {
     Channel { number, width_mhz: 20, overlaps: true }
 }
 
-/// Gives a node a radio more, on this channel.
+/// Adds a radio on this channel to a node.
 fn add_radio(config: &mut Config, node: u32, number: u16) {
     let radio = NodeId(config.nodes.len() as u32);
     let mut entry = config.nodes[node as usize].clone();
@@ -23,7 +23,7 @@ fn add_radio(config: &mut Config, node: u32, number: u16) {
     config.radios.channels.push(channel(number));
 }
 
-/// A chain whose hops have these channels in turn.
+/// Chain whose hops use these channels in turn.
 fn on_channels(hops: u32, numbers: &[u16]) -> Config {
     let mut config = chain(DcfRules::IEEE, hops as usize);
     let of = |hop: u32| numbers[hop as usize % numbers.len()];
@@ -58,7 +58,7 @@ fn hops_on_channels_of_their_own_carry_what_one_hop_does() {
     assert_eq!(run(&config).flows[0].hops, 4, "what passes between radios is no hop");
 }
 
-/// A packet over two hops takes what two transmissions take: nothing is lost, and no time, between radios.
+/// A packet over two hops takes two transmissions: nothing is lost, and no time, between radios.
 #[test]
 fn packets_pass_between_radios_at_once() {
     let mut config = on_channels(2, &[1, 11]);
@@ -70,7 +70,8 @@ fn packets_pass_between_radios_at_once() {
     let (two, one) = (run(&config), run(&single));
     assert_eq!(two.flows[0].packets_delivered, 1);
     assert_eq!(config.flows[0].destination, NodeId(2));
-    // DATA at once, SIFS and ACK; the second radio finds its own channel idle, so that it does not even wait for the ACK of the first.
+    // DATA at once, SIFS and ACK; the second radio finds its own channel idle, and does not wait for the ACK
+    // of the first.
     assert!(two.flows[0].delay.max < one.flows[0].delay.max, "{two:?}");
     assert_eq!(two.conservation.delivered, 1);
 }

@@ -1,4 +1,4 @@
-//! What once went wrong.
+//! Regressions.
 
 use crate::common::{add_flow, chain, network, saturate};
 use multihop_core::{DropCause, NodeId, Rate, Span};
@@ -10,7 +10,8 @@ use multihop_sim::config::{
 use multihop_sim::{Ties, World, run};
 use serde_json::json;
 
-/// A frame that began during one's own, and outlasts the deadline of its ACK, is no reason to wait for ever.
+/// A frame that began during the station's own frame, and outlasts its ACK timeout, does not block the
+/// station.
 #[test]
 fn a_station_resumes_after_a_frame_that_overlapped_its_own_transmission() {
     let mut config = network(DcfRules::IEEE, &[[0.0; 2]; 4]);

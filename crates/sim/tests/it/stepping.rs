@@ -77,7 +77,8 @@ fn tables_are_those_of_a_run_that_ends_there() {
     assert_eq!(world.tables(), short, "a look changes nothing");
 }
 
-/// What a constant bit rate sends, sent from outside at the same instants, fares the same at every hop.
+/// Packets injected at the instants of a constant bit rate have the same outcome as the application's at
+/// every hop.
 #[test]
 fn injected_packets_fare_as_those_of_an_application() {
     let mut config = chain(DcfRules::IEEE, 3);
@@ -165,8 +166,8 @@ fn every_packet_has_one_outcome() {
     assert!(delivered > 50 && lost[DropCause::QueueFull as usize] > 500, "{delivered} {lost:?}");
 }
 
-/// One connection floods, another sends a packet now and then: FQ-CoDel keeps them apart if they are two
-/// streams, and marks.
+/// One connection floods, another sends few packets: FQ-CoDel separates them if they are two streams, and
+/// marks.
 #[test]
 fn streams_of_a_flow_have_lines_of_their_own() {
     let mut config = chain(DcfRules::IEEE, 1);

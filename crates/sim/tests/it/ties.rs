@@ -134,7 +134,7 @@ fn on_two_channels(config: &mut Config) {
     add_flow(config, 1, 5, AppConfig::Saturated);
 }
 
-/// What a MAC may do besides, with a name and the standard.
+/// Feature of a MAC, with its name and standard.
 type Kind = (&'static str, Standard, fn(&mut Config));
 
 const KINDS: [Kind; 14] = [
@@ -193,7 +193,7 @@ fn reversed_ties_change_nothing() {
     assert!(collisions > 1_000, "frames are lost for {collisions} reasons");
 }
 
-/// The same where signals are as late as light is.
+/// Reversed ties change nothing with propagation delays by distance either.
 #[test]
 fn reversed_ties_change_nothing_over_distances() {
     for (kind, standard, change) in KINDS {
@@ -223,7 +223,7 @@ fn star(standard: Standard, receiver: usize) -> Config {
     config
 }
 
-/// How far the shares of the stations are from equal ones, in standard errors.
+/// Deviation of the stations' shares from equal ones, in standard errors.
 fn bias(config: &Config, seeds: u64) -> f64 {
     let stations = config.flows.len() as f64;
     let shares = (0..seeds).map(|seed| {

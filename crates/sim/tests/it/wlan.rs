@@ -5,11 +5,11 @@ use crate::common::{add_flow, network};
 use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::{ACK_BYTES, CTS_BYTES, DataRate, DcfRules, RTS_BYTES};
 use multihop_link::{Discipline, StationsOptions};
-use multihop_sim::airlog::AirLog;
 use multihop_sim::capacity::Capacity;
 use multihop_sim::config::{
     AppConfig, Config, DsdvConfig, LinkError, MediumModel, PathLoss, RoutingProtocol,
 };
+use multihop_sim::logs::AirLog;
 use multihop_sim::mobility::Motion;
 use multihop_sim::outcome::{LinkOutcome, Outcome};
 use multihop_sim::routing::LinkQuality;
@@ -87,7 +87,7 @@ fn wires_know_no_associations() {
     assert_eq!(outcome.flows[0].hops, 1);
 }
 
-/// What is said of the channel without a run says the same of its links.
+/// The bound of the channel, without a run, refers to the same links.
 #[test]
 fn bounds_are_of_the_links_by_the_base_station() {
     let mut config = stations(&[0.0, 10.0, 20.0], &[(1, 0), (2, 0)]);
@@ -103,8 +103,8 @@ fn lose(config: &mut Config, from: u32, to: u32, packet_error_rate: f64) {
     config.medium.link_errors.push(LinkError { from, to, packet_error_rate, ack_error_rate: 0.0 });
 }
 
-/// Of DATA frames in each direction of each link the share that is lost is what was asked for, which retries
-/// show; what all links lose and what one loses are independent.
+/// The share of DATA frames lost in each direction of each link is the configured one, as retries show;
+/// losses of all links and of one link are independent.
 #[test]
 fn each_direction_of_a_link_loses_what_it_is_said_to_lose() {
     let mut config = stations(&[0.0, 10.0, 20.0, 30.0], &[(1, 0), (2, 0), (3, 0)]);
@@ -264,8 +264,8 @@ fn data_and_ack(config: &Config, rate: DataRate) -> (f64, f64) {
     (airtime(config, rate, bytes), airtime(config, config.phy.response_rate(rate), ACK_BYTES))
 }
 
-/// How long each station transmits follows from how many frames it sent, each at the rate of its link or at
-/// that which the standard derives from it, with RTS and without.
+/// The transmission time of each station follows from its number of frames, each at the rate of its link or
+/// at the control rate that the standard derives from it, with and without RTS.
 #[test]
 fn every_frame_goes_at_the_rate_of_its_link() {
     for rts in [None, Some(0)] {
@@ -361,8 +361,7 @@ fn queues_by_airtime_know_the_rate_of_each_link() {
     assert!(used[0] > 24.0, "{used:?} s on the air");
 }
 
-/// Where signal over noise decides, a slow link reaches further: routes, the medium and bounds go by the rate
-/// of each link.
+/// With SINR, a slow link reaches further: routes, the medium and bounds use the rate of each link.
 #[test]
 fn slow_links_reach_further() {
     let far = |mbps: u64| {

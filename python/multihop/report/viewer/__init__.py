@@ -1,4 +1,4 @@
-"""The viewer of frame logs: one JavaScript module of ours, and a page that holds it and a log."""
+"""Viewer of frame logs: a JavaScript module, and pages that contain it and a log."""
 
 from __future__ import annotations
 
@@ -10,23 +10,21 @@ from pathlib import Path
 from multihop.base.escaping import visible
 from multihop.report.markup import escape
 
-#: The files of the module, each of which knows only those before it.
+#: Files of the module; each imports only from earlier ones.
 _FILES = (
     *("steps.js", "aggregates.js", "decode.js", "contention.js", "model.js", "words.js"),
     *("style.js", "raster.js", "lanes.js", "tracks.js", "draw.js", "map.js", "opening.js", "viewer.js"),
 )
 
-
-#: What says of a page that it is one of a frame log, near its beginning.
+#: Mark of a frame log's page, within its first bytes.
 _MARK = '<meta name="generator" content="multihop view">'
-_MARK_WITHIN = 256
+_MARK_BYTES = 256
 
 
 def module() -> str:
-    """The viewer as one ES module without imports, which exports `mount`, `Viewer`, `Model` and `decode`.
+    """Returns the viewer as one ES module without imports; exports: `mount`, `Viewer`, `Model` and `decode`.
 
-    `await mount(element, bytes)` shows the frame log that a Uint8Array holds, packed by
-    `multihop.framelog.packed`.
+    `await mount(element, bytes)` shows a frame log in a Uint8Array, packed by `multihop.framelog.packed`.
     """
     parts = [_source(name) for name in _FILES]
     body = "".join(re.sub(r"^import [^;]*;\n|^export \{[^}]*\};\n", "", part, flags=re.MULTILINE) for part in parts)
@@ -35,14 +33,18 @@ def module() -> str:
 
 
 def styles() -> str:
-    """The CSS of the viewer."""
+    """Returns the CSS of the viewer."""
     return _source("viewer.css")
 
 
 def embedded(log: bytes, key: str = "frames", between: tuple[int, int] | None = None, *, is_alone: bool = False) -> str:
-    """A place in a page where the viewer shows this packed log, or one of an interval of nanoseconds.
+    """Returns the HTML of a packed log and its viewer; the page must contain `inline_module` once, after it.
 
-    The log is in it; `inline_module` must follow once. Where it is alone, it has all keys at once.
+    Args:
+        log: packed log.
+        key: identifier of the log in the page.
+        between: interval of the log in nanoseconds, if it is a part.
+        is_alone: whether the viewer takes the keyboard focus when the page opens.
     """
     data = base64.b64encode(log).decode("ascii")
     part = "" if between is None else f' data-between="{between[0]} {between[1]}"'
@@ -55,7 +57,7 @@ def embedded(log: bytes, key: str = "frames", between: tuple[int, int] | None = 
 
 
 def inline_module() -> str:
-    """The module in a page, which shows every log that is embedded there."""
+    """Returns the HTML of the module, which shows every embedded log of the page."""
     start = """
 for (const host of document.querySelectorAll("[data-frames]")) {
   const text = document.getElementById(host.dataset.frames).textContent;
@@ -66,14 +68,14 @@ for (const host of document.querySelectorAll("[data-frames]")) {
   mount(host, bytes, { between }).then((viewer) => {
     host.viewer = viewer;
     if ("alone" in host.dataset) viewer.canvas.focus({ preventScroll: true });
-  }, () => {}); // which the page says by then
+  }, () => {}); // mount shows the error on the page
 }
 """
     return f'<script type="module">\n{module()}{start}</script>'
 
 
 def page(log: bytes, title: str, between: tuple[int, int] | None = None) -> str:
-    """A self-contained page with the viewer and a packed log, or one of an interval of nanoseconds."""
+    """Returns a self-contained page with the viewer and a packed log; `between` is as for `embedded`."""
     return visible(
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f"{_MARK}\n<title>{escape(title)} - multihop</title>\n"
@@ -89,10 +91,10 @@ def page(log: bytes, title: str, between: tuple[int, int] | None = None) -> str:
 
 
 def is_page(file: Path) -> bool:
-    """Is there a page that `page` made?"""
+    """Whether a file is a page of a frame log."""
     try:
         with file.open("rb") as opened:
-            return _MARK.encode() in opened.read(_MARK_WITHIN)
+            return _MARK.encode() in opened.read(_MARK_BYTES)
     except OSError:
         return False
 

@@ -1,35 +1,35 @@
-// The packets of aggregates: mostly one after the other. crates/frames/src/page.rs says what a log has of them.
+// Packets of aggregates. crates/frames/src/page.rs documents their format.
 
 import { lowerBound } from "./steps.js";
 
-/** Packets of aggregates, as runs of numbers that follow each other: some millions of packets are some thousand runs. */
+/** Packets of aggregates, as runs of consecutive packet numbers: millions of packets need only thousands of runs. */
 export class Aggregates {
-  /** `runs` are columns of transmissions, flows, directions, first numbers and lengths; `lost` says which packets did not arrive, and why. */
+  /** `runs` has columns for transmission, flow, direction, first packet and length; `lost` lists lost packets with their outcome. */
   constructor(runs, lost) {
     this.runs = runs;
     this.lost = lost;
   }
 
-  /** The packets of a transmission: `[{flow, carries, packet, outcome}]`. */
+  /** Returns the packets of a transmission: `[{flow, carries, packet, outcome}]`. */
   of(row) {
-    const made = [];
+    const packets = [];
     const { runs, lost } = this;
     for (let run = lowerBound(runs.row, row); runs.row[run] === row; run += 1) {
       const [flow, carries] = [runs.flow[run], runs.carries[run]];
-      for (let at = 0; at < runs.length[run]; at += 1) made.push({ flow, carries, packet: runs.packet[run] + at, outcome: 0 });
+      for (let at = 0; at < runs.length[run]; at += 1) packets.push({ flow, carries, packet: runs.packet[run] + at, outcome: 0 });
     }
-    for (let at = lowerBound(lost.row, row); lost.row[at] === row; at += 1) made[lost.place[at]].outcome = lost.outcome[at];
-    return made;
+    for (let at = lowerBound(lost.row, row); lost.row[at] === row; at += 1) packets[lost.place[at]].outcome = lost.outcome[at];
+    return packets;
   }
 
-  /** The transmissions that a packet is in. */
+  /** Returns the transmissions that carry a packet. */
   rowsWith(flow, carries, packet) {
-    const made = [];
+    const rows = [];
     const { row, flow: flows, carries: directions, packet: firsts, length } = this.runs;
     for (let run = 0; run < row.length; run += 1) {
       const isWithin = firsts[run] <= packet && packet < firsts[run] + length[run];
-      if (isWithin && flows[run] === flow && directions[run] === carries) made.push(row[run]);
+      if (isWithin && flows[run] === flow && directions[run] === carries) rows.push(row[run]);
     }
-    return made;
+    return rows;
   }
 }

@@ -1,22 +1,23 @@
-// A frame log's bytes to typed arrays. crates/frames/src/page.rs says what they are.
+// Decoder of frame logs to typed arrays. crates/frames/src/page.rs documents the format.
 
 import { Aggregates } from "./aggregates.js";
 
 const TYPES = { f8: Float64Array, i4: Int32Array, u1: Uint8Array };
-/** Columns begin at multiples of so many bytes. */
-const ALIGNED = 8;
-/** More transmissions than these are asked for by a window of time. */
-export const MOST = 5_000_000;
+/** Alignment of columns in bytes. */
+const ALIGNMENT = 8;
+/** Maximum number of transmissions on a page. */
+export const MAX_TRANSMISSIONS = 5_000_000;
 
-async function inflated(bytes) {
+/** Decompresses raw DEFLATE. */
+async function inflate(bytes) {
   if (typeof DecompressionStream === "undefined") {
-    throw new Error("This browser has no DecompressionStream, without which the log cannot be read. Use a current Firefox, Chromium or Safari.");
+    throw new Error("This browser has no DecompressionStream, which is needed to read the log. Use a current Firefox, Chromium or Safari.");
   }
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Fills an array with the values of which varints are the zigzag differences. Returns how many bytes these had. */
+/** Fills an array with values from varints of their zigzag differences. Returns the number of bytes read. */
 function fill(values, bytes) {
   let at = 0;
   let value = 0;
@@ -35,45 +36,46 @@ function fill(values, bytes) {
   return at;
 }
 
+/** Decodes a column. */
 async function column(content, rows, { type, at, size, packed }) {
   const values = new TYPES[type](rows);
   const bytes = content.subarray(at, at + size);
-  if (bytes.length !== size) throw new RangeError("The content is shorter than its header says.");
+  if (bytes.length !== size) throw new RangeError("The content is shorter than its header states.");
   if (packed) {
-    const varints = await inflated(bytes);
-    if (fill(values, varints) !== varints.length) throw new RangeError("A column has another length than its header says.");
+    const varints = await inflate(bytes);
+    if (fill(values, varints) !== varints.length) throw new RangeError("The length of a column differs from its header.");
   } else {
     new Uint8Array(values.buffer).set(bytes);
   }
   return values;
 }
 
-/** The header of a log, and where its columns begin. */
-function opened(bytes) {
+/** Splits a log into its header and the bytes of its columns. */
+function split(bytes) {
   const length = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
-  return [header, bytes.subarray(Math.ceil((4 + length) / ALIGNED) * ALIGNED)];
+  return [header, bytes.subarray(Math.ceil((4 + length) / ALIGNMENT) * ALIGNMENT)];
 }
 
 /**
- * The tables of a frame log: `{head, cutShort, tables: {name: {rows, columns: {name: typed array}}}, aggregates}`; instead of a table of packets in
- * aggregates there are these as runs. `progress` hears now and then which share was read. Throws an Error in plain words.
+ * Decodes a frame log: `{head, cutShort, tables: {name: {rows, columns: {name: typed array}}}, aggregates}`. Packets of aggregates are runs, not a
+ * table. `progress` is called with the share that is decoded. Throws an Error with a message for the user.
  */
-export async function decode(bytes, { most = MOST, progress = () => {} } = {}) {
+export async function decode(bytes, { limit = MAX_TRANSMISSIONS, progress = () => {} } = {}) {
   let header;
   let content;
   try {
-    [header, content] = opened(bytes);
+    [header, content] = split(bytes);
   } catch {
-    throw new Error("This is no frame log, or nothing of it is left. Write the page again.");
+    throw new Error("The page contains no readable frame log. Write the page again.");
   }
-  const { head, cutShort, tables: described } = header;
-  const count = described.find(({ name }) => name === "transmissions").rows;
-  if (count > most) {
-    throw new Error(`The frame log has ${count} transmissions, more than the ${most} that a page holds. Name a window: --between 10s,20s.`);
+  const { head, cutShort, tables: descriptions } = header;
+  const count = descriptions.find(({ name }) => name === "transmissions").rows;
+  if (count > limit) {
+    throw new Error(`The frame log has ${count} transmissions; a page holds at most ${limit}. Name an interval, as in --between 10s,20s.`);
   }
   const tables = {};
-  for (const [place, { name, rows, columns }] of described.entries()) {
+  for (const [place, { name, rows, columns }] of descriptions.entries()) {
     tables[name] = { rows, columns: {} };
     for (const each of columns) {
       try {
@@ -82,7 +84,7 @@ export async function decode(bytes, { most = MOST, progress = () => {} } = {}) {
         if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
         throw new Error(`The frame log is damaged: column ${each.name} of ${name} cannot be read. Write the page again.`);
       }
-      progress((place + 1) / described.length);
+      progress((place + 1) / descriptions.length);
     }
   }
   const { aggregates, lost } = tables;

@@ -1,14 +1,14 @@
-// The lanes and the tracks below them, on one canvas.
+// Drawing of the lanes and the tracks on one canvas.
 
 import { drawLanes } from "./lanes.js";
 import { lowerBound } from "./steps.js";
 import { AXIS, LANE, TRACK } from "./style.js";
 import { drawTracks, labelTracks } from "./tracks.js";
 
-/** Pixels between labels of the axis. */
-const ROOM = 36;
+/** Minimum distance between labels of the axis, in pixels. */
+const LABEL_GAP = 36;
 
-/** What the canvas is divided into, for its width and for the lanes in sight. */
+/** Returns the layout of the canvas, from its width and the visible lanes. */
 export function layout(state, width) {
   const left = width < 560 ? 70 : 110;
   const lanes = state.nodes.slice(state.scroll, state.scroll + state.lanesInSight);
@@ -16,7 +16,7 @@ export function layout(state, width) {
   return { left, width, lanes, tracks, height: AXIS + lanes.length * LANE + tracks.length * TRACK };
 }
 
-/** Draws everything for `state` on `canvas`, with a raster of its own; returns how many transmissions are in sight. */
+/** Draws `state` on `canvas`; `raster` is a buffer for single pixels. Returns the number of visible transmissions. */
 export function draw(canvas, model, state, colours, raster) {
   const width = canvas.clientWidth || 800;
   const box = layout(state, width);
@@ -50,6 +50,7 @@ export function draw(canvas, model, state, colours, raster) {
   return last - first;
 }
 
+/** Draws the time axis. */
 function axis(g, { state, box, colours, x }) {
   const { step, digits } = ticks(g, state, box.width - box.left);
   g.strokeStyle = colours.grid;
@@ -69,17 +70,18 @@ function axis(g, { state, box, colours, x }) {
   g.fillText("s", 6, AXIS / 2);
 }
 
-/** The least round step of which the labels, with some room, fit beside each other, and their digits behind the point. */
+/** Returns the smallest round step of the axis whose labels do not overlap, and the number of their decimals. */
 function ticks(g, { from, to }, width) {
-  const least = 10 ** Math.floor(Math.log10((to - from) * ROOM / width));
-  const all = [1, 2, 5, 10, 20, 50, 100, 200, 500].map((by) => {
-    const step = by * least;
+  const magnitude = 10 ** Math.floor(Math.log10((to - from) * LABEL_GAP / width));
+  const candidates = [1, 2, 5, 10, 20, 50, 100, 200, 500].map((factor) => {
+    const step = factor * magnitude;
     const digits = Math.max(0, Math.min(9, Math.ceil(9 - Math.log10(step) - 1e-9)));
-    return { step, digits, fits: g.measureText((to / 1e9).toFixed(digits)).width + ROOM <= step / (to - from) * width };
+    return { step, digits, fits: g.measureText((to / 1e9).toFixed(digits)).width + LABEL_GAP <= step / (to - from) * width };
   });
-  return all.find(({ fits }) => fits) || all[all.length - 1];
+  return candidates.find(({ fits }) => fits) || candidates[candidates.length - 1];
 }
 
+/** Draws the cursor. */
 function cursor(g, { state, box, x, colours }) {
   g.strokeStyle = colours.accent;
   g.lineWidth = 1.5;
@@ -90,6 +92,7 @@ function cursor(g, { state, box, x, colours }) {
   g.stroke();
 }
 
+/** Draws the labels of lanes and tracks. */
 function labels(g, frame, scales) {
   const { model, state, box, colours } = frame;
   g.textAlign = "left";
@@ -100,13 +103,13 @@ function labels(g, frame, scales) {
     while (shown.length > 1 && !fits(shown)) shown = `${shown.slice(0, -2)}\u2026`;
     return shown;
   };
-  // Addresses of one vendor differ at their ends: names are shortened in the middle.
+  // Names are shortened in the middle, because addresses of one vendor differ at their ends.
   const fitName = (name, bold) => {
     g.font = `${bold ? "600 " : ""}12px system-ui, sans-serif`;
     let shown = name;
-    for (let kept = name.length - 1; kept > 2 && !fits(shown); kept -= 1) {
-      const front = Math.floor(kept / 3);
-      shown = `${name.slice(0, front)}\u2026${name.slice(front - kept)}`;
+    for (let length = name.length - 1; length > 2 && !fits(shown); length -= 1) {
+      const front = Math.floor(length / 3);
+      shown = `${name.slice(0, front)}\u2026${name.slice(front - length)}`;
     }
     return shown;
   };
@@ -118,21 +121,21 @@ function labels(g, frame, scales) {
   labelTracks(g, frame, scales, fit);
 }
 
-/** What is at a place, or at most `near` pixels beside it: `{time, node, at}`, where `at` is a transmission. */
-export function pick(model, state, width, px, py, near = 0) {
+/** Returns the time, the node and the transmission at a position, or at most `tolerance` pixels from it: `{time, node, at}`. */
+export function pick(model, state, width, px, py, tolerance = 0) {
   const box = layout(state, width);
   const per = (state.to - state.from) / (width - box.left);
   const time = state.from + (px - box.left) * per;
   const node = box.lanes[Math.floor((py - AXIS) / LANE)];
   if (py < AXIS || node === undefined) return { time, node: -1, at: -1 };
   const { order, start } = model.lane[node];
-  let best = -1;
-  let least = near * per;
-  for (let at = lowerBound(start, time - model.longest - least); at < order.length && start[at] <= time + least; at += 1) {
-    const off = Math.max(0, start[at] - time, time - model.end[order[at]]);
-    if (off > least) continue;
-    least = off;
-    best = order[at];
+  let nearest = -1;
+  let distance = tolerance * per;
+  for (let at = lowerBound(start, time - model.longest - distance); at < order.length && start[at] <= time + distance; at += 1) {
+    const gap = Math.max(0, start[at] - time, time - model.end[order[at]]);
+    if (gap > distance) continue;
+    distance = gap;
+    nearest = order[at];
   }
-  return { time, node, at: best };
+  return { time, node, at: nearest };
 }

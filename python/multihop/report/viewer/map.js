@@ -1,12 +1,12 @@
-// Where nodes are, and what is on the air between them.
+// Map of nodes and of transmissions between them.
 
 import { CATEGORIES } from "./model.js";
 import { COLOURS } from "./style.js";
 
-/** The latest so many transmissions may light links. */
-const MOST_LIGHTS = 2000;
+/** Number of recent transmissions that can light links. */
+const MAX_LIGHTS = 2000;
 
-/** The corners of all places, in metres; null where nodes have none. */
+/** Returns the bounding box of all positions, in metres; null without positions. */
 export function extent(model) {
   const xs = [];
   const ys = [];
@@ -16,19 +16,19 @@ export function extent(model) {
     }
   });
   if (!xs.length) return null;
-  const least = (values) => values.reduce((a, b) => Math.min(a, b));
-  const most = (values) => values.reduce((a, b) => Math.max(a, b));
-  return { left: least(xs), right: most(xs), bottom: least(ys), top: most(ys) };
+  const min = (values) => values.reduce((a, b) => Math.min(a, b));
+  const max = (values) => values.reduce((a, b) => Math.max(a, b));
+  return { left: min(xs), right: max(xs), bottom: min(ys), top: max(ys) };
 }
 
-/** Draws the map at the cursor's instant; links of transmissions in the last 1/200 of what is in sight are lit. */
+/** Draws the map at the cursor's time. Transmissions in the last 1/200 of the visible interval light their links. */
 export function drawMap(canvas, model, state, colours, corners) {
   const width = canvas.clientWidth || 300;
   const wide = corners.right - corners.left;
   const high = corners.top - corners.bottom;
   const height = Math.max(90, Math.min(320, (width - 60) * (wide ? high / wide : 1) + 60));
   const ratio = window.devicePixelRatio || 1;
-  // Where nothing of it has changed, it stays.
+  // An unchanged map is not redrawn.
   const shown = [width, ratio, state.at, state.to - state.from, state.node, ...Object.values(colours)].join();
   if (canvas.dataset.shown === shown) return;
   canvas.dataset.shown = shown;
@@ -46,9 +46,9 @@ export function drawMap(canvas, model, state, colours, corners) {
     height / 2 - (place.y - (corners.bottom + corners.top) / 2) * scale - 4,
   ];
   const places = model.head.nodes.map((_, node) => model.place(node, state.at));
-  const lately = (state.to - state.from) / 200;
+  const recent = (state.to - state.from) / 200;
   g.lineWidth = 3;
-  for (const i of lightsOf(model, state.at - lately, state.at)) {
+  for (const i of lightsOf(model, state.at - recent, state.at)) {
     const from = places[model.from[i]];
     const to = model.to[i] >= 0 ? places[model.to[i]] : null;
     if (!from) continue;
@@ -70,7 +70,7 @@ export function drawMap(canvas, model, state, colours, corners) {
     g.arc(x, y, places.length > 200 ? 2 : 6, 0, 7);
     g.fill();
     if (places.length > 60) return;
-    // A name on a lit link stays legible.
+    // The outline keeps a name on a lit link legible.
     g.strokeStyle = colours.paper;
     g.strokeText(model.name(node), x, y + 19);
     g.fillStyle = colours.ink;
@@ -78,11 +78,11 @@ export function drawMap(canvas, model, state, colours, corners) {
   });
 }
 
-/** The transmissions that light the map: of each link and kind the latest that was on the air in an interval. */
+/** Returns the transmissions that light the map: the latest of each link and kind on the air in an interval. */
 function lightsOf(model, from, to) {
   const [first, last] = model.range(from, to + 1);
   const latest = new Map();
-  for (let i = Math.max(first, last - MOST_LIGHTS); i < last; i += 1) {
+  for (let i = Math.max(first, last - MAX_LIGHTS); i < last; i += 1) {
     if (model.end[i] >= from) latest.set((model.from[i] * (model.head.nodes.length + 1) + model.to[i] + 1) * CATEGORIES.length + model.category[i], i);
   }
   return [...latest.values()].sort((one, other) => one - other);

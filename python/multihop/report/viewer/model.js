@@ -1,91 +1,91 @@
-// What the viewer asks of a log: transmissions, lanes, summaries for pictures of long times, packets, events.
+// Model of a log for the viewer: transmissions, lanes, sums over long intervals, packets, events.
 
 import { Contentions } from "./contention.js";
 import { Steps, lowerBound } from "./steps.js";
 
-/** Categories of what a lane shows, in the order of its sums. */
+/** Categories of transmissions in a lane, in the order of its sums. */
 export const CATEGORIES = ["rts", "cts", "data", "ack", "lost"];
-/** Where more of the transmissions than this share have no airtime, sums of airtime say little. */
-const MOST_TIMELESS = 0.05;
-/** A sender gives a packet up after so many nanoseconds: 500 TU (dot11EDCATableMSDULifetime). */
+/** Share of transmissions without airtime above which lanes count transmissions in place of airtime. */
+const MAX_TIMELESS = 0.05;
+/** Lifetime of a packet at its sender in nanoseconds: 500 TU (dot11EDCATableMSDULifetime). */
 const LIFETIME = 512e6;
-/** What became of a transmission that was on the air at the node that it was for. */
-const REACHES = ["arrived", "collision", "receiver-sending", "channel"];
-/** Every so many transmissions of a lane there is a sum of what was before. */
-const SUM_EVERY = 8;
+/** Outcomes of transmissions that the receiver could sense. */
+const SENSED_OUTCOMES = ["arrived", "collision", "receiver-sending", "channel"];
+/** Number of transmissions between stored sums of a lane. */
+const SUM_INTERVAL = 8;
 
-/** What a node sent, in the order of time. */
+/** Transmissions of a node in the order of time. */
 export class Lane {
   constructor(length, isCounted) {
-    /** Sums are numbers of transmissions, where the log does not say how long these are on the air. */
+    /** Whether sums are numbers of transmissions, because the log lacks airtimes. */
     this.isCounted = isCounted;
-    /** Transmissions, by their number in the log, and once more what a picture of many of them asks for. */
+    /** Transmissions by number in the log; the other arrays copy their values for fast drawing. */
     this.order = new Int32Array(length);
     this.start = new Float64Array(length);
-    this.lasts = new Float64Array(length);
+    this.airtimes = new Float64Array(length);
     this.category = new Uint8Array(length);
-    /** Time on the air, or number, of each category before every eighth of them. */
-    this.sums = new Float64Array((Math.floor(length / SUM_EVERY) + 1) * CATEGORIES.length);
+    /** Airtime, or number, of each category before every eighth transmission. */
+    this.sums = new Float64Array((Math.floor(length / SUM_INTERVAL) + 1) * CATEGORIES.length);
   }
 
-  /** Adds the sums up. */
+  /** Computes the sums. */
   close({ start, end, category }) {
     const sum = new Float64Array(CATEGORIES.length);
     this.airtime = 0;
     for (let at = 0; at < this.order.length; at += 1) {
-      if (at % SUM_EVERY === 0) this.sums.set(sum, at / SUM_EVERY * CATEGORIES.length);
+      if (at % SUM_INTERVAL === 0) this.sums.set(sum, at / SUM_INTERVAL * CATEGORIES.length);
       const i = this.order[at];
       this.start[at] = start[i];
-      this.lasts[at] = end[i] - start[i];
+      this.airtimes[at] = end[i] - start[i];
       this.category[at] = category[i];
-      sum[category[i]] += this.isCounted ? 1 : this.lasts[at];
-      this.airtime += this.lasts[at];
+      sum[category[i]] += this.isCounted ? 1 : this.airtimes[at];
+      this.airtime += this.airtimes[at];
     }
-    if (this.order.length % SUM_EVERY === 0) this.sums.set(sum, this.sums.length - CATEGORIES.length);
+    if (this.order.length % SUM_INTERVAL === 0) this.sums.set(sum, this.sums.length - CATEGORIES.length);
   }
 
-  /** Time on the air, or number, of each category until an instant, into `out`; `place` is that of the first transmission that does not begin before it. */
+  /** Writes the airtime, or number, of each category until a time to `out`; `place` is the index of the first transmission that begins then or later. */
   until(time, place, out) {
-    const group = Math.floor(place / SUM_EVERY);
-    for (let of = 0; of < CATEGORIES.length; of += 1) out[of] = this.sums[group * CATEGORIES.length + of];
-    for (let at = group * SUM_EVERY; at < place; at += 1) out[this.category[at]] += this.isCounted ? 1 : this.lasts[at];
-    const over = place && !this.isCounted ? this.start[place - 1] + this.lasts[place - 1] - time : 0;
-    if (over > 0) out[this.category[place - 1]] -= over;
+    const group = Math.floor(place / SUM_INTERVAL);
+    for (let index = 0; index < CATEGORIES.length; index += 1) out[index] = this.sums[group * CATEGORIES.length + index];
+    for (let at = group * SUM_INTERVAL; at < place; at += 1) out[this.category[at]] += this.isCounted ? 1 : this.airtimes[at];
+    const excess = place && !this.isCounted ? this.start[place - 1] + this.airtimes[place - 1] - time : 0;
+    if (excess > 0) out[this.category[place - 1]] -= excess;
   }
 }
 
-/** What a lane shows of a kind of frame with this outcome. */
+/** Returns the category of a kind of frame with an outcome, as an index. */
 function category(kind, outcome) {
   if (outcome >= 2 && outcome < 7) return 4;
-  if (kind > 5) return 2; // management, and what a capture cannot name
+  if (kind > 5) return 2; // management, and frames of a capture without a known kind
   return kind < 4 ? kind : kind === 4 ? 0 : 3;
 }
 
-/** Rows with this number of a packet. */
+/** Returns the rows of a packet number. */
 function rowsOf({ packet }, number) {
-  const made = [];
-  for (let row = 0; row < packet.length; row += 1) if (packet[row] === number) made.push(row);
-  return made;
+  const rows = [];
+  for (let row = 0; row < packet.length; row += 1) if (packet[row] === number) rows.push(row);
+  return rows;
 }
 
-/** By number of a set, and of one that is not there: its first row. Sets are in the order of their numbers. */
+/** Returns the first row of each set by its number; the last entry ends the last set. Sets are sorted by number. */
 function firstRows(set) {
-  const made = new Int32Array(set.length ? set[set.length - 1] + 2 : 2);
-  for (let row = 0, number = 0; number < made.length; number += 1) {
+  const first = new Int32Array(set.length ? set[set.length - 1] + 2 : 2);
+  for (let row = 0, number = 0; number < first.length; number += 1) {
     while (row < set.length && set[row] < number) row += 1;
-    made[number] = row;
+    first[number] = row;
   }
-  return made;
+  return first;
 }
 
 export class Model {
-  /** Of a log; `between` if only what is near that interval was read. */
+  /** Creates the model of a log; `between` is the interval of a partial log. */
   constructor(log, between = null) {
     this.head = log.head;
     const { only_nodes: nodes, only_flows: flows, only_between: part } = log.head;
-    /** There may have been more on the air than is in the log: of other nodes, or of other flows; or before. */
+    /** Selection of the log. Other nodes, other flows or earlier frames may have used the medium as well. */
     this.only = { nodes: nodes?.length ? new Set(nodes) : null, flows: Boolean(flows?.length), from: Boolean(part || between) };
-    /** A sniffer sees frames, and nothing of what stations did meanwhile: back-off, queues, NAVs, collisions. */
+    /** Whether the log is that of a capture, which has no backoff, queues, NAVs and collisions. */
     this.isCapture = log.head.source === "capture";
     this.cutShort = log.cutShort;
     this.tables = log.tables;
@@ -93,12 +93,12 @@ export class Model {
     const t = log.tables.transmissions;
     this.count = t.rows;
     Object.assign(this, t.columns);
-    this.resolve();
+    this.derive();
     const last = this.count ? this.end[this.count - 1] : 0;
-    /** Of a log that is cut short there is nothing to see after the last transmission. */
+    /** Duration of the log; a log that is cut short ends with its last transmission. */
     this.duration = Math.max(log.cutShort && last ? 0 : log.head.duration_ns, last, 1);
     const { set, node, nav } = log.tables.reservations.columns;
-    /** Which stations set the NAV by a frame: of set `n` the rows from `first[n]` to `first[n + 1]`. */
+    /** Sets of nodes that set their NAV: set `n` has the rows from `first[n]` to `first[n + 1]`. */
     this.sets = { first: firstRows(set), node, nav };
     this.navs();
     this.aggregates = log.aggregates;
@@ -108,8 +108,8 @@ export class Model {
     this.lines = new Map();
   }
 
-  /** What follows from the columns of transmissions: ends, since when stations contended, and how many slots of that counted. */
-  resolve() {
+  /** Derives columns of transmissions: end, start of the contention, number of slots that counted, category. */
+  derive() {
     const { count, start, airtime, contended, frozen } = this;
     const slot = this.head.slot_ns || 1;
     this.end = new Float64Array(count);
@@ -127,7 +127,7 @@ export class Model {
     }
   }
 
-  /** The longest NAV of each set, and how long a transmission and its NAV last at most. */
+  /** Computes the longest NAV of each set, and the maximum duration of a transmission with its NAV. */
   navs() {
     const { first, nav } = this.sets;
     this.longestNav = new Float64Array(first.length);
@@ -137,28 +137,28 @@ export class Model {
     this.reach = this.longest + this.longestNav.reduce((one, other) => Math.max(one, other), 0);
   }
 
-  /** How long a node's NAV lasts that it sets by transmission `i`; -1 if it sets none. */
-  navOf(i, of) {
+  /** Returns the duration of the NAV that a node sets by transmission `i`; -1 if it sets none. */
+  navOf(i, wanted) {
     const { first, node, nav } = this.sets;
     const set = this.reserves[i];
-    for (let row = set ? first[set] : 0; set && row < first[set + 1]; row += 1) if (node[row] === of) return nav[row];
+    for (let row = set ? first[set] : 0; set && row < first[set + 1]; row += 1) if (node[row] === wanted) return nav[row];
     return -1;
   }
 
-  /** Is it for this node, and was on the air there, whether it arrived or not? */
+  /** Whether a node is the receiver of transmission `i` and could sense it. */
   reaches(i, node) {
     if (this.to[i] !== node) return false;
-    return REACHES.includes(this.names.outcome[this.outcome[i]]);
+    return SENSED_OUTCOMES.includes(this.names.outcome[this.outcome[i]]);
   }
 
-  /** Transmissions by node, in the order of time. */
+  /** Groups transmissions by sender. */
   lanes() {
     const counts = new Int32Array(this.head.nodes.length);
     for (let i = 0; i < this.count; i += 1) counts[this.from[i]] += 1;
-    // A capture need not say at which rates frames were sent.
+    // Captures may lack the rates of frames, and so airtimes.
     this.timeless = 0;
     for (let i = 0; i < this.count; i += 1) if (this.end[i] === this.start[i]) this.timeless += 1;
-    this.isCounted = this.timeless > MOST_TIMELESS * this.count;
+    this.isCounted = this.timeless > MAX_TIMELESS * this.count;
     this.lane = Array.from(counts, (count) => new Lane(count, this.isCounted));
     counts.fill(0);
     for (let i = 0; i < this.count; i += 1) {
@@ -169,25 +169,26 @@ export class Model {
     this.lane.forEach((lane) => lane.close(this));
   }
 
-  /** A line that is made when it is first asked for, by what returns its times and values. */
+  /** Returns a line, created at first use from the times and values that `make` returns. */
   line(key, make) {
     if (!this.lines.has(key)) this.lines.set(key, new Steps(...make()));
     return this.lines.get(key);
   }
 
-  /** Packets in the queue of a node. */
+  /** Returns the length of a node's queue over time. */
   queueOf(node) {
     const { start, order } = this.lane[node];
     return this.line(`queue ${node}`, () => [start, this.queueOfLane(order)]);
   }
 
+  /** Returns the queue lengths at the transmissions of a lane. */
   queueOfLane(order) {
     const values = new Float64Array(order.length);
     for (let at = 0; at < order.length; at += 1) values[at] = this.queue[order[at]];
     return values;
   }
 
-  /** Rates of DATA of a flow, in Mb/s; of all for -1. */
+  /** Returns the rates of DATA of a flow, in Mb/s; of all flows for -1. */
   ratesOf(flow) {
     return this.line(`rate ${flow}`, () => {
       const [times, values] = [[], []];
@@ -200,31 +201,33 @@ export class Model {
     });
   }
 
-  /** Windows, in kB, or round-trip times, in ms, of a flow. */
+  /** Returns the windows, in kB, or the round-trip times, in ms, of a flow. */
   windowsOf(flow, column) {
     return this.line(`${column} ${flow}`, () => {
       const { time, flow: flows, [column]: values } = this.tables.windows.columns;
-      // A round-trip time of 0 is none yet.
+      // A round-trip time of 0 means that there is no sample yet.
       const rows = this.rowsOfFlow(flows)[flow].filter((row) => values[row] > 0 || (column === "window" && values[row] === 0));
       return [Float64Array.from(rows, (row) => time[row]), Float64Array.from(rows, (row) => values[row] / (column === "rtt" ? 1e6 : 1000))];
     });
   }
 
+  /** Returns the rows of each flow in the table `windows`. */
   rowsOfFlow(flows) {
     if (!this.windowRows) {
       this.windowRows = this.head.flows.map(() => []);
-      flows.forEach((of, row) => this.windowRows[of].push(row));
+      flows.forEach((flow, row) => this.windowRows[flow].push(row));
     }
     return this.windowRows;
   }
 
+  /** Groups positions and outages by node. */
   placesByNode() {
     this.places = new Map();
     const { time, node, x, y, off } = this.tables.places.columns;
     for (let row = 0; row < time.length; row += 1) {
       if (!this.places.has(node[row])) this.places.set(node[row], { times: [], places: [], offs: [] });
       const { times, places, offs } = this.places.get(node[row]);
-      // It is off from the first such row to the next one in which it is on.
+      // An outage lasts from its first row to the next row without it.
       const before = places.length ? places[places.length - 1].off : 0;
       if (off[row] && !before) offs.push([time[row], this.duration]);
       if (!off[row] && before) offs[offs.length - 1][1] = time[row];
@@ -233,10 +236,10 @@ export class Model {
     }
   }
 
-  /** When a node is off: `[[from, until]]`. */
+  /** Returns the outages of a node: `[[from, until]]`. */
   offs(node) { return this.places.get(node)?.offs || []; }
 
-  /** Where a node is, in metres, and whether it is off; null where unknown. */
+  /** Returns the position of a node in metres, and whether it has an outage; null if unknown. */
   place(node, time) {
     const known = this.places.get(node);
     if (!known) {
@@ -251,15 +254,15 @@ export class Model {
     return { x: before.x + share * (next.x - before.x), y: before.y + share * (next.y - before.y), off: before.off };
   }
 
-  /** Transmissions that may be on the air in an interval: [first, last), by place. */
+  /** Returns the range [first, last) of transmissions that may be on the air in an interval. */
   range(from, to) {
     return [lowerBound(this.start, from - this.longest), lowerBound(this.start, to)];
   }
 
-  /** Are these nodes one, or radios of one? */
-  isOneNode(node, other) {
-    const of = (index) => this.head.nodes[index]?.radio_of ?? index;
-    return of(node) === of(other);
+  /** Whether two nodes are equal or radios of one node. */
+  isSameNode(node, other) {
+    const firstRadio = (index) => this.head.nodes[index]?.radio_of ?? index;
+    return firstRadio(node) === firstRadio(other);
   }
 
   name(node) { return node >= 0 ? this.head.nodes[node].name : "everyone"; }
@@ -269,8 +272,8 @@ export class Model {
   kindName(i) { return this.names.kind[this.kind[i]].toUpperCase().replace(/-/g, " "); }
 
   /**
-   * All transmissions of a packet, and what else became of it: `{sent, entries, drops, others}`, rows of tables. Packets of a capture have sequence numbers, which are
-   * used again: it is the one with this number at the instant `near`, and there are `others`.
+   * Returns all transmissions, entries and drops of a packet, as rows of tables: `{sent, entries, drops, others}`. Sequence numbers of a capture are
+   * reused: the packet is the one with this number at the time `near`; `others` is the number of other packets with it.
    */
   follow({ flow, carries, packet, near = 0 }) {
     const sent = [];
@@ -278,60 +281,61 @@ export class Model {
       if (this.packet[i] === packet && this.flow[i] === flow && this.carries[i] === carries) sent.push(i);
     }
     sent.push(...this.aggregates.rowsWith(flow, carries, packet));
-    const isIts = (columns, row) => columns.flow[row] === flow && columns.carries[row] === carries;
+    const isOfPacket = (columns, row) => columns.flow[row] === flow && columns.carries[row] === carries;
     const d = this.tables.drops.columns;
-    const drops = rowsOf(d, packet).filter((row) => isIts(d, row));
+    const drops = rowsOf(d, packet).filter((row) => isOfPacket(d, row));
     const [ingress, e] = [this.tables.ingress, this.tables.entries].map((table) => table?.columns);
-    const entries = e ? rowsOf(e, packet).filter((row) => isIts(ingress, e.ingress[row])) : [];
-    const all = [...new Set(sent)].sort((a, b) => a - b);
-    if (!this.isCapture || !all.length) return { sent: all, entries, drops, others: 0 };
-    const lives = this.livesOf(all);
-    const since = lives.filter(([first]) => this.start[first] <= near);
-    return { sent: since[since.length - 1] || lives[0], entries, drops, others: lives.length - 1 };
+    const entries = e ? rowsOf(e, packet).filter((row) => isOfPacket(ingress, e.ingress[row])) : [];
+    const frames = [...new Set(sent)].sort((a, b) => a - b);
+    if (!this.isCapture || !frames.length) return { sent: frames, entries, drops, others: 0 };
+    const packets = this.splitByPacket(frames);
+    const earlier = packets.filter(([first]) => this.start[first] <= near);
+    return { sent: earlier[earlier.length - 1] || packets[0], entries, drops, others: packets.length - 1 };
   }
 
-  /** Frames of a capture with one number: a retry is of the frame before, if that was of its kind and not too long ago. */
-  livesOf(frames) {
-    const lives = [];
+  /** Splits frames of a capture with one sequence number by packet. */
+  splitByPacket(frames) {
+    const packets = [];
     for (const i of frames) {
-      const life = lives.find((each) => this.isRetryOf(i, each[each.length - 1]));
-      if (life) life.push(i);
-      else lives.push([i]);
+      const packet = packets.find((each) => this.isRetryOf(i, each[each.length - 1]));
+      if (packet) packet.push(i);
+      else packets.push([i]);
     }
-    return lives;
+    return packets;
   }
 
+  /** Whether frame `i` is a retry of an earlier frame: of its kind and receiver, and within the lifetime of a packet. */
   isRetryOf(i, before) {
     return this.try[i] > 1 && this.kind[i] === this.kind[before] && this.to[i] === this.to[before] && this.start[i] - this.end[before] <= LIFETIME;
   }
 
-  /** The frames that destroyed a transmission, if that is what became of it. */
-  destroyers(i) {
+  /** Returns the frames that collided with a transmission. */
+  collidingFrames(i) {
     if (this.outcome[i] !== 2) return [];
     const [first, last] = this.range(this.start[i], this.end[i]);
-    const made = [];
+    const frames = [];
     for (let other = first; other < last; other += 1) {
-      if (this.from[other] === this.collided[i] && this.end[other] > this.start[i]) made.push(other);
+      if (this.from[other] === this.collided[i] && this.end[other] > this.start[i]) frames.push(other);
     }
-    return made;
+    return frames;
   }
 
   /**
-   * The next collision, drop or timeout from an instant on, or after row `last` of its table, which was the last one; null if there is none.
-   * Several may be at one instant.
+   * Returns the next collision, drop or timeout from a time on, or after row `last` of its table; null if there is none. Several events may have
+   * the same time.
    */
-  next(what, from, last = -1) {
-    const { time, flow, node, timeouts } = what === "collision" ? { time: this.start } : this.tables[what === "drop" ? "drops" : "windows"].columns;
+  next(event, from, last = -1) {
+    const { time, flow, node, timeouts } = event === "collision" ? { time: this.start } : this.tables[event === "drop" ? "drops" : "windows"].columns;
     const first = last >= 0 ? last + 1 : lowerBound(time, from);
-    if (what === "collision") {
+    if (event === "collision") {
       for (let i = first; i < this.count; i += 1) if (this.outcome[i] === 2) return { time: time[i], node: this.from[i], at: i, row: i };
       return null;
     }
-    if (what === "drop") return first < time.length ? { time: time[first], node: node[first], row: first } : null;
-    const before = new Map();
+    if (event === "drop") return first < time.length ? { time: time[first], node: node[first], row: first } : null;
+    const previous = new Map();
     for (let row = 0; row < time.length; row += 1) {
-      if (row >= first && timeouts[row] > (before.get(flow[row]) || 0)) return { time: time[row], node: this.head.flows[flow[row]].source, flow: flow[row], row };
-      before.set(flow[row], timeouts[row]);
+      if (row >= first && timeouts[row] > (previous.get(flow[row]) || 0)) return { time: time[row], node: this.head.flows[flow[row]].source, flow: flow[row], row };
+      previous.set(flow[row], timeouts[row]);
     }
     return null;
   }

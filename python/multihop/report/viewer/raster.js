@@ -1,13 +1,13 @@
-// Pixels that are set one by one: thousands of small rectangles are quicker than by the canvas.
+// Buffer of pixels: thousands of small rectangles are faster than with canvas operations.
 
-/** A picture of the canvas's own pixels. */
+/** Image in device pixels. */
 export class Raster {
   constructor() {
     this.canvas = document.createElement("canvas");
     this.colours = new Map();
   }
 
-  /** An empty picture of this size. */
+  /** Clears the image and sets its size. */
   begin(width, height) {
     if (!this.image || this.canvas.width !== width || this.canvas.height !== height) {
       Object.assign(this.canvas, { width, height });
@@ -19,7 +19,7 @@ export class Raster {
     this.used = false;
   }
 
-  /** What a colour, as #rrggbb, is among the pixels. */
+  /** Returns the pixel value of a colour #rrggbb. */
   colour(text) {
     if (!this.colours.has(text)) {
       const bytes = new Uint8Array([1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16)).concat(255));
@@ -28,7 +28,7 @@ export class Raster {
     return this.colours.get(text);
   }
 
-  /** Fills columns [left, right) of rows [top, bottom), which are whole numbers. */
+  /** Fills the columns [left, right) of the rows [top, bottom), which are integers. */
   fill(left, top, right, bottom, colour) {
     const to = Math.min(this.width, right);
     const end = Math.min(this.height, bottom);
@@ -39,7 +39,7 @@ export class Raster {
     this.used = true;
   }
 
-  /** Puts it onto a canvas whose pixels are as large, `left` pixels from its edge. */
+  /** Draws the image on a canvas, `left` device pixels from its edge. */
   paint(g, left) {
     if (!this.used) return;
     this.canvas.getContext("2d").putImageData(this.image, 0, 0);

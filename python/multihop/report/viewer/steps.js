@@ -1,9 +1,9 @@
-// Lines of any number of points, of which a picture needs no more than the least and the greatest of each of its columns.
+// Step functions with many points, with minimum and maximum for each column of a drawing.
 
-/** So many points, and so many groups of them, are one of the next level. */
+/** Number of points, or groups, in a group of the next level. */
 const GROUP = 32;
 
-/** The index of the first value of `sorted` that is not below `value`, from `low` on. */
+/** Returns the index of the first value of `sorted`, from `low` on, that is at least `value`. */
 export function lowerBound(sorted, value, low = 0, high = sorted.length) {
   let from = low;
   let to = high;
@@ -15,7 +15,7 @@ export function lowerBound(sorted, value, low = 0, high = sorted.length) {
   return from;
 }
 
-/** The same, for values that are asked for in their order: it is likely to be not far from `low`. */
+/** As `lowerBound`, but faster if the index is near `low`, as for ascending values. */
 export function nextBound(sorted, value, low) {
   let step = 1;
   let from = low;
@@ -26,7 +26,7 @@ export function nextBound(sorted, value, low) {
   return lowerBound(sorted, value, from, Math.min(sorted.length, from + step));
 }
 
-/** Values that hold from their times on, with the least and the greatest of groups. */
+/** Step function: each value holds from its time on. Minimum and maximum are stored for groups of values. */
 export class Steps {
   constructor(times, values) {
     this.times = times;
@@ -38,24 +38,24 @@ export class Steps {
     let [lows, highs] = [values, values];
     while (lows.length > GROUP) {
       const length = Math.ceil(lows.length / GROUP);
-      const [less, more] = [new Float64Array(length).fill(Infinity), new Float64Array(length).fill(-Infinity)];
+      const [groupLows, groupHighs] = [new Float64Array(length).fill(Infinity), new Float64Array(length).fill(-Infinity)];
       for (let at = 0; at < lows.length; at += 1) {
         const group = Math.floor(at / GROUP);
-        if (lows[at] < less[group]) less[group] = lows[at];
-        if (highs[at] > more[group]) more[group] = highs[at];
+        if (lows[at] < groupLows[group]) groupLows[group] = lows[at];
+        if (highs[at] > groupHighs[group]) groupHighs[group] = highs[at];
       }
-      [lows, highs] = [less, more];
+      [lows, highs] = [groupLows, groupHighs];
       this.lows.push(lows);
       this.highs.push(highs);
     }
   }
 
-  /** Those that matter in an interval: from the one that holds when it begins to the next one after it. */
+  /** Returns the range of values for an interval: from the one that holds at its start to the first after its end. */
   within(from, to) {
     return [Math.max(0, lowerBound(this.times, from) - 1), Math.min(this.times.length, lowerBound(this.times, to) + 1)];
   }
 
-  /** Sets `low` and `high` to the least and the greatest of the values from place `from` to before `to`. */
+  /** Sets `low` and `high` to the minimum and the maximum of the values in the range [from, to). */
   extremes(from, to) {
     this.low = Infinity;
     this.high = -Infinity;
@@ -64,17 +64,17 @@ export class Steps {
     for (let level = 0; first < last; level += 1) {
       const [inner, outer] = [Math.ceil(first / GROUP), Math.floor(last / GROUP)];
       if (inner >= outer || level >= this.lows.length) {
-        this.look(lows, highs, first, last);
+        this.update(lows, highs, first, last);
         return;
       }
-      this.look(lows, highs, first, inner * GROUP);
-      this.look(lows, highs, outer * GROUP, last);
+      this.update(lows, highs, first, inner * GROUP);
+      this.update(lows, highs, outer * GROUP, last);
       [first, last] = [inner, outer];
       [lows, highs] = [this.lows[level], this.highs[level]];
     }
   }
 
-  look(lows, highs, from, to) {
+  update(lows, highs, from, to) {
     for (let at = from; at < to; at += 1) {
       if (lows[at] < this.low) this.low = lows[at];
       if (highs[at] > this.high) this.high = highs[at];

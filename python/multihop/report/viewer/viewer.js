@@ -1,4 +1,4 @@
-// The viewer: `await mount(element, bytes)` puts a frame log into an element of a page.
+// Viewer of frame logs: `await mount(element, bytes)` shows a log in an element of a page.
 
 import { decode } from "./decode.js";
 import { draw, layout, pick } from "./draw.js";
@@ -7,20 +7,24 @@ import { Model } from "./model.js";
 import { nodesOf, opening, tracksOf } from "./opening.js";
 import { Raster } from "./raster.js";
 import { FLOW_COLOURS, FRAMES, LANE, LEGEND } from "./style.js";
-import { life, packetName, seconds, span, transmission } from "./words.js";
+import { packetName, packetPath, seconds, span, transmission } from "./words.js";
 
+/** Minimum length of the visible interval, in nanoseconds. */
 const SHORTEST = 1000;
+/** Maximum number of visible lanes. */
 const LANES = 24;
-const CUT_SHORT = "The file is cut short: its end is missing.";
-/** What there may be a next one of; the first letters are keys. */
+const CUT_SHORT = "The log is cut short: its end is missing.";
+/** Events with a button "next"; their first letters are keys. */
 const EVENTS = ["collision", "drop", "timeout"];
-/** Pixels: what moves less is a click or a tap, how far it may be off, and how close two fingers may come. */
+/** Maximum movement of a click or tap, in pixels. */
 const TAP = 5;
+/** Tolerance of a click and of a tap, in pixels. */
 const MOUSE = 3;
 const FINGER = 14;
+/** Minimum distance of two fingers, in pixels. */
 const CLOSEST = 10;
 
-/** An element with attributes and children; text is text, never markup. */
+/** Creates an element with attributes and children; text is never markup. */
 function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
@@ -28,25 +32,25 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** A row of colours with names, of which there are `[name, colour]`; a colour without # is one of the viewer's style. */
+/** Creates a legend from entries `[name, colour]`; a colour without # is a CSS variable of the viewer. */
 function legend(title, entries) {
-  const made = make("p", { class: "viewer-legend" }, title);
+  const element = make("p", { class: "viewer-legend" }, title);
   entries.forEach(([name, colour]) => {
     const chip = make("i", {});
     chip.style.background = colour.startsWith("#") ? colour : `var(--viewer-${colour})`;
-    made.append(make("span", {}, chip, name));
+    element.append(make("span", {}, chip, name));
   });
-  return made;
+  return element;
 }
 
-/** The colours of lines of flows or nodes, as far as there are some. */
+/** Returns the legend entries of flows or nodes, up to the number of colours. */
 function palette(list) {
   return list.slice(0, FLOW_COLOURS.length).map(({ name }, index) => [name, FLOW_COLOURS[index]]);
 }
 
 /**
- * Shows a frame log. Returns the viewer, whose `go({t, span, flow, node})` moves it; rejects with an Error in plain words if the bytes are none.
- * With `hash` the address of the page carries the position (`#t=12.3&flow=f2`). `cutShort` is said of a log that has no end.
+ * Shows a frame log. Returns the viewer, which `go({t, span, flow, node})` moves; rejects with an Error if the bytes are not a log.
+ * With `hash` the address of the page contains the position (`#t=12.3&flow=f2`). `cutShort` is the note about an incomplete log.
  */
 export async function mount(root, bytes, { between = null, hash = true, cutShort = CUT_SHORT } = {}) {
   root.classList.add("viewer-host");
@@ -88,16 +92,17 @@ export class Viewer {
     this.build();
     this.listen();
     this.readHash();
-    if (this.opening.what && !this.words.hasChildNodes()) this.say(`This is ${this.opening.what}. Click a frame to follow its packet; "all" shows the whole time.`);
+    if (this.opening.label && !this.words.hasChildNodes()) this.say(`The page shows ${this.opening.label}. Click a frame to follow its packet; "all" shows the whole log.`);
     this.redraw();
   }
 
+  /** Creates the elements of the viewer. */
   build() {
     const { model } = this;
     const button = (name, title, act) => {
-      const made = make("button", { type: "button", title }, name);
-      made.addEventListener("click", act);
-      return made;
+      const element = make("button", { type: "button", title }, name);
+      element.addEventListener("click", act);
+      return element;
     };
     const options = (label, names, act) => {
       const select = make("select", { "aria-label": label }, make("option", { value: "-1" }, label));
@@ -109,7 +114,7 @@ export class Viewer {
     this.nodeSelect = options("all nodes", model.head.nodes.map((node) => node.name), (node) => this.go({ node }));
     this.search = make("input", { type: "search", placeholder: "flow, node, f0#12 or 1.25 s", "aria-label": "Search: flow, node, packet as f0#12, or time" });
     this.canvas = make("canvas", { tabindex: "0", role: "application", "aria-label": "Time line" });
-    // Where all lanes are in sight, a finger that goes up or down moves the page.
+    // If all lanes are visible, vertical movement of a finger scrolls the page.
     this.canvas.style.touchAction = this.state.lanesInSight < this.state.nodes.length ? "none" : "pan-y";
     this.overview = make("input", { type: "range", min: "0", max: "10000", value: "0", "aria-label": "Time" });
     this.map = make("canvas", { role: "img", "aria-label": "Map of nodes" });
@@ -117,29 +122,30 @@ export class Viewer {
     this.status = make("p", { class: "viewer-status", role: "status" });
     const controls = make("div", { class: "viewer-controls" },
       this.flowSelect, this.nodeSelect, this.search,
-      button("\u2212", "Zoom out (-)", () => this.zoom(2)), button("+", "Zoom in (+)", () => this.zoom(0.5)), button("all", "The whole time (0)", () => this.show(0, model.duration)));
-    if (!model.isCapture) EVENTS.forEach((what) => controls.append(button(`next ${what}`, `Next ${what} (${what[0]})`, () => this.next(what))));
+      button("\u2212", "Zoom out (-)", () => this.zoom(2)), button("+", "Zoom in (+)", () => this.zoom(0.5)), button("all", "Whole log (0)", () => this.show(0, model.duration)));
+    if (!model.isCapture) EVENTS.forEach((event) => controls.append(button(`next ${event}`, `Next ${event} (${event[0]})`, () => this.next(event))));
     if (this.state.lanesInSight < this.state.nodes.length) {
       controls.append(button("\u2191", "Lanes above (arrow up)", () => this.scroll(-5)), button("\u2193", "Lanes below (arrow down)", () => this.scroll(5)));
     }
     this.side = make("div", { class: "viewer-side" }, ...(this.corners ? [this.map] : []), this.words);
     const notes = [];
     if (model.cutShort) notes.push(this.cutShort);
-    if (!model.count) notes.push("There is no transmission in this log.");
+    if (!model.count) notes.push("The log contains no transmission.");
     if (model.head.source === "capture") notes.push(`From a capture; inferred: ${model.head.inferred.join(", ") || "nothing"}.`);
-    if (model.isCounted) notes.push(`Of ${model.timeless} of its ${model.count} frames it does not say at which rate they were sent: lanes show when, and zoomed out how many.`);
+    if (model.isCounted) notes.push(`The capture does not contain the rate of ${model.timeless} of its ${model.count} frames. Lanes show their times, and their number when zoomed out.`);
     const { flows, nodes } = model.head;
     const { tracks } = this.state;
     const legends = [legend("", model.isCapture ? FRAMES : LEGEND)];
     if (tracks.includes("queue")) legends.push(legend("queues:", palette(nodes)));
     if (tracks.includes("window") || tracks.includes("rtt")) legends.push(legend("windows, RTTs:", palette(flows)));
     const idle = nodes.length - this.state.nodes.length;
-    if (idle) notes.push(`${idle === 1 ? "One node" : `${idle} nodes`} without a radio: no lane is drawn.`);
+    if (idle) notes.push(`${idle === 1 ? "One node has" : `${idle} nodes have`} no radio and no lane.`);
     this.root.replaceChildren(make("div", { class: "viewer" }, controls, ...legends,
       ...notes.map((note) => make("p", { class: "viewer-note" }, note)),
       this.canvas, this.overview, this.status, this.side));
   }
 
+  /** Registers the event listeners. */
   listen() {
     const { canvas } = this;
     this.search.addEventListener("keydown", (event) => { if (event.key === "Enter") this.find(this.search.value.trim()); });
@@ -155,7 +161,7 @@ export class Viewer {
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
       this.pointers.set(event.pointerId, { x: event.offsetX, y: event.offsetY, moved: 0 });
-      // None of several fingers is a tap.
+      // Several fingers are no tap.
       if (this.pointers.size > 1) this.pointers.forEach((pointer) => { pointer.moved = Infinity; });
     });
     canvas.addEventListener("pointermove", (event) => this.drag(event));
@@ -173,22 +179,23 @@ export class Viewer {
       this.root.scrollIntoView();
     }, { signal });
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw(), { signal });
-    // On paper it is dark on white.
-    [["beforeprint", true], ["afterprint", false]].forEach(([event, is]) => window.addEventListener(event, () => {
-      this.root.classList.toggle("viewer-printed", is);
+    // Printing uses dark colours on white.
+    [["beforeprint", true], ["afterprint", false]].forEach(([event, isPrinting]) => window.addEventListener(event, () => {
+      this.root.classList.toggle("viewer-printed", isPrinting);
       this.drawNow();
     }, { signal }));
   }
 
-  /** Lets go of the page; another viewer may come in its place. */
+  /** Removes all listeners, so that another viewer can replace this one. */
   close() { this.ended.abort(); }
 
+  /** Pans, scrolls or zooms with a moving pointer. */
   drag(event) {
     const pointer = this.pointers.get(event.pointerId);
     if (!pointer) return;
     const [dx, dy] = [event.offsetX - pointer.x, event.offsetY - pointer.y];
     pointer.moved += Math.abs(dx) + Math.abs(dy);
-    // A finger that taps trembles.
+    // Small movements belong to a tap.
     if (pointer.moved < TAP) return;
     const other = [...this.pointers].find(([id]) => id !== event.pointerId)?.[1];
     if (other) this.pinch(pointer.x, event.offsetX, other.x);
@@ -200,16 +207,16 @@ export class Viewer {
     pointer.y = event.offsetY;
   }
 
-  /** What is under two fingers stays there: one moves, the other one does not. */
+  /** Zooms with two fingers: the times under both fingers stay under them. */
   pinch(before, after, other) {
     if (Math.abs(after - other) < CLOSEST || (before - other) * (after - other) <= 0) return;
-    const there = this.timeAt(other);
-    const per = (this.timeAt(before) - there) / (after - other);
-    const from = there - (other - this.left()) * per;
+    const anchor = this.timeAt(other);
+    const per = (this.timeAt(before) - anchor) / (after - other);
+    const from = anchor - (other - this.left()) * per;
     this.show(from, from + (this.canvas.clientWidth - this.left()) * per);
   }
 
-  /** Lanes follow a pointer; where there are no more of them, a finger moves the page. */
+  /** Scrolls the lanes with a pointer; at the first and last lane a finger scrolls the page. */
   dragLanes(pointer, dy, isFinger) {
     if (this.state.lanesInSight === this.state.nodes.length) return;
     pointer.lanes = (pointer.lanes || 0) + dy;
@@ -221,18 +228,21 @@ export class Viewer {
     if (isFinger && this.state.scroll === before) window.scrollBy(0, lanes * LANE);
   }
 
+  /** Returns the left edge of the lanes. */
   left() { return layout(this.state, this.canvas.clientWidth).left; }
 
+  /** Returns the time at a horizontal position. */
   timeAt(px) { return pick(this.model, this.state, this.canvas.clientWidth, px, 0).time; }
 
+  /** Handles a key. */
   key(event) {
     const acts = {
       ArrowLeft: () => this.pan(-0.1), ArrowRight: () => this.pan(0.1),
       ArrowUp: () => this.scroll(-1), ArrowDown: () => this.scroll(1),
       "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2), 0: () => this.show(0, this.model.duration),
       Home: () => this.centre(0), End: () => this.centre(this.model.duration),
-      ...Object.fromEntries(EVENTS.map((what) => [what[0], () => this.next(what)])),
-      n: () => this.step(1), p: () => this.step(-1), Escape: () => this.forget(),
+      ...Object.fromEntries(EVENTS.map((name) => [name[0], () => this.next(name)])),
+      n: () => this.step(1), p: () => this.step(-1), Escape: () => this.clear(),
     };
     const act = acts[event.key];
     if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -240,6 +250,7 @@ export class Viewer {
     act();
   }
 
+  /** Sets the visible interval. */
   show(from, to) {
     const longest = this.model.duration;
     const length = Math.min(longest, Math.max(SHORTEST, to - from));
@@ -248,38 +259,42 @@ export class Viewer {
     this.redraw();
   }
 
+  /** Moves the visible interval by a share of its length. */
   pan(share) {
     const length = this.state.to - this.state.from;
     this.show(this.state.from + share * length, this.state.to + share * length);
   }
 
+  /** Scales the visible interval around a time. */
   zoom(by, around = this.middle()) {
     const { from, to } = this.state;
     this.show(around - (around - from) * by, around + (to - around) * by);
   }
 
-  /** The cursor if it is in sight, otherwise the middle. */
+  /** Returns the time of the cursor if it is visible, otherwise the middle of the interval. */
   middle() {
     const { from, to, at } = this.state;
     return at >= from && at <= to ? at : (from + to) / 2;
   }
 
+  /** Moves the cursor and the visible interval to a time. */
   centre(time) {
     const half = (this.state.to - this.state.from) / 2;
     this.state.at = time;
     this.show(time - half, time + half);
   }
 
+  /** Scrolls by a number of lanes. */
   scroll(by) {
     const { state } = this;
     state.scroll = Math.max(0, Math.min(state.nodes.length - state.lanesInSight, state.scroll + by));
     this.redraw();
   }
 
-  /** Moves to a position, as links carry it: `t` and `span` in seconds, names or indices of a flow and a node, a packet and its kind. */
+  /** Moves to the position of a link: `t` and `span` in seconds, names or indices of a flow and a node, number and kind of a packet. */
   go({ t, span: length, flow, node, packet, of = "data" }) {
     const { state, model } = this;
-    // What is not there is none.
+    // An unknown name or index selects nothing.
     const index = (list, wanted) => {
       const named = typeof wanted === "number" ? -1 : list.findIndex((entry) => entry.name === wanted);
       return named < 0 && /^\d+$/.test(wanted) && list[Number(wanted)] ? Number(wanted) : named;
@@ -301,6 +316,7 @@ export class Viewer {
     else this.show(state.from, state.to);
   }
 
+  /** Scrolls the lane of a node into view. */
   reveal(node) {
     const { state } = this;
     const place = state.nodes.indexOf(node);
@@ -309,6 +325,7 @@ export class Viewer {
     if (place >= state.scroll + state.lanesInSight) state.scroll = place - state.lanesInSight + 1;
   }
 
+  /** Moves to the result of a search. */
   find(text) {
     const { model } = this;
     const packet = /^(.*)#(\d+)$/.exec(text);
@@ -321,32 +338,33 @@ export class Viewer {
     } else if (flow(text) >= 0) this.go({ flow: flow(text) });
     else if (model.head.nodes.some((node) => node.name === text)) this.go({ node: text });
     else if (time) this.go({ t: Number(time[1]) });
-    else this.say(`There is no flow, node, packet or time ${text}. A packet is written as FLOW#NUMBER.`);
+    else this.say(`Found no flow, node, packet or time ${text}. Write a packet as FLOW#NUMBER.`);
   }
 
-  next(what) {
-    if (this.model.isCapture) return this.say(`A capture does not show ${what}s.`);
+  /** Moves to the next event of a kind. */
+  next(event) {
+    if (this.model.isCapture) return this.say(`A capture does not show ${event}s.`);
     const { at, picked } = this.state;
-    // Where it was the last time, or was picked, the next one is after it; a cursor that moved meanwhile may be on one.
-    const isLast = this.last?.what === what && this.last.time === at;
-    const last = what === "collision" && this.model.start[picked] === at && this.model.outcome[picked] === 2 ? picked : isLast ? this.last.row : -1;
-    const found = this.model.next(what, at, last);
-    if (!found) return this.say(`There is no ${what} ${last < 0 ? "from" : "after"} ${seconds(at)}${last < 0 ? " on" : ""}.`);
-    this.last = { what, time: found.time, row: found.row };
+    // The search continues after the last event or the selected collision, and otherwise begins at the cursor.
+    const isLast = this.last?.event === event && this.last.time === at;
+    const last = event === "collision" && this.model.start[picked] === at && this.model.outcome[picked] === 2 ? picked : isLast ? this.last.row : -1;
+    const found = this.model.next(event, at, last);
+    if (!found) return this.say(`Found no ${event} ${last < 0 ? "from" : "after"} ${seconds(at)}${last < 0 ? " on" : ""}.`);
+    this.last = { event, time: found.time, row: found.row };
     Object.assign(this.state, { picked: -1, packet: null });
     if (found.node >= 0) this.reveal(found.node);
     const length = Math.min(this.state.to - this.state.from, 2e7);
     Object.assign(this.state, { from: found.time - length / 2, to: found.time + length / 2 });
     this.centre(found.time);
     if (found.at !== undefined) this.choose(found.at);
-    else if (what === "drop") {
+    else if (event === "drop") {
       const { flow, carries, packet } = this.model.tables.drops.columns;
       this.follow({ flow: flow[found.row], carries: carries[found.row], packet: packet[found.row] }, false);
     } else this.say(`The retransmission timer of ${this.model.flowName(found.flow)} expired before ${seconds(found.time)}.`);
     return undefined;
   }
 
-  /** To the next or previous transmission of the picked node, or of any. */
+  /** Moves to the next or previous transmission of the selected node, or of any node. */
   step(by) {
     const { model, state } = this;
     const from = state.picked < 0 ? model.range(state.at, state.at + 1)[1] - (by > 0 ? 1 : 0) : state.picked;
@@ -356,15 +374,16 @@ export class Viewer {
     return undefined;
   }
 
-  /** A click, or a tap, which may be this many pixels beside what it means. */
-  click(px, py, slack = MOUSE) {
-    const found = pick(this.model, this.state, this.canvas.clientWidth, px, py, slack);
+  /** Handles a click or a tap with a tolerance in pixels. */
+  click(px, py, tolerance = MOUSE) {
+    const found = pick(this.model, this.state, this.canvas.clientWidth, px, py, tolerance);
     if (found.at >= 0) return this.choose(found.at);
     this.state.at = found.time;
     if (found.node >= 0 && px < this.left()) this.go({ node: found.node });
     return this.redraw();
   }
 
+  /** Selects a transmission and follows its packet. */
   choose(i) {
     const { model, state } = this;
     state.picked = i;
@@ -379,11 +398,12 @@ export class Viewer {
     this.redraw();
   }
 
+  /** Shows the path of a packet, and moves the view to it unless `moves` is false. */
   follow(packet, moves = true) {
     const { model, state } = this;
-    const { lines, note } = life(model, packet);
+    const { lines, note } = packetPath(model, packet);
     state.packet = packet;
-    this.lit = new Set(lines.flatMap(({ at }) => (at === undefined ? [] : [at, ...model.destroyers(at)])));
+    this.lit = new Set(lines.flatMap(({ at }) => (at === undefined ? [] : [at, ...model.collidingFrames(at)])));
     const list = make("ol", {});
     lines.forEach((line) => {
       const link = make("button", { type: "button", class: "viewer-time" }, seconds(line.time));
@@ -391,7 +411,7 @@ export class Viewer {
       list.append(make("li", { "data-time": line.time }, link, ` ${line.text}`));
     });
     const title = packetName(model, packet);
-    this.words.replaceChildren(make("h3", {}, title.charAt(0).toUpperCase() + title.slice(1)), lines.length ? list : make("p", {}, "It is not in this log."), ...(note ? [make("p", {}, note)] : []));
+    this.words.replaceChildren(make("h3", {}, title.charAt(0).toUpperCase() + title.slice(1)), lines.length ? list : make("p", {}, "The log does not contain this packet."), ...(note ? [make("p", {}, note)] : []));
     if (moves && lines.length) {
       const length = Math.max(1e6, (lines[lines.length - 1].time - lines[0].time) * 1.2);
       state.at = lines[0].time;
@@ -399,14 +419,17 @@ export class Viewer {
     } else this.redraw();
   }
 
-  forget() {
+  /** Clears the selection. */
+  clear() {
     Object.assign(this.state, { picked: -1, packet: null, flow: -1, node: -1 });
     this.words.replaceChildren();
     this.redraw();
   }
 
+  /** Shows a sentence. */
   say(text) { this.words.replaceChildren(make("p", {}, text)); this.redraw(); }
 
+  /** Moves to the position in the address. */
   readHash() {
     if (!this.hash) return;
     const given = new URLSearchParams(location.hash.slice(1));
@@ -415,6 +438,7 @@ export class Viewer {
     this.go({ t: number("t"), span: number("span"), flow: text("flow"), node: text("node"), packet: number("packet"), of: text("of") });
   }
 
+  /** Writes the position into the address. */
   writeHash() {
     if (!this.hash || !this.model.count) return;
     const { state, model } = this;
@@ -431,14 +455,16 @@ export class Viewer {
     this.writing = setTimeout(() => history.replaceState(null, "", this.written), 200);
   }
 
+  /** Schedules drawing for the next animation frame. */
   redraw() {
-    if (this.asked) return;
-    this.asked = requestAnimationFrame(() => {
-      this.asked = 0;
+    if (this.scheduled) return;
+    this.scheduled = requestAnimationFrame(() => {
+      this.scheduled = 0;
       this.drawNow();
     });
   }
 
+  /** Draws the viewer. */
   drawNow() {
     const { state, model } = this;
     const style = getComputedStyle(this.root);
@@ -452,7 +478,7 @@ export class Viewer {
     this.nodeSelect.value = String(state.node);
     this.words.querySelectorAll("li").forEach((line) => {
       const isNow = Number(line.dataset.time) === state.at;
-      // The list scrolls to the line of the cursor, and the page stays.
+      // Only the list scrolls to the line of the cursor, not the page.
       if (isNow && !line.hasAttribute("aria-current")) line.parentElement.scrollTop = line.offsetTop - line.parentElement.offsetTop - 40;
       line.toggleAttribute("aria-current", isNow);
     });
@@ -465,7 +491,7 @@ export class Viewer {
     this.announce();
   }
 
-  /** Reports to the page around it where it is now, once it has moved. */
+  /** Reports the position to the page after a movement. */
   announce() {
     const { state, model } = this;
     const detail = { t: state.at / 1e9, flow: model.flowName(state.flow), node: state.node >= 0 ? model.name(state.node) : "" };

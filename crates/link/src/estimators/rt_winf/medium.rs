@@ -1,20 +1,20 @@
-//! How much of the medium is in use: what rt-Winf holds against the capacity, in each of its readings.
+//! Share of the medium in use, which rt-Winf compares with the capacity, in each of its readings.
 
 use crate::estimators::occupied::Occupied;
 use crate::{Elapsed, PhyTimes, WinfReading};
 use multihop_core::{Interval, LinkEvent, Span, Time};
 
-/// What counts as in use.
+/// Definition of time in use.
 #[derive(Clone, Debug)]
 pub(crate) enum InUse {
-    /// As printed and in the strict reading: the exchanges that the estimator adds.
+    /// Exchanges that the estimator adds, in the printed and the strict reading.
     Exchanges(Occupied),
-    /// With [`WinfReading::Whole`]: all that is sensed or reserved.
+    /// All time in which the medium is sensed busy or reserved, with [`WinfReading::Whole`].
     Medium(Medium),
 }
 
 impl InUse {
-    /// Nothing yet.
+    /// Creates an empty record.
     pub(crate) fn new(reading: WinfReading, elapsed: Elapsed, phy: &PhyTimes) -> InUse {
         match reading {
             WinfReading::Whole => InUse::Medium(Medium::new(elapsed, phy)),
@@ -22,7 +22,7 @@ impl InUse {
         }
     }
 
-    /// Something happened at the node's MAC.
+    /// Processes an event of the node's MAC.
     pub(crate) fn on_link(&mut self, event: &LinkEvent) {
         if let InUse::Medium(medium) = self {
             medium.on_link(event);
@@ -36,14 +36,14 @@ impl InUse {
         }
     }
 
-    /// Takes back what exchanges reserved after an instant.
+    /// Removes reservations after an instant.
     pub(crate) fn cut(&mut self, at: Time) {
         if let InUse::Exchanges(exchanges) = self {
             exchanges.cut(at);
         }
     }
 
-    /// The share of the elapsed time that is in use at `now`, in [0, 1].
+    /// Share of the elapsed time that is in use at `now`, in [0, 1].
     pub(crate) fn share(&self, now: Time) -> f64 {
         match self {
             InUse::Exchanges(exchanges) => exchanges.share(now),
@@ -52,37 +52,37 @@ impl InUse {
     }
 }
 
-/// The share of time that accesses to the medium take, as a node senses it.
+/// Share of time that accesses to the medium take, as a node senses it.
 ///
 /// An access is a period in which the medium is sensed busy, own transmissions included, or reserved by the
-/// NAV. Gaps of up to a SIFS and a slot, in which no other station may begin, belong to it. Each access needs
-/// DIFS and the mean back-off besides, so that a saturated sender that is alone uses all of the time,
-/// whatever the sizes of its packets.
+/// NAV. Gaps of up to a SIFS and a slot, in which no other station may start, are part of the access. Each
+/// access also needs DIFS and the mean back-off, so that a single saturated sender uses all time for any
+/// packet size.
 #[derive(Clone, Debug)]
 pub(crate) struct Medium {
-    /// Accesses, each longer by `gap`, so that they are joined.
+    /// Accesses, each extended by `gap`, so that close ones merge.
     accesses: Occupied,
-    /// The longest gap within an access.
+    /// Longest gap within an access.
     gap: Span,
-    /// What an access needs besides, less the gap that it is longer by.
-    besides: Span,
-    /// The medium is sensed busy since then.
+    /// DIFS and mean back-off of an access, minus the gap by which it is extended.
+    extra_time: Span,
+    /// Start of the present busy period; none while the medium is idle.
     busy_from: Option<Time>,
 }
 
 impl Medium {
-    /// One that has sensed nothing yet.
+    /// Creates an empty record.
     pub(crate) fn new(elapsed: Elapsed, phy: &PhyTimes) -> Medium {
         let gap = phy.sifs + phy.slot;
         Medium {
             accesses: Occupied::new(elapsed),
             gap,
-            besides: (phy.difs + phy.backoff).saturating_sub(gap),
+            extra_time: (phy.difs + phy.backoff).saturating_sub(gap),
             busy_from: None,
         }
     }
 
-    /// Something happened at the node's MAC.
+    /// Processes an event of the node's MAC.
     pub(crate) fn on_link(&mut self, event: &LinkEvent) {
         match event {
             LinkEvent::BusyFrom(start) => self.busy_from = Some(*start),
@@ -99,14 +99,14 @@ impl Medium {
         }
     }
 
-    /// The share of the elapsed time that is in use at `now`, in [0, 1].
+    /// Share of the elapsed time that is in use at `now`, in [0, 1].
     pub(crate) fn share(&self, now: Time) -> f64 {
         let mut used = self.accesses.within(now);
         if let Some(start) = self.busy_from {
             used.time += now.since(self.accesses.end().max(start));
         }
-        let besides = self.besides.seconds() * used.periods as f64;
-        used.share_with(besides).min(1.0)
+        let extra_time = self.extra_time.seconds() * used.periods as f64;
+        used.share_with(extra_time).min(1.0)
     }
 
     fn add(&mut self, period: Interval) {
@@ -133,13 +133,12 @@ mod tests {
         medium.on_link(&LinkEvent::Busy(air(start, end)));
     }
 
-    /// Used microseconds of the last 10 000.
+    /// Used microseconds among the last 10 000.
     fn used_us(medium: &Medium, now: u64) -> u64 {
         (medium.share(us(now)) * 10_000.0).round() as u64
     }
 
-    /// Frames of 352, 304, 1303 and 304 us with a SIFS of 10 us between them: 2293 us, and 50 + 310 us
-    /// besides.
+    /// Frames of 352, 304, 1303 and 304 us with a SIFS of 10 us between them: 2293 us, plus 50 + 310 us.
     #[test]
     fn the_frames_of_an_exchange_are_one_access() {
         let mut medium = fresh();
@@ -149,9 +148,8 @@ mod tests {
         assert_eq!(used_us(&medium, 10_000), 2_293 + 360);
     }
 
-    /// Of a sender whose receiver is out of reach, RTS and DATA are sensed: as long as each is an access of
-    /// its own, what lies between them counts as their back-off. Where the RTS is decoded, its NAV covers the
-    /// rest.
+    /// RTS and DATA of a sender whose receiver is out of reach are sensed as two accesses, and the gap
+    /// between them counts as their back-off. If the RTS is decoded, its NAV covers the gap.
     #[test]
     fn what_is_reserved_counts_as_what_is_sensed() {
         let mut medium = fresh();
@@ -179,7 +177,7 @@ mod tests {
         assert_eq!(used_us(&medium, 15_000), 1_100 + 330);
     }
 
-    /// 1000 accesses of 640 us each 1000: with DIFS and back-off all of the time.
+    /// 1000 accesses of 640 us each 1000: with DIFS and back-off all time is used.
     #[test]
     fn nothing_is_left_of_a_saturated_medium() {
         for elapsed in [Elapsed::Window(Span::from_ms(100)), Elapsed::SinceStart] {

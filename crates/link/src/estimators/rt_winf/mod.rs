@@ -20,54 +20,54 @@ use options::FULL_SIZE;
 use peers::Peers;
 
 /// Estimates capacity and available bandwidth from the times of RTS, CTS, DATA and ACK and from their NAVs,
-/// in bits per second of what the MAC is asked to carry. As printed and in the strict reading:
+/// in bits per second of MSDUs. In the printed and the strict reading:
 ///
 /// | role in an exchange | capacity | busy time |
 /// |---|---|---|
 /// | sender | `S / (T_ACK - T_CTS - 2 SIFS)` (Eq. 1) | NAV of the CTS (Eq. 3) |
 /// | receiver | `S / (T_DATA - T_RTS - 3 SIFS)` (Eq. 4) | NAV of the RTS (Eq. 5) |
-/// | overhearing node | `S / (T_ACK - T_CTS - 2 SIFS)` (Eq. 6) | NAV of the RTS; of the CTS if it heard no RTS (Eqs. 7, 8) |
+/// | overhearing node | `S / (T_ACK - T_CTS - 2 SIFS)` (Eq. 6) | NAV of RTS, else of CTS (Eqs. 7, 8) |
 ///
-/// The available bandwidth is `C (1 - busy / elapsed)`, in all roles together: NAVs of all exchanges count,
-/// overlaps once. A node that overheard an exchange takes the smaller of what it saw then and its own next
-/// sample (Eqs. 9, 10). Eq. 11, the smaller of sender and receiver, needs a field in the ACK that 802.11 does
-/// not have, and is an option; what a node reports is its own view, without what others reported to it.
+/// The available bandwidth is `C (1 - busy / elapsed)` over all roles: NAVs of all exchanges count, overlaps
+/// once. A node that overheard an exchange uses the smaller of that sample and its own next sample (Eqs. 9,
+/// 10). Eq. 11, the smaller of sender and receiver, needs a field in the ACK that 802.11 does not have, and
+/// is an option; a node reports its own view, without reports of others.
 ///
 /// Before the first sample the capacity is the bit rate at which the node sends DATA, and with
-/// [`WinfReading::Whole`] that of Eq. 14. An overhearing node that cannot decode the DATA takes its size from
-/// the NAV, at the nominal rate. A NAV that stations drop because nothing followed its RTS does not count
-/// from then on.
+/// [`WinfReading::Whole`] that of Eq. 14. An overhearing node that cannot decode the DATA computes its size
+/// from the NAV, at the nominal rate. A NAV that stations reset because nothing followed its RTS does not
+/// count after the reset.
 #[derive(Clone, Debug)]
 pub struct RtWinf {
     options: RtWinfOptions,
     phy: PhyTimes,
     rate: RateInUse,
     in_use: InUse,
-    /// What [`WinfReading::Whole`] counts of an exchange besides DATA.
-    besides: Span,
+    /// Time that [`WinfReading::Whole`] adds to DATA in an exchange.
+    extra_time: Span,
     peers: Peers,
     capacity: NodeCapacity,
-    /// The last RTS for this node.
+    /// Last RTS for this node.
     asked: Option<DecodedFrame>,
     overheard: Option<Overheard>,
-    /// The end of the CTS, and the ACK, of the attempt that succeeded.
+    /// End of the CTS, and interval of the ACK, of the successful attempt.
     succeeded: Option<(Time, Interval)>,
     /// `NAV / T_Total` of Eq. 7 or 8, if the latest exchange was overheard.
     share_of_exchange: Option<f64>,
 }
 
-/// An exchange of others, so far.
+/// Exchange of other nodes in progress.
 #[derive(Clone, Copy, Debug)]
 struct Overheard {
     sender: Option<NodeId>,
     share: f64,
-    /// The end of the CTS, and its duration field.
+    /// End and duration field of the CTS.
     cts: Option<(Time, Span)>,
     data: Option<(u32, Rate)>,
 }
 
 impl RtWinf {
-    /// An estimator that has heard nothing yet.
+    /// Creates an estimator without frames.
     pub fn new(options: RtWinfOptions, phy: PhyTimes) -> RtWinf {
         let whole = options.reading == WinfReading::Whole;
         RtWinf {
@@ -75,7 +75,7 @@ impl RtWinf {
             phy,
             rate: RateInUse::new(phy.data_rate),
             in_use: InUse::new(options.reading, options.window, &phy),
-            besides: if whole { phy.besides_data(true) } else { Span::ZERO },
+            extra_time: if whole { phy.besides_data(true) } else { Span::ZERO },
             peers: Peers::new(options.window),
             capacity: NodeCapacity::new(options.smoothing),
             asked: None,
@@ -94,8 +94,8 @@ impl RtWinf {
         })
     }
 
-    /// Available bandwidth in bits per second at `now`, in this node's own view. `now` must not lie before
-    /// the last event.
+    /// Available bandwidth in bits per second at `now`, in this node's own view. `now` must not precede the
+    /// last event.
     pub fn available_bps(&self, now: Time) -> f64 {
         let per_exchange = self.options.total_per_exchange && self.options.reading != WinfReading::Whole;
         let of_exchange = self.share_of_exchange.filter(|_| per_exchange);
@@ -103,7 +103,7 @@ impl RtWinf {
         self.capacity_bps() * (1.0 - busy).max(0.0)
     }
 
-    fn own(&self, now: Time) -> Report {
+    fn own_report(&self, now: Time) -> Report {
         Report { capacity_bps: self.capacity_bps(), available_bps: self.available_bps(now) }
     }
 
@@ -124,7 +124,7 @@ impl RtWinf {
         }
     }
 
-    /// Counts what a frame reserves. An RTS for this node reserves nothing until DATA shows that it was
+    /// Counts the reservation of a frame. An RTS for this node reserves nothing until DATA shows that it was
     /// answered.
     fn occupy(&mut self, heard: &DecodedFrame, mine: bool) {
         let reserved = heard.air.end + heard.duration;
@@ -139,7 +139,7 @@ impl RtWinf {
         self.in_use.add(Interval { start, end });
     }
 
-    /// DATA for this node (Eqs. 4, 5, 9).
+    /// Processes DATA for this node (Eqs. 4, 5, 9).
     fn receive(&mut self, data: &DecodedFrame) {
         let asked = self.asked.take().filter(|rts| rts.from == data.from);
         let Some(rts) = asked.filter(|rts| data.air.end <= rts.air.end + rts.duration) else { return };
@@ -152,7 +152,7 @@ impl RtWinf {
         self.take_part(data.size, transfer, data.rate);
     }
 
-    /// An attempt of this node ended.
+    /// Processes an attempt of this node.
     fn on_attempt(&mut self, attempt: &Attempt) {
         if self.options.full_busy {
             let frames = [attempt.rts, attempt.cts, attempt.data, attempt.ack];
@@ -164,7 +164,7 @@ impl RtWinf {
         self.succeeded = attempt.cts.zip(attempt.ack).map(|(cts, ack)| (cts.end, ack));
     }
 
-    /// A frame's life at this node ended (Eqs. 1, 10).
+    /// Processes the end of a frame exchange of this node (Eqs. 1, 10).
     fn on_exchange(&mut self, exchange: &Exchange) {
         let succeeded = self.succeeded.take().filter(|_| exchange.fate == Fate::Acknowledged);
         let Some((cts, ack)) = succeeded else { return };
@@ -194,12 +194,12 @@ impl RtWinf {
         }
     }
 
-    /// The end of an exchange of others (Eq. 6).
+    /// Processes the end of an exchange of other nodes (Eq. 6).
     fn overhear_ack(&mut self, ack: &DecodedFrame) {
         let Some(exchange) = self.overheard.take().filter(|exchange| exchange.sender == ack.to) else {
             return;
         };
-        // Whole microseconds in the duration field and propagation may put the ACK a little beyond the reservation.
+        // Rounding of the duration field and propagation may put the ACK slightly beyond the reservation.
         let Some((cts, reserved)) = exchange.cts else { return };
         if ack.air.end > cts + reserved + self.phy.sifs {
             return;
@@ -211,7 +211,7 @@ impl RtWinf {
         let (size, rate) = exchange.data.unwrap_or_else(hidden);
         let transfer = self.transfer(cts, ack.air);
         if let Some(sample) = self.sample(size, transfer, rate) {
-            self.capacity.look_on(sample);
+            self.capacity.add_overheard(sample);
         }
         self.share_of_exchange = Some(exchange.share);
     }
@@ -222,13 +222,13 @@ impl RtWinf {
 
     fn take_part(&mut self, size: u32, transfer: Span, rate: Rate) {
         if let Some(sample) = self.sample(size, transfer, rate) {
-            self.capacity.take_part(sample);
+            self.capacity.add_own(sample);
         }
         self.share_of_exchange = None;
     }
 
     fn sample(&self, size: u32, transfer: Span, rate: Rate) -> Option<f64> {
-        capacity_bps(size, transfer + self.besides, rate, self.options.reference_size)
+        capacity_bps(size, transfer + self.extra_time, rate, self.options.reference_size)
     }
 }
 
@@ -247,13 +247,13 @@ impl Estimator for RtWinf {
     }
 
     fn write(&self, now: Time, view: &mut LinkView) {
-        let least = self.peers.least(self.own(now), now);
+        let least = self.peers.least(self.own_report(now), now);
         view.capacity_bps = Some(least.capacity_bps);
         view.available_bps = Some(least.available_bps);
     }
 
     fn report(&self, now: Time) -> Option<Report> {
-        self.options.ack_report.then(|| self.own(now))
+        self.options.ack_report.then(|| self.own_report(now))
     }
 }
 

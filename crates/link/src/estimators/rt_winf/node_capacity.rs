@@ -1,43 +1,43 @@
-//! What rt-Winf makes of samples of capacity, whatever they come from.
+//! Combination of capacity samples in rt-Winf.
 
 use crate::estimators::smoothed::Smoothed;
 use multihop_core::{Rate, Span};
 
-/// The capacity of a node: the smaller of what it saw of exchanges that it overheard and of its next own
-/// sample (Barreto 2015, Eqs. 9 and 10), smoothed.
+/// Capacity of a node: the smaller of overheard samples and the next own sample (Barreto 2015, Eqs. 9 and
+/// 10), smoothed.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeCapacity {
     smoothed: Smoothed,
-    /// The last sample, if the node overheard the exchange.
+    /// Last sample, if the node overheard the exchange.
     overheard: Option<f64>,
 }
 
 impl NodeCapacity {
-    /// Nothing yet; `gain` is the weight of a new sample.
+    /// Creates an empty estimate; `gain` is the weight of a new sample.
     pub(crate) fn new(gain: f64) -> NodeCapacity {
         NodeCapacity { smoothed: Smoothed::new(gain), overheard: None }
     }
 
-    /// In bits per second, if there was a sample.
+    /// Capacity in bits per second; none before the first sample.
     pub(crate) fn get(&self) -> Option<f64> {
         self.smoothed.get()
     }
 
-    /// A sample of an exchange of others.
-    pub(crate) fn look_on(&mut self, sample: f64) {
+    /// Adds a sample of an exchange of other nodes.
+    pub(crate) fn add_overheard(&mut self, sample: f64) {
         self.overheard = Some(sample);
         self.smoothed.add(sample);
     }
 
-    /// A sample of an exchange of its own, as sender or receiver.
-    pub(crate) fn take_part(&mut self, sample: f64) {
+    /// Adds a sample of the node's own exchange, as sender or receiver.
+    pub(crate) fn add_own(&mut self, sample: f64) {
         self.smoothed.add(self.overheard.take().map_or(sample, |overheard| sample.min(overheard)));
     }
 }
 
-/// `S / T` in bits per second, for a transfer of `size` bytes at `rate` that took `transfer`; with a
-/// reference size, what it would be for that, `S_ref / (T + (S_ref - S) / R)` (Qazi, section V). None if the
-/// transfer took no time.
+/// Capacity `S / T` in bits per second, for a transfer of `size` bytes at `rate` that took `transfer`. With a
+/// reference size, the capacity for packets of that size, `S_ref / (T + (S_ref - S) / R)` (Qazi, section V).
+/// None if the transfer took no time.
 pub fn capacity_bps(size: u32, transfer: Span, rate: Rate, reference: Option<u32>) -> Option<f64> {
     let reference = reference.unwrap_or(size);
     let more_bits = (f64::from(reference) - f64::from(size)) * 8.0;
@@ -52,15 +52,15 @@ mod tests {
     #[test]
     fn the_smaller_of_overheard_and_own_counts_once_for_each_change_of_role() {
         let mut capacity = NodeCapacity::new(1.0);
-        capacity.take_part(7.0);
-        capacity.look_on(5.0);
+        capacity.add_own(7.0);
+        capacity.add_overheard(5.0);
         assert_eq!(capacity.get(), Some(5.0));
-        capacity.take_part(7.0);
+        capacity.add_own(7.0);
         assert_eq!(capacity.get(), Some(5.0), "Eqs. 9 and 10");
-        capacity.take_part(7.0);
+        capacity.add_own(7.0);
         assert_eq!(capacity.get(), Some(7.0), "it has overheard no exchange since");
-        capacity.look_on(9.0);
-        capacity.take_part(7.0);
+        capacity.add_overheard(9.0);
+        capacity.add_own(7.0);
         assert_eq!(capacity.get(), Some(7.0));
     }
 

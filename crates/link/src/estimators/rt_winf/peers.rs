@@ -1,18 +1,18 @@
-//! What the receivers of a node's frames reported of their links (Barreto 2015, Eq. 11).
+//! Reports of the receivers of a node's frames about their links (Barreto 2015, Eq. 11).
 
 use crate::Elapsed;
 use multihop_core::{Report, Reported, Span, Time};
 
-/// The latest report of each receiver.
+/// Latest report of each receiver.
 #[derive(Clone, Debug)]
 pub(crate) struct Peers {
-    /// For how long a report counts; none for as long as there is no other.
+    /// Time for which a report is valid; none if until the next one.
     lasts: Option<Span>,
     latest: Vec<Reported>,
 }
 
 impl Peers {
-    /// None yet. Reports count as long as busy time does.
+    /// Creates an empty set. Reports are valid for the window of busy time.
     pub(crate) fn new(elapsed: Elapsed) -> Peers {
         let lasts = match elapsed {
             Elapsed::Window(window) => Some(window),
@@ -21,7 +21,7 @@ impl Peers {
         Peers { lasts, latest: Vec::new() }
     }
 
-    /// A receiver reported.
+    /// Adds a receiver's report.
     pub(crate) fn add(&mut self, reported: Reported) {
         match self.latest.iter_mut().find(|known| known.from == reported.from) {
             Some(known) => *known = reported,
@@ -29,7 +29,7 @@ impl Peers {
         }
     }
 
-    /// The smallest values of an own report and of those that count at `now`.
+    /// Smallest values of the node's own report and those valid at `now`.
     pub(crate) fn least(&self, own: Report, now: Time) -> Report {
         let counts = |known: &&Reported| self.lasts.is_none_or(|lasts| now.since(known.at) <= lasts);
         self.latest.iter().filter(counts).fold(own, |least, Reported { report, .. }| Report {

@@ -9,19 +9,18 @@ use multihop_core::{
     Attempt, DecodedFrame, Exchange, Fate, FrameKind, Interval, LinkEvent, Rate, Report, Span, Time,
 };
 
-/// Estimates capacity and available bandwidth from pairs of DATA and ACK, in bits per second of what the MAC
-/// is asked to carry: probes before a communication, and its ordinary frames afterwards, which look the same
-/// to it.
+/// Estimates capacity and available bandwidth from pairs of DATA and ACK, in bits per second of MSDUs: from
+/// probes before a communication, and from ordinary frames later, without distinction.
 ///
-/// `C = S / T_Transfer` (Eq. 12) with `T_Transfer = T_ACK - T_DATA`, from the beginning of DATA to the end of
-/// its ACK: DATA, SIFS and ACK. A receiver knows when its own ACK ends; an overhearing node needs to hear
-/// both frames. Roles are combined as in [`crate::RtWinf`] (Eqs. 9, 10).
+/// `C = S / T_Transfer` (Eq. 12) with `T_Transfer = T_ACK - T_DATA`, from the start of DATA to the end of its
+/// ACK: DATA, SIFS and ACK. A receiver knows the end of its own ACK; an overhearing node has to decode both
+/// frames. Roles are combined as in [`crate::RtWinf`] (Eqs. 9, 10).
 ///
-/// `AB = C (1 - sum of T_Transfer / T_Total)` (Eq. 13). It is printed as `1 - (sum / T_Total) C`, which takes
-/// bits per second from a number.
+/// `AB = C (1 - sum of T_Transfer / T_Total)` (Eq. 13). The paper prints `1 - (sum / T_Total) C`, which
+/// subtracts bits per second from a number.
 ///
-/// With [`WinfReading::Whole`], `T_Transfer` has DIFS and the mean back-off before it, and the sum is of all
-/// that the medium is sensed busy or reserved for, with as much before each access.
+/// With [`WinfReading::Whole`], `T_Transfer` includes DIFS and the mean back-off before it, and the sum is
+/// over all time sensed busy or reserved, with the same addition for each access.
 ///
 /// Before the first sample the capacity is the bit rate at which the node sends DATA, and with
 /// [`WinfReading::Whole`] that of Eq. 14.
@@ -31,18 +30,18 @@ pub struct RtWinfProbe {
     phy: PhyTimes,
     rate: RateInUse,
     in_use: InUse,
-    /// What [`WinfReading::Whole`] counts of an exchange besides `T_Transfer`.
-    besides: Span,
+    /// Time that [`WinfReading::Whole`] adds to `T_Transfer`.
+    extra_time: Span,
     peers: Peers,
     capacity: NodeCapacity,
-    /// The last DATA of others.
+    /// Last DATA of other nodes.
     overheard: Option<DecodedFrame>,
-    /// From the DATA to the ACK of the attempt that succeeded.
+    /// Interval from DATA to ACK of the successful attempt.
     succeeded: Option<Interval>,
 }
 
 impl RtWinfProbe {
-    /// An estimator that has heard nothing yet.
+    /// Creates an estimator without frames.
     pub fn new(options: RtWinfProbeOptions, phy: PhyTimes) -> RtWinfProbe {
         let whole = options.reading == WinfReading::Whole;
         RtWinfProbe {
@@ -50,7 +49,7 @@ impl RtWinfProbe {
             phy,
             rate: RateInUse::new(phy.data_rate),
             in_use: InUse::new(options.reading, options.window, &phy),
-            besides: if whole { phy.difs + phy.backoff } else { Span::ZERO },
+            extra_time: if whole { phy.difs + phy.backoff } else { Span::ZERO },
             peers: Peers::new(options.window),
             capacity: NodeCapacity::new(options.smoothing),
             overheard: None,
@@ -67,14 +66,14 @@ impl RtWinfProbe {
         })
     }
 
-    /// Available bandwidth in bits per second at `now`, in this node's own view. `now` must not lie before
-    /// the last event.
+    /// Available bandwidth in bits per second at `now`, in this node's own view. `now` must not precede the
+    /// last event.
     pub fn available_bps(&self, now: Time) -> f64 {
         let busy = self.in_use.share(now);
         self.capacity_bps() * (1.0 - busy).max(0.0)
     }
 
-    fn own(&self, now: Time) -> Report {
+    fn own_report(&self, now: Time) -> Report {
         Report { capacity_bps: self.capacity_bps(), available_bps: self.available_bps(now) }
     }
 
@@ -84,7 +83,7 @@ impl RtWinfProbe {
                 let end = heard.air.end + self.phy.sifs + self.phy.ack;
                 let transfer = Interval { start: heard.air.start, end };
                 if let Some(sample) = self.transferred(heard.size, transfer, heard.rate) {
-                    self.capacity.take_part(sample);
+                    self.capacity.add_own(sample);
                 }
             }
             (FrameKind::Data, to) => self.overheard = to.map(|_| *heard),
@@ -95,13 +94,13 @@ impl RtWinfProbe {
 
     fn overhear_ack(&mut self, ack: &DecodedFrame) {
         let Some(data) = self.overheard.take().filter(|data| ack.to == Some(data.from)) else { return };
-        // An ACK that does not follow at once is that of a frame that was not heard.
+        // An ACK that does not follow at once belongs to a frame that was not decoded.
         if ack.air.start > data.air.end + self.phy.sifs * 2 {
             return;
         }
         let transfer = Interval { start: data.air.start, end: ack.air.end };
         if let Some(sample) = self.transferred(data.size, transfer, data.rate) {
-            self.capacity.look_on(sample);
+            self.capacity.add_overheard(sample);
         }
     }
 
@@ -114,13 +113,13 @@ impl RtWinfProbe {
         let succeeded = self.succeeded.take().filter(|_| exchange.fate == Fate::Acknowledged);
         let sample = succeeded.and_then(|transfer| self.transferred(exchange.size, transfer, exchange.rate));
         if let Some(sample) = sample {
-            self.capacity.take_part(sample);
+            self.capacity.add_own(sample);
         }
     }
 
     fn transferred(&mut self, size: u32, transfer: Interval, rate: Rate) -> Option<f64> {
         self.in_use.add(transfer);
-        capacity_bps(size, transfer.length() + self.besides, rate, self.options.reference_size)
+        capacity_bps(size, transfer.length() + self.extra_time, rate, self.options.reference_size)
     }
 }
 
@@ -138,13 +137,13 @@ impl Estimator for RtWinfProbe {
     }
 
     fn write(&self, now: Time, view: &mut LinkView) {
-        let least = self.peers.least(self.own(now), now);
+        let least = self.peers.least(self.own_report(now), now);
         view.capacity_bps = Some(least.capacity_bps);
         view.available_bps = Some(least.available_bps);
     }
 
     fn report(&self, now: Time) -> Option<Report> {
-        self.options.ack_report.then(|| self.own(now))
+        self.options.ack_report.then(|| self.own_report(now))
     }
 }
 

@@ -14,11 +14,11 @@ const NAV_RTS: u64 = 1_941;
 const NAV_CTS: u64 = 1_627;
 const NAV_DATA: u64 = 314;
 
-/// From one exchange to the next of a station that is alone: DIFS, 310 us of back-off on average, and the
+/// Interval between exchanges of a single saturated station: DIFS, 310 us of back-off on average, and the
 /// exchange.
 const CYCLE_NS: u64 = 2_653_273;
 
-/// The frames of an exchange that begins at `start`, as they are on the air.
+/// Frames of an exchange that begins at `start`, with their intervals on the air.
 struct Frames {
     rts: Interval,
     cts: Interval,
@@ -52,7 +52,7 @@ fn hears(kind: FrameKind, from: NodeId, to: NodeId, air: Interval, nav: u64) -> 
     })
 }
 
-/// `A` sends to `B`.
+/// Exchange from `A` to `B`.
 fn sends(estimator: &mut RtWinf, start: Time) {
     let Frames { rts, cts, data, ack } = frames(start);
     estimator.on_link(&hears(FrameKind::Cts, B, A, cts, NAV_CTS));
@@ -73,14 +73,14 @@ fn sends(estimator: &mut RtWinf, start: Time) {
     estimator.on_link(&LinkEvent::Exchange(exchange(1500, 0, 1, Fate::Acknowledged)));
 }
 
-/// `B` sends to `A`.
+/// Exchange from `B` to `A`.
 fn receives(estimator: &mut RtWinf, start: Time) {
     let Frames { rts, data, .. } = frames(start);
     estimator.on_link(&hears(FrameKind::Rts, B, A, rts, NAV_RTS));
     estimator.on_link(&hears(FrameKind::Data, B, A, data, NAV_DATA));
 }
 
-/// `B` sends to `C`, and `A` decodes these frames of it.
+/// Exchange from `B` to `C`, of which `A` decodes these frames.
 fn overhears(estimator: &mut RtWinf, start: Time, kinds: &[FrameKind]) {
     let Frames { rts, cts, data, ack } = frames(start);
     for kind in kinds {
@@ -112,7 +112,7 @@ fn mbps(estimator: &RtWinf) -> f64 {
     (estimator.capacity_bps() * 1e-3).round() / 1e3
 }
 
-/// The share of the capacity that is available, to three decimals.
+/// Share of the capacity that is available, to three decimals.
 fn unused(estimator: &RtWinf, now: Time) -> f64 {
     (estimator.available_bps(now) / estimator.capacity_bps() * 1e3).round() / 1e3
 }
@@ -150,7 +150,7 @@ fn an_overhearing_node_needs_cts_and_ack() {
         overhears(&mut observer, us(1_000), kinds);
         assert_eq!(mbps(&observer), 11.0, "{kinds:?}");
     }
-    // The ACK is that of a later exchange.
+    // The ACK belongs to a later exchange.
     let mut observer = estimator(last_sample(WinfReading::Printed));
     overhears(&mut observer, us(1_000), &[Cts]);
     overhears(&mut observer, us(9_000), &[Ack]);
@@ -173,7 +173,7 @@ fn a_retry_begins_anew_and_a_try_that_fails_is_no_sample() {
     own.on_link(&LinkEvent::Exchange(exchange(1500, 0, 1, Fate::GivenUp)));
     assert_eq!(mbps(&own), 11.0);
 
-    // An RTS that was not answered is not the one that DATA without RTS belongs to.
+    // DATA without RTS does not belong to an earlier, unanswered RTS.
     let mut own = estimator(last_sample(WinfReading::Printed));
     own.on_link(&hears(FrameKind::Rts, B, A, frames(us(1_000)).rts, NAV_RTS));
     own.on_link(&hears(FrameKind::Data, B, A, frames(us(9_000)).data, NAV_DATA));
@@ -200,7 +200,7 @@ fn a_sender_of_100_packets_a_second_leaves_837_thousandths() {
     assert_eq!(unused(&observer, now), 0.837);
 }
 
-/// An idle node has all of its capacity; a saturated one 0.387 of it as printed, and 0.136 when whole
+/// An idle node has all of its capacity available; a saturated one 0.387 as printed, and 0.136 when whole
 /// exchanges count.
 #[test]
 fn nothing_is_left_of_a_saturated_medium_but_what_the_equation_leaves_out() {
@@ -226,7 +226,7 @@ fn nothing_is_left_of_a_saturated_medium_but_what_the_equation_leaves_out() {
 type Role<'a> = &'a dyn Fn(&mut RtWinf, Time);
 
 /// Whole exchanges of 2653 us with DIFS and back-off: 100 a second leave 0.735, and those of a saturated
-/// sender nothing. An overhearing node that senses the frames, and decodes none of them, has the same.
+/// sender nothing. A node that senses the frames without decoding them has the same result.
 #[test]
 fn read_whole_what_is_left_is_what_could_be_added() {
     let on_air = |estimator: &mut RtWinf, start: Time| {
@@ -282,7 +282,7 @@ fn an_unanswered_rts_of_its_own_is_on_the_air_all_the_same() {
     }
 }
 
-/// Eqs. 7 and 8 as printed: `1 - 1627 / (1627 + 304 + 20)` and `1 - 1941 / (1941 + 352)`, whatever the load.
+/// Eqs. 7 and 8 as printed: `1 - 1627 / (1627 + 304 + 20)` and `1 - 1941 / (1941 + 352)`, at any load.
 #[test]
 fn totals_as_printed_for_overhearing_nodes_make_a_constant() {
     let printed = RtWinfOptions { total_per_exchange: true, ..RtWinfOptions::default() };
@@ -304,7 +304,7 @@ fn capacity_is_smoothed_from_the_first_sample_on() {
     assert!((own.capacity_bps() * 1e-6 - (first + (second - first) / 8.0)).abs() < 1e-9);
 }
 
-/// 40 bytes have 320 bits in 192 + 49.45 + 304 us; as 1500 bytes, what 1500 bytes have.
+/// 40 bytes have 320 bits in 192 + 49.45 + 304 us; normalised to 1500 bytes, the capacity of 1500 bytes.
 #[test]
 fn a_reference_size_makes_small_packets_like_large_ones() {
     for (reference_size, expected) in [(None, 0.587), (Some(1500), 7.466)] {
@@ -322,8 +322,8 @@ fn a_reference_size_makes_small_packets_like_large_ones() {
     }
 }
 
-/// DATA of 1500 bytes at 5.5 Mb/s takes 192 + 2222.545 us. A station that decodes it knows its size, which
-/// the NAV alone makes twice as large; a frame of another station says nothing of it.
+/// DATA of 1500 bytes at 5.5 Mb/s takes 192 + 2222.545 us. A station that decodes the DATA knows its size;
+/// from the NAV alone it would be twice as large. A frame of another station gives no information on it.
 #[test]
 fn an_overhearing_node_takes_the_size_of_the_data_that_it_decodes() {
     let slow = Rate::from_kbps(5_500);
@@ -346,13 +346,15 @@ fn an_overhearing_node_takes_the_size_of_the_data_that_it_decodes() {
         observer.on_link(&hears(FrameKind::Ack, C, B, ack, 0));
         mbps(&observer)
     };
-    // 12000 bits in 2414.545 + 304 us; and 2415 us less the preamble are 3056.6 bytes at 11 Mb/s, of which 28 are the header.
+    // 12000 bits in 2414.545 + 304 us; 2415 us minus the preamble are 3056.6 bytes at 11 Mb/s, 28 of them
+    // header.
     assert_eq!(seen(Some(sent(B))), 4.414);
     assert_eq!(seen(None), 8.914);
     assert_eq!(seen(Some(sent(NodeId(7)))), seen(None));
 }
 
-/// What answers its own frames is not overheard: without an exchange of its own they are no sample.
+/// Responses to the node's own frames are not overheard exchanges: without its own exchange they are no
+/// sample.
 #[test]
 fn answers_to_its_own_frames_are_not_those_of_others() {
     let mut own = estimator(last_sample(WinfReading::Printed));
@@ -362,8 +364,8 @@ fn answers_to_its_own_frames_are_not_those_of_others() {
     assert_eq!(mbps(&own), 11.0);
 }
 
-/// An ACK may end a SIFS beyond what the CTS reserved, and DATA with what the RTS did, and not a nanosecond
-/// later.
+/// An ACK may end a SIFS beyond the reservation of the CTS, and DATA at the end of that of the RTS, and not a
+/// nanosecond later.
 #[test]
 fn frames_beyond_the_reservation_belong_to_no_exchange() {
     for (late, is_sample) in [(0, true), (1, false)] {

@@ -3,11 +3,10 @@
 use super::columns::out_of_range;
 use multihop_core::Time;
 use multihop_frames::{Memory, ROWS};
-use multihop_sim::airlog::AirLog;
 use multihop_sim::config::Config;
-use multihop_sim::framelog::{FrameLog, Selection};
+use multihop_sim::logs::{AirLog, FrameLog, Logs, Selection};
 use multihop_sim::outcome::Outcome;
-use multihop_sim::{Logs, Ties, World};
+use multihop_sim::{Ties, World};
 use std::any::Any;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};

@@ -1,163 +1,126 @@
-//! Sending what was put together, and what becomes of each MPDU.
+//! Exchange of A-MPDUs and block acknowledgement requests, and the fate of each MPDU.
 
 use super::psdu::BLOCK_ACK_REQUEST_BYTES;
-use super::window::{Held, State, Window};
+use super::transmit_window::{MpduState, PendingMpdu, TransmitWindow};
 use crate::config::AggregationConfig;
-use crate::mac::originator::sent;
-use crate::mac::rate_control::Demands;
-use crate::mac::{Context, FramePayload, Mac, Outgoing, Phase};
+use crate::mac::phase::{MacEvent, Phase};
+use crate::mac::rate_control::RateDemands;
+use crate::mac::{Context, FramePayload, Mac, OutgoingFrame};
 use crate::medium::{Bitmap, Frame, RateClass};
 use crate::outcome::LossCause;
-use multihop_core::{DropCause, Exchange, Fate, FrameKind, Interval, LinkEvent, Span};
-use multihop_link::Departure;
+use multihop_core::{DropCause, Exchange, Fate, FrameKind, LinkEvent, Span};
 
 use super::sequence::{after, ahead};
 
-/// What the recipient said.
+/// Result of an exchange for its MPDUs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Answer {
-    /// The one MPDU of the frame arrived.
+enum ExchangeResult {
+    /// An ACK: the single MPDU of the frame arrived.
     Ack,
-    /// These arrived, from a sequence number on.
+    /// A block acknowledgement: MPDUs that arrived, from a sequence number on.
     BlockAck(u16, Bitmap),
-    /// Nothing.
+    /// No response to DATA or to a request.
     None,
-    /// Nothing, as often as it may be asked whether it can receive.
+    /// No CTS to as many RTS as the retry limit allows.
     Unreachable,
 }
 
-/// What an exchange did for several MPDUs of one fate.
+/// Totals of an exchange over its MPDUs of one fate.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sum {
+struct MpduTotals {
     mpdus: u64,
     size: u32,
     payload: u32,
-    /// Of all together.
+    /// Sum of the queueing delays.
     queueing: Span,
+    /// Sum of the service delays.
     service: Span,
 }
 
-impl Sum {
-    fn add(&mut self, held: &Held, exchange: &Exchange) {
+impl MpduTotals {
+    fn add(&mut self, pending: &PendingMpdu, exchange: &Exchange) {
         self.mpdus += 1;
-        self.size += held.size;
-        self.payload += held.payload;
+        self.size += pending.size;
+        self.payload += pending.payload;
         self.queueing += exchange.queueing_delay();
         self.service += exchange.service_delay();
     }
 }
 
 impl Mac {
-    /// The access was won: MPDUs for one neighbour are put together, if that is what the station has.
-    pub(in crate::mac) fn begin_block(&mut self, ctx: &mut Context, demands: Demands) {
-        let out = self.station.function.current.as_mut().expect("access is used only with a frame to send");
-        match out.cargo {
+    /// Assembles MPDUs for one neighbour after the station has won the medium, if its frame holds MPDUs.
+    pub(in crate::mac) fn assemble_frame(&mut self, ctx: &mut Context, demands: RateDemands) {
+        let out = self.outgoing_mut();
+        match out.payload {
             FramePayload::Packet(_) => {}
-            FramePayload::Block { window, .. } => self.assemble(ctx, window, demands),
+            FramePayload::Mpdus { window, .. } => self.assemble(ctx, window, demands),
             FramePayload::Request { .. } => {
                 let link = ctx.timing.on(out.rates);
-                out.data = link.airtime(RateClass::Control, BLOCK_ACK_REQUEST_BYTES);
+                out.airtime = link.airtime(RateClass::Control, BLOCK_ACK_REQUEST_BYTES);
             }
         }
     }
 
-    pub(in crate::mac) fn send_request(&mut self, ctx: &mut Context, index: u32) {
-        let out = self.station.function.current.as_mut().expect("a request is to be sent");
+    /// A block acknowledgement request for a transmit window.
+    pub(in crate::mac) fn request_frame(
+        &self,
+        ctx: &mut Context,
+        out: &OutgoingFrame,
+        duration: Span,
+        index: u32,
+    ) -> Frame {
         let peer = out.peer.expect("agreements are with one neighbour");
-        out.data_tries += 1;
-        let out = *out;
-        let link = ctx.timing.on(out.rates);
-        let after = ctx.timing.sifs + link.block_ack;
-        let airtime = link.airtime(RateClass::Control, BLOCK_ACK_REQUEST_BYTES);
-        let txop_reservation = self.txop_reservation(ctx, &out, airtime + after);
-        let duration = ctx.timing.rules.duration_field.apply(after) + txop_reservation;
-        let (between, rates, sequence) = ([self.id, peer], out.rates, self.station.function.sequence);
+        let (between, sequence) = ([self.id, peer], self.station.function.sequence);
         let kind = FrameKind::BlockAckRequest;
-        let frame = ctx.timing.control_frame(kind, between, rates, sequence, duration, ctx.now);
+        let mut frame = ctx.timing.control_frame(kind, between, out.rates, sequence, duration, ctx.now);
         let agreements = self.station.agreements.as_ref().expect("the station aggregates");
         let window = &agreements.originators[self.station.function.category as usize].windows[index as usize];
         let load = ctx.loads.get_mut(agreements.load);
         load.mpdus.clear();
         (load.start, load.tid, load.agreement) = (window.start(), window.tid, window.agreement);
-        let frame = Frame { load: Some(agreements.load), ..frame };
-        self.station.phase = Phase::AwaitingAck;
-        self.arm(ctx, ctx.now + frame.airtime() + link.block_ack_timeout);
-        self.transmit(ctx, frame);
+        frame.load = Some(agreements.load);
+        frame
     }
 
-    /// Sends the frame that was put together.
-    pub(in crate::mac) fn send_block(&mut self, ctx: &mut Context, index: u32, several: bool) {
-        let out = self.station.function.current.as_mut().expect("DATA is sent only with a frame to send");
-        out.data_tries += 1;
-        let out = *out;
-        let link = ctx.timing.on(out.rates);
-        let (response, timeout) = out.response(link);
-        let exchange = ctx.timing.exchange_with(out.rates, out.data, response, out.with_rts);
-        let access = ctx.timing.mean_access(self.station.function.category);
-        let after = ctx.timing.sifs + response;
-        let duration =
-            ctx.timing.rules.duration_field.apply(after) + self.txop_reservation(ctx, &out, out.data + after);
+    /// DATA with the assembled MPDUs. Router policies see their packets before they leave.
+    pub(in crate::mac) fn mpdus_frame(
+        &mut self,
+        ctx: &mut Context,
+        duration: Span,
+        index: u32,
+        aggregate: bool,
+    ) -> Frame {
+        let (out, category) = (*self.outgoing(), self.station.function.category);
+        let (timing, now) = (ctx.timing, ctx.now);
         let agreements = self.station.agreements.as_mut().expect("the station aggregates");
         let load = agreements.load;
-        let window =
-            &mut agreements.originators[self.station.function.category as usize].windows[index as usize];
-        window.airtime = exchange;
+        let window = &mut agreements.originators[category as usize].windows[index as usize];
+        let (response, _) = out.response(timing.on(out.rates));
+        window.airtime = timing.exchange_with(out.rates, out.airtime, response, out.with_rts);
         window.mpdus = ctx.loads.get(load).mpdus.len() as u32;
-        for held in window.iter_mut() {
-            if !held.flying {
-                continue;
-            }
-            let departure = Departure {
-                now: ctx.now,
-                service_so_far: ctx.now.since(held.head_of_line),
-                data: out.data,
-                ack: response,
-                sifs: ctx.timing.sifs,
-                propagation: ctx.timing.propagation,
-                exchange,
-                access,
-                rts_tries: out.rts_tries,
-                rts_failures: out.rts_failures,
-                data_tries: held.tries,
-            };
-            held.tries += 1;
-            held.tries_alone += u32::from(!several);
-            let mut packet = Some(held.packet);
+        for pending in window.iter_mut().filter(|pending| pending.in_frame) {
+            let (head_of_line, tries) = (pending.head_of_line, pending.tries);
+            pending.tries += 1;
+            pending.tries_alone += u32::from(!aggregate);
+            let mut packet = Some(pending.packet);
             while let Some(handle) = packet {
-                ctx.stack.on_departure(departure.now, || departure, &mut ctx.packets.get_mut(handle).packet);
+                let departure = || out.departure(timing, category, now, head_of_line, tries);
+                ctx.stack.on_departure(now, departure, &mut ctx.packets.get_mut(handle).packet);
                 packet = ctx.packets.next_msdu(handle);
             }
         }
         let first = ctx.loads.get(load).mpdus[0];
-        let start = ctx.now + ctx.timing.propagation;
-        let frame = Frame {
-            kind: FrameKind::Data,
-            from: self.id,
-            to: out.peer,
-            duration,
-            bytes: out.bytes,
-            rate: RateClass::Data,
-            rates: out.rates,
-            packet: Some(first.packet),
-            sequence: self.station.function.sequence,
-            report: None,
-            load: Some(load),
-            retry: !several && first.retry,
-            overhead: link.overhead(RateClass::Data),
-            air: Interval { start, end: start + out.data },
-        };
-        self.station.function.attempt.data = Some(sent(&frame, ctx));
-        self.station.phase = Phase::AwaitingAck;
-        self.arm(ctx, ctx.now + out.data + timeout);
-        self.transmit(ctx, frame);
+        let mut frame = self.data_frame(ctx, &out, duration, first.packet);
+        (frame.load, frame.retry) = (Some(load), !aggregate && first.retry);
+        frame
     }
 
-    /// A block acknowledgement for this station.
+    /// A block acknowledgement for this station was decoded.
     pub(in crate::mac) fn on_block_ack(&mut self, ctx: &mut Context, frame: &Frame) {
-        let awaited = self.station.function.current.as_ref().is_some_and(Outgoing::wants_block_ack);
+        let awaited = self.station.function.current.as_ref().is_some_and(OutgoingFrame::wants_block_ack);
         let Some(load) = frame
             .load
-            .filter(|_| awaited && self.station.phase == Phase::AwaitingAck && self.is_answer(frame))
+            .filter(|_| awaited && self.station.phase == Phase::AwaitingAck && self.answers_outgoing(frame))
         else {
             ctx.record.record_frame_loss(frame.kind, [frame.from, self.id], LossCause::Late, ctx.now);
             return;
@@ -166,61 +129,64 @@ impl Mac {
         ctx.agenda.disarm(self.station.timer);
         self.end_attempt(ctx, Some(frame.air));
         let load = ctx.loads.get(load);
-        self.conclude(ctx, Answer::BlockAck(load.start, load.arrived));
+        self.end_mpdus(ctx, ExchangeResult::BlockAck(load.start, load.arrived));
     }
 
-    /// The ACK of a single MPDU.
-    pub(in crate::mac) fn on_ack_of_block(&mut self, ctx: &mut Context) {
-        self.conclude(ctx, Answer::Ack);
+    /// The ACK of a single MPDU was decoded.
+    pub(in crate::mac) fn on_ack_of_mpdu(&mut self, ctx: &mut Context) {
+        self.end_mpdus(ctx, ExchangeResult::Ack);
     }
 
-    /// A try failed, of which everyone knows by now.
-    pub(in crate::mac) fn fail_block(&mut self, ctx: &mut Context, awaited_cts: bool) {
+    /// An attempt failed: ends the exchange of its MPDUs, or retries the RTS.
+    pub(in crate::mac) fn fail_mpdus(&mut self, ctx: &mut Context, awaited_cts: bool) {
         if !awaited_cts {
-            return self.conclude(ctx, Answer::None);
+            return self.end_mpdus(ctx, ExchangeResult::None);
         }
-        let out = self.station.function.current.as_mut().expect("a CTS was awaited for a frame");
+        let out = self.outgoing_mut();
         out.short_retries += 1;
         if out.short_retries >= ctx.timing.short_retry_limit {
-            return self.conclude(ctx, Answer::Unreachable);
+            return self.end_mpdus(ctx, ExchangeResult::Unreachable);
         }
         self.double_cw(ctx);
-        self.draw(ctx.timing);
-        self.station.phase = Phase::Contending;
+        self.draw_backoff(ctx.timing);
+        self.station.phase.change(MacEvent::AttemptFailed);
     }
 
-    /// The exchange is over: what became of each MPDU, and what is done next.
-    fn conclude(&mut self, ctx: &mut Context, answer: Answer) {
-        let mut agreements = self.agreements();
-        let out = self.station.function.current.take().expect("an exchange is over");
-        let index = out.cargo.window().expect("it was one of an agreement");
+    /// Ends an exchange: settles the fate of each MPDU, and decides whether a block acknowledgement is
+    /// requested.
+    fn end_mpdus(&mut self, ctx: &mut Context, result: ExchangeResult) {
+        let mut agreements = self.take_agreements();
+        let out = self.station.function.current.take().expect("the station has an outgoing frame");
+        let index = out.payload.window().expect("the frame belongs to an agreement");
         let window =
             &mut agreements.originators[self.station.function.category as usize].windows[index as usize];
-        let request_failed = out.is_request() && answer == Answer::None && window.request_failed(ctx.timing);
-        let gives_up = decide(window, answer, request_failed, ctx);
-        if self.station.rates.is_some() && !out.is_request() && answer != Answer::Unreachable {
-            let [sent, acknowledged] = window.in_flight();
-            self.learn_rate_of(ctx, window.peer, sent, acknowledged);
+        let request_failed =
+            out.is_request() && result == ExchangeResult::None && window.count_failed_request(ctx.timing);
+        let gives_up = settle_mpdus(window, result, request_failed, ctx);
+        if self.station.rates.is_some() && !out.is_request() && result != ExchangeResult::Unreachable {
+            let [sent, acknowledged] = window.sent_and_acknowledged();
+            self.report_attempt_to(ctx, window.peer, sent, acknowledged);
         }
-        self.report_block(ctx, &out, window, answer, gives_up);
+        self.report_exchange(ctx, &out, window, result, gives_up);
         if self.station.hardware.is_some() {
-            self.release_done(ctx, window);
+            self.release_finished(ctx, window);
         }
-        let gave_up = part_with_packets(window, ctx);
-        let answered = matches!(answer, Answer::Ack | Answer::BlockAck(..));
+        let gave_up = release_packets(window, ctx);
+        let answered = matches!(result, ExchangeResult::Ack | ExchangeResult::BlockAck(..));
         if answered {
             ctx.stack.on_delivered(window.peer);
             window.request_tries = 0;
-            window.request = std::mem::take(&mut window.owes_request) || gave_up;
+            window.request = std::mem::take(&mut window.postponed_request) || gave_up;
         } else if request_failed {
             window.request = false;
-        } else if (out.wants_block_ack() && answer != Answer::Unreachable) || gave_up {
+        } else if (out.wants_block_ack() && result != ExchangeResult::Unreachable) || gave_up {
             window.request = true;
             if gave_up {
                 window.request_tries = 0;
             }
         }
-        if answered || request_failed || answer == Answer::Unreachable || !window.is_behind() {
+        if answered || request_failed || result == ExchangeResult::Unreachable || !window.has_retransmission()
+        {
             self.reset_cw(ctx); // 10.22.2.2
         } else {
             self.double_cw(ctx);
@@ -230,12 +196,13 @@ impl Mac {
         self.end_exchange(ctx, answered);
     }
 
-    /// The hardware is done with the packets of MPDUs that will not be sent again.
+    /// Releases the packets of finished MPDUs from the hardware.
     #[inline(never)]
-    fn release_done(&mut self, ctx: &mut Context, window: &Window) {
-        let done = |held: &&Held| !matches!(held.state, State::Waiting | State::Gone);
-        for held in window.iter().filter(done) {
-            let mut packet = Some(held.packet);
+    fn release_finished(&mut self, ctx: &mut Context, window: &TransmitWindow) {
+        let is_finished =
+            |pending: &&PendingMpdu| !matches!(pending.state, MpduState::Waiting | MpduState::Gone);
+        for pending in window.iter().filter(is_finished) {
+            let mut packet = Some(pending.packet);
             while let Some(handle) = packet {
                 packet = ctx.packets.next_msdu(handle);
                 self.release(ctx, self.station.function.category, Some(window.peer), handle);
@@ -243,54 +210,54 @@ impl Mac {
         }
     }
 
-    /// The first MPDU that waits will not be sent any more.
-    pub(in crate::mac) fn give_up_first(&mut self, ctx: &mut Context, index: u32) {
+    /// Gives up the first waiting MPDU of a window.
+    pub(in crate::mac) fn give_up_first_mpdu(&mut self, ctx: &mut Context, index: u32) {
         let agreements = self.station.agreements.as_mut().expect("the station aggregates");
         let window =
             &mut agreements.originators[self.station.function.category as usize].windows[index as usize];
-        if let Some(first) = window.iter_mut().find(|held| held.state == State::Waiting) {
-            first.flying = true;
+        if let Some(first) = window.iter_mut().find(|pending| pending.state == MpduState::Waiting) {
+            first.in_frame = true;
         }
-        self.conclude(ctx, Answer::Unreachable);
+        self.end_mpdus(ctx, ExchangeResult::Unreachable);
     }
 
-    /// Airtime of the shortest frame that can be sent for a window, that of its answer, and whether an RTS
-    /// comes before.
-    pub(in crate::mac) fn least_of_block(
+    /// Shortest frame of a window: its airtime, the airtime of its acknowledgement, and whether an RTS
+    /// precedes it.
+    pub(in crate::mac) fn shortest_of_window(
         &self,
         ctx: &Context,
-        out: &Outgoing,
+        out: &OutgoingFrame,
         index: u32,
     ) -> (Span, Span, bool) {
         let link = ctx.timing.on(out.rates);
         let agreements = self.station.agreements.as_ref().expect("the station aggregates");
         let window = &agreements.originators[self.station.function.category as usize].windows[index as usize];
-        let first = window.iter().find(|held| held.state == State::Waiting);
+        let first = window.iter().find(|pending| pending.state == MpduState::Waiting);
         match first.filter(|_| !out.is_request()) {
             Some(first) => (link.psdu_airtime(first.bytes), link.ack, ctx.timing.needs_rts(first.bytes)),
             None => (link.airtime(RateClass::Control, BLOCK_ACK_REQUEST_BYTES), link.block_ack, false),
         }
     }
 
-    /// Bytes of the longest PSDU that fits into the rest of the opportunity with its answer, if that has a
+    /// Bytes of the longest PSDU that fits into the rest of the TXOP with its acknowledgement; none without a
     /// limit.
-    pub(super) fn longest_in_opportunity(&self, ctx: &Context, limits: &AggregationConfig) -> Option<u32> {
-        let out = self.station.function.current.as_ref().expect("a window is served");
-        let left = self.opportunity()?.since(ctx.now);
+    pub(super) fn longest_in_txop(&self, ctx: &Context, limits: &AggregationConfig) -> Option<u32> {
+        let out = self.outgoing();
+        let left = self.txop_end()?.since(ctx.now);
         Some(ctx.timing.longest_psdu_within(out.rates, limits, left))
     }
 
-    /// Reports it to all that count.
-    fn report_block(
+    /// Reports an exchange to counters, estimators and policies.
+    fn report_exchange(
         &self,
         ctx: &mut Context,
-        out: &Outgoing,
-        window: &mut Window,
-        answer: Answer,
+        out: &OutgoingFrame,
+        window: &mut TransmitWindow,
+        result: ExchangeResult,
         gives_up: bool,
     ) {
         let sent_data = u32::from(!out.is_request()) * out.data_tries;
-        let spent = &mut window.spent;
+        let spent = &mut window.unreported;
         spent.rts_tries += out.rts_tries;
         spent.rts_failures += out.rts_failures;
         spent.data_tries += sent_data;
@@ -320,46 +287,51 @@ impl Mac {
             let Some(exchange) = report_mpdus(ctx, window, &template, fate) else { continue };
             ctx.stack.on_link(&LinkEvent::Exchange(exchange));
         }
-        let answered = matches!(answer, Answer::Ack | Answer::BlockAck(..));
+        let answered = matches!(result, ExchangeResult::Ack | ExchangeResult::BlockAck(..));
         let fate = if answered { Fate::Acknowledged } else { Fate::GivenUp };
-        self.used_airtime(ctx, out, window.peer, fate, [sent_data, window.mpdus]);
+        self.count_airtime(ctx, out, window.peer, fate, [sent_data, window.mpdus]);
     }
 }
 
-/// Reports the MPDUs of a fate one by one; what they were together, if there were any.
-fn report_mpdus(ctx: &mut Context, window: &mut Window, template: &Exchange, fate: Fate) -> Option<Exchange> {
-    let (mut sum, mut flow) = (Sum::default(), None);
-    let mut all_spent = window.spent;
-    for held in window.iter() {
-        let is_so = match held.state {
-            State::Acknowledged => fate == Fate::Acknowledged,
-            State::GivenUp | State::Expired => fate == Fate::GivenUp,
-            State::Waiting | State::Gone => false,
+/// Reports the MPDUs of a fate one by one. Returns the exchange of all of them, if there are any.
+fn report_mpdus(
+    ctx: &mut Context,
+    window: &mut TransmitWindow,
+    template: &Exchange,
+    fate: Fate,
+) -> Option<Exchange> {
+    let (mut sum, mut flow) = (MpduTotals::default(), None);
+    let mut all_spent = window.unreported;
+    for pending in window.iter() {
+        let has_fate = match pending.state {
+            MpduState::Acknowledged => fate == Fate::Acknowledged,
+            MpduState::GivenUp | MpduState::Expired => fate == Fate::GivenUp,
+            MpduState::Waiting | MpduState::Gone => false,
         };
-        if !is_so {
+        if !has_fate {
             continue;
         }
-        // What the exchange took besides is the first one's.
+        // The tries of the exchange count for the first MPDU.
         let spent = std::mem::take(&mut all_spent);
         let mpdu = Exchange {
-            flow: held.flow,
-            size: held.size,
-            payload: held.payload,
-            enqueued: held.enqueued,
-            head_of_line: held.head_of_line,
+            flow: pending.flow,
+            size: pending.size,
+            payload: pending.payload,
+            enqueued: pending.enqueued,
+            head_of_line: pending.head_of_line,
             fate,
             rts_tries: spent.rts_tries,
             rts_failures: spent.rts_failures,
-            data_tries: held.tries,
+            data_tries: pending.tries,
             slots: spent.slots,
             ..*template
         };
         flow.get_or_insert(Exchange { data_tries: spent.data_tries, ..mpdu });
-        sum.add(held, &mpdu);
+        sum.add(pending, &mpdu);
         ctx.record.exchange(&mpdu, ctx.now);
         ctx.stack.on_link(&LinkEvent::Mpdu(mpdu));
     }
-    window.spent = all_spent;
+    window.unreported = all_spent;
     let head_of_line = template.done - sum.service / sum.mpdus.max(1);
     flow.map(|first| Exchange {
         size: sum.size,
@@ -370,57 +342,61 @@ fn report_mpdus(ctx: &mut Context, window: &mut Window, template: &Exchange, fat
     })
 }
 
-/// What the answer means for each MPDU, or that the neighbour was asked without an answer; returns whether
-/// any is given up.
-fn decide(window: &mut Window, answer: Answer, request_failed: bool, ctx: &Context) -> bool {
-    // Tries that have no end are not ended by RTS either.
-    let unreachable = answer == Answer::Unreachable && !ctx.timing.tries_without_end();
+/// Settles the state of each MPDU after an exchange. Returns whether any is given up.
+fn settle_mpdus(
+    window: &mut TransmitWindow,
+    result: ExchangeResult,
+    request_failed: bool,
+    ctx: &Context,
+) -> bool {
+    // Without a retry limit, failed RTS do not end an MPDU either.
+    let unreachable = result == ExchangeResult::Unreachable && !ctx.timing.tries_without_end();
     let mut gives_up = false;
     let mut next = window.start();
-    for held in window.iter_mut() {
+    for pending in window.iter_mut() {
         let sequence = next;
         next = after(next, 1);
-        if held.state != State::Waiting || !(held.flying || held.tries > 0) {
+        if pending.state != MpduState::Waiting || !(pending.in_frame || pending.tries > 0) {
             continue;
         }
-        let arrived = match answer {
-            Answer::Ack => held.flying,
-            Answer::BlockAck(start, bitmap) => bitmap.has(usize::from(ahead(start, sequence))),
-            Answer::None | Answer::Unreachable => false,
+        let arrived = match result {
+            ExchangeResult::Ack => pending.in_frame,
+            ExchangeResult::BlockAck(start, bitmap) => bitmap.has(usize::from(ahead(start, sequence))),
+            ExchangeResult::None | ExchangeResult::Unreachable => false,
         };
-        let alone = ctx.timing.retry_limit_of(held.bytes);
-        let exhausted = held.tries >= ctx.timing.mpdu_retry_limit || held.tries_alone >= alone;
+        let alone = ctx.timing.retry_limit_of(pending.bytes);
+        let exhausted = pending.tries >= ctx.timing.mpdu_retry_limit || pending.tries_alone >= alone;
         if arrived {
-            held.state = State::Acknowledged;
-        } else if exhausted || request_failed || (unreachable && held.flying) {
-            held.state = State::GivenUp;
-        } else if ctx.stack.is_expired(ctx.now, held.enqueued) {
-            held.state = State::Expired;
+            pending.state = MpduState::Acknowledged;
+        } else if exhausted || request_failed || (unreachable && pending.in_frame) {
+            pending.state = MpduState::GivenUp;
+        } else if ctx.stack.is_expired(ctx.now, pending.enqueued) {
+            pending.state = MpduState::Expired;
         }
-        gives_up |= matches!(held.state, State::GivenUp | State::Expired);
+        gives_up |= matches!(pending.state, MpduState::GivenUp | MpduState::Expired);
     }
     gives_up
 }
 
-/// The packets of MPDUs that are done with leave; returns whether any was not acknowledged.
-fn part_with_packets(window: &mut Window, ctx: &mut Context) -> bool {
+/// Releases the packets of finished MPDUs. Returns whether any MPDU was given up.
+fn release_packets(window: &mut TransmitWindow, ctx: &mut Context) -> bool {
     let mut gave_up = false;
     let peer = window.peer;
-    for held in window.iter_mut() {
-        held.flying = false;
-        if held.state == State::Waiting {
+    for pending in window.iter_mut() {
+        pending.in_frame = false;
+        if pending.state == MpduState::Waiting {
             continue;
         }
-        let state = std::mem::replace(&mut held.state, State::Gone);
-        gave_up |= matches!(state, State::GivenUp | State::Expired);
-        let mut packet = Some(held.packet).filter(|_| state != State::Gone);
+        let state = std::mem::replace(&mut pending.state, MpduState::Gone);
+        gave_up |= matches!(state, MpduState::GivenUp | MpduState::Expired);
+        let mut packet = Some(pending.packet).filter(|_| state != MpduState::Gone);
         while let Some(handle) = packet {
             packet = ctx.packets.detach_msdu(handle);
             match state {
-                State::GivenUp => {
+                MpduState::GivenUp => {
                     ctx.stack.on_given_up(ctx.now, peer, handle, ctx.packets, ctx.record);
                 }
-                State::Expired if !ctx.packets.get(handle).passed_on => {
+                MpduState::Expired if !ctx.packets.get(handle).passed_on => {
                     ctx.stack.lose(ctx.now, handle, DropCause::Lifetime, ctx.packets, ctx.record);
                 }
                 _ => {

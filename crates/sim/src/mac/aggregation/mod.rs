@@ -1,28 +1,32 @@
 //! Aggregation under block acknowledgement agreements (802.11-2016, 10.12, 10.13, 10.24).
 //!
-//! * `assembly`: which neighbour is served, and what goes into its next frame.
-//! * `exchange`: A-MPDU and block acknowledgement, requests for one, what becomes of each MPDU.
-//! * `reception`: what arrives, MPDU by MPDU, passing it on in order, and the answer.
-//! * `window` and `reordering`: the state of an agreement at its two ends; `psdu`, `sequence`: lengths and
-//!   numbers.
+//! * `assembly`: choice of the next neighbour, and assembly of its frame.
+//! * `exchange`: sending of A-MPDUs and requests, and the fate of each MPDU.
+//! * `reception`: reception of MPDUs, delivery in order, and the acknowledgement.
+//! * `transmit_window`, `reorder_buffer`: state of an agreement at the originator and at the recipient.
+//! * `psdu`, `sequence`: lengths and sequence numbers.
 //!
-//! Agreements are taken to exist: two action frames with each neighbour, once, would set one up, and change
-//! no result of a run that is longer than milliseconds. Every unicast packet belongs to the agreement with
-//! its next hop for its traffic identifier, which is 0 without EDCA; an A-MPDU is of one agreement.
+//! Agreements exist from the start of a run. Setting one up takes two action frames with each neighbour,
+//! once, which changes no result of a run longer than milliseconds. Every unicast packet belongs to the
+//! agreement with its next hop for its traffic identifier, which is 0 without EDCA. An A-MPDU belongs to one
+//! agreement.
 //!
-//! A single MPDU is answered by an ACK, several by a compressed block acknowledgement. If that is lost, one
-//! is asked for, and nothing is sent again that had arrived. One is asked for too when an MPDU is given up,
-//! so that the recipient passes on what waits behind it. An MPDU has as many tries as a frame without RTS
-//! (`dot11ShortRetryLimit`), as drivers have it, or as `Persistence` says: by the standard only lifetimes end
-//! them (802.11-2020, 10.23.2.12.1). Requests are no tries of MPDUs.
+//! - An ACK answers a single MPDU, a compressed block acknowledgement answers several.
+//! - After a lost block acknowledgement, the originator requests another one, and resends no MPDU that
+//!   arrived.
+//! - After an MPDU is given up, the originator requests one too, so that the recipient passes on the MPDUs
+//!   behind the gap.
+//! - An MPDU has as many attempts as a frame without RTS (`dot11ShortRetryLimit`), like in drivers, or as
+//!   `Persistence` sets. In the standard only its lifetime ends it (802.11-2020, 10.23.2.12.1). A request is
+//!   no attempt of an MPDU.
 
 mod assembly;
 mod exchange;
 mod psdu;
 mod reception;
-mod reordering;
+mod reorder_buffer;
 mod sequence;
-mod window;
+mod transmit_window;
 
 pub use psdu::Fullest;
 pub(super) use psdu::{BLOCK_ACK_REQUEST_BYTES, block_ack_bytes, limits_on};
@@ -35,42 +39,44 @@ use crate::stack::Waiting;
 use multihop_core::Time;
 use multihop_dot11::AccessCategory;
 use multihop_link::Queued;
-use reordering::Reordering;
+use reorder_buffer::ReorderBuffer;
 use std::collections::VecDeque;
-use window::Window;
+use transmit_window::TransmitWindow;
 
-/// What a station keeps about its agreements.
+/// Block acknowledgement agreements of a station.
 #[derive(Clone, Debug)]
 pub(super) struct Agreements {
-    /// As originator, by access category.
+    /// Agreements as originator, by access category.
     originators: [Originator; AccessCategory::COUNT],
-    /// As recipient, in the order of their first frames.
-    reorderings: Vec<Reordering>,
-    /// What can be passed on, while it is.
+    /// Agreements as recipient, in the order of their first frames.
+    reorder_buffers: Vec<ReorderBuffer>,
+    /// MPDUs in order that are about to be passed on.
     ready: VecDeque<Handle>,
-    /// So many MPDUs were taken of the frame that began then.
+    /// Start of the frame that is being received, and number of its MPDUs that were taken.
     taken: (Time, usize),
-    /// What its frames carry.
+    /// Traffic identifier of the pending block acknowledgement.
+    pending_tid: u8,
+    /// MPDUs or acknowledgement in the station's own frame.
     load: LoadId,
-    /// When a reordering buffer is given up.
+    /// Slot of the agenda for the timeout of reorder buffers.
     timer: Slot,
 }
 
-/// What it keeps of those of the packets of one queue.
+/// Agreements as originator for the packets of one access category.
 #[derive(Clone, Debug)]
 struct Originator {
     category: AccessCategory,
-    /// In the order of their first packets.
-    windows: Vec<Window>,
-    /// Packets from the queue for which there was no room in their window.
+    /// Transmit windows, in the order of their first packets.
+    windows: Vec<TransmitWindow>,
+    /// Dequeued packets whose transmit window was full.
     set_aside: VecDeque<Queued<Waiting>>,
-    /// The queue decides which next hop is served next, not which has waited here.
+    /// Whether the queue chooses the next hop that is served next, and not a window with retransmissions.
     queue_next: bool,
-    /// The frame that is filled may take packets from the queue.
+    /// Whether packets from the queue may fill up the frame.
     fills: bool,
-    /// The window that was served last of those with something to send again, and of those that were served
-    /// because another one is full.
+    /// The window with retransmissions that was served last.
     served: usize,
+    /// The window that was served last because another one was full.
     last_other: usize,
 }
 
@@ -89,25 +95,27 @@ impl Originator {
 }
 
 impl Mac {
-    /// The station aggregates from now on. `timer` is a slot of the agenda.
+    /// Gives the station aggregation. `timer` is a slot of the agenda.
     pub fn aggregate(&mut self, load: LoadId, timer: Slot) {
         self.station.agreements = Some(Box::new(Agreements {
             originators: AccessCategory::ALL.map(Originator::new),
-            reorderings: Vec::new(),
+            reorder_buffers: Vec::new(),
             ready: VecDeque::new(),
             taken: (Time::ZERO, 0),
+            pending_tid: 0,
             load,
             timer,
         }));
     }
 
-    /// Has the station something to send, or to send again, under an agreement of a category?
+    /// Whether a transmit window of a category has MPDUs or a request to send.
     pub(super) fn has_pending_window(&self, category: AccessCategory) -> bool {
         let agreements = self.station.agreements.as_ref();
-        agreements.is_some_and(|agreements| agreements.originators[category as usize].waiting().is_some())
+        agreements.is_some_and(|agreements| agreements.originators[category as usize].pending().is_some())
     }
 
-    fn agreements(&mut self) -> Box<Agreements> {
+    /// Takes the agreements out of the station. The caller puts them back.
+    fn take_agreements(&mut self) -> Box<Agreements> {
         self.station.agreements.take().expect("the station aggregates")
     }
 }

@@ -1,5 +1,5 @@
-//! How long a PSDU of several MPDUs is (802.11-2016, 9.7.1), an MPDU of several packets (9.3.2.2), and a
-//! block acknowledgement.
+//! Lengths of a PSDU with several MPDUs (802.11-2016, 9.7.1), of an MPDU with several packets (9.3.2.2), and
+//! of block acknowledgements.
 
 use crate::config::AggregationConfig;
 use crate::mac::Timing;
@@ -7,24 +7,24 @@ use crate::medium::RateSet;
 use multihop_core::Span;
 use multihop_dot11::AccessCategory;
 
-/// Bytes of a compressed request for a block acknowledgement (9.3.1.8).
+/// Bytes of a compressed block acknowledgement request (9.3.1.8).
 pub(in crate::mac) const BLOCK_ACK_REQUEST_BYTES: u32 = 24;
-/// In front of each MPDU of an A-MPDU (9.7.1).
+/// Bytes of the delimiter before each MPDU of an A-MPDU (9.7.1).
 const DELIMITER: u32 = 4;
-/// MPDUs of an A-MPDU begin at multiples of this, packets of an A-MSDU too.
+/// Alignment in bytes of the MPDUs of an A-MPDU and of the packets of an A-MSDU.
 const ALIGNMENT: u32 = 4;
 /// Bytes of the longest PSDU of a PPDU that is neither HT, VHT nor HE (802.11-2016, 17.3.4.3).
 const LONGEST_LEGACY: u32 = 4_095;
-/// In front of each packet of an A-MSDU: two addresses and a length.
+/// Bytes before each packet of an A-MSDU: two addresses and a length.
 const SUBFRAME_HEADER: u32 = 14;
 
-/// Bytes of a compressed block acknowledgement: of 64 MPDUs (9.3.1.9), or of 256 (802.11ax-2021, 9.3.1.8.2).
+/// Bytes of a compressed block acknowledgement of 64 MPDUs (9.3.1.9), or of 256 (802.11ax-2021, 9.3.1.8.2).
 pub(in crate::mac) fn block_ack_bytes(limits: Option<&AggregationConfig>) -> u32 {
     if limits.is_some_and(|limits| limits.window > 64) { 56 } else { 32 }
 }
 
-/// The limits on a link. Only HT, VHT and HE PPDUs carry A-MPDUs (802.11-2016, 9.7.1); where its rate is of
-/// another one, a single MPDU.
+/// Limits on a link. Only HT, VHT and HE PPDUs carry A-MPDUs (802.11-2016, 9.7.1); other PPDUs carry a single
+/// MPDU.
 pub(in crate::mac) fn limits_on(is_single: bool, limits: &AggregationConfig) -> AggregationConfig {
     if !is_single {
         return *limits;
@@ -38,32 +38,37 @@ pub(in crate::mac) fn limits_on(is_single: bool, limits: &AggregationConfig) -> 
     }
 }
 
-/// A PSDU that grows MPDU by MPDU.
+/// Length of a PSDU that grows MPDU by MPDU.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Psdu {
-    /// Bytes that it may have, and from one beginning of an MPDU to the next at least.
+    /// Most bytes of the PSDU.
     limit: u32,
+    /// Least distance in bytes between the starts of two MPDUs.
     spacing: u32,
+    /// Most MPDUs.
     most: u32,
+    /// Whether a single MPDU has a delimiter.
     single_delimited: bool,
     count: u32,
-    /// Where the last MPDU begins, with its delimiter, and ends.
+    /// Start of the last MPDU with its delimiter.
     last: u32,
+    /// End of the last MPDU.
     end: u32,
 }
 
 impl Psdu {
-    /// An empty one, of at most `limit` bytes, with MPDUs that begin at least `spacing` bytes apart.
+    /// An empty PSDU of at most `limit` bytes, whose MPDUs start at least `spacing` bytes apart.
     pub(super) fn new(limits: &AggregationConfig, limit: u32, spacing: u32) -> Psdu {
         let single_delimited = limits.single_delimited;
         Psdu { limit, spacing, most: limits.mpdus, single_delimited, count: 0, last: 0, end: 0 }
     }
 
+    /// Start of the next MPDU.
     fn next(&self) -> u32 {
         if self.count == 0 { 0 } else { self.end.max(self.last + self.spacing).next_multiple_of(ALIGNMENT) }
     }
 
-    /// Bytes that one more MPDU can have; the first can have any.
+    /// Most bytes of one more MPDU. The first is not limited.
     pub(super) fn room(&self) -> u32 {
         match self.count {
             0 => u32::MAX,
@@ -72,7 +77,7 @@ impl Psdu {
         }
     }
 
-    /// Adds an MPDU of so many bytes, if it fits.
+    /// Adds an MPDU if it fits. Returns whether it does.
     pub(super) fn add(&mut self, bytes: u32) -> bool {
         let fits = bytes <= self.room();
         if fits {
@@ -83,7 +88,7 @@ impl Psdu {
         fits
     }
 
-    /// Bytes of all that, without padding behind the last MPDU.
+    /// Bytes of the PSDU, without padding after the last MPDU.
     pub(super) fn bytes(&self) -> u32 {
         if self.count == 1 && !self.single_delimited { self.end - DELIMITER } else { self.end }
     }
@@ -95,21 +100,21 @@ pub(super) fn a_msdu_with(bytes: u32, msdu: u32) -> u32 {
     bytes.next_multiple_of(ALIGNMENT) + SUBFRAME_HEADER + msdu
 }
 
-/// The longest PSDU that limits allow, of packets of one size.
+/// The longest PSDU within limits, with packets of one size.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Fullest {
-    /// Packets in it.
+    /// Packets in the PSDU.
     pub packets: u32,
-    /// MPDUs in it.
+    /// MPDUs in the PSDU.
     pub mpdus: u32,
-    /// Bytes of it.
+    /// Bytes of the PSDU.
     pub bytes: u32,
-    /// Their number is what limits it, and not its length.
+    /// Whether the number of MPDUs limits the PSDU, and not its length.
     pub by_number: bool,
 }
 
 impl Fullest {
-    /// Of packets of a category of `size` network-layer bytes over a link with these rates.
+    /// Longest PSDU with packets of a category, of `size` network-layer bytes, over a link with these rates.
     pub fn new(
         limits: &AggregationConfig,
         timing: &Timing,
@@ -125,7 +130,7 @@ impl Fullest {
         Fullest::within(limits, timing, rates, size, longest)
     }
 
-    /// The same of no more than so many bytes, if one MPDU has no more.
+    /// Longest PSDU within `longest` bytes, unless a single MPDU is longer.
     pub(crate) fn within(
         limits: &AggregationConfig,
         timing: &Timing,
@@ -139,8 +144,8 @@ impl Fullest {
         let around = timing.data_bytes(0) - llc;
         let most = limits.a_msdu.map_or(0, |most| most.min(limits.mpdu.saturating_sub(around)));
         let single = (1, timing.data_bytes(size));
-        // The fullest MPDU of no more than so many bytes: packets and bytes.
-        let bundle = |room: u32| {
+        // Packets and bytes of the longest MPDU within `room` bytes.
+        let longest_mpdu = |room: u32| {
             let (mut packets, mut body) = (1, a_msdu_with(0, size + llc));
             while a_msdu_with(body, size + llc) <= most.min(room.saturating_sub(around)) {
                 (packets, body) = (packets + 1, a_msdu_with(body, size + llc));
@@ -148,17 +153,17 @@ impl Fullest {
             if packets > 1 { (packets, around + body) } else { single }
         };
         let mut psdu = Psdu::new(limits, longest, link.mpdu_spacing);
-        let (mut packets, mut mpdus, mut next) = (0, 0, bundle(longest));
+        let (mut packets, mut mpdus, mut next) = (0, 0, longest_mpdu(longest));
         while psdu.add(next.1) {
             (packets, mpdus) = (packets + next.0, mpdus + 1);
             if next.1 > psdu.room() {
-                next = bundle(psdu.room());
+                next = longest_mpdu(psdu.room());
             }
         }
         Fullest { packets, mpdus, bytes: psdu.bytes(), by_number: mpdus == limits.mpdus }
     }
 
-    /// Does RTS/CTS come first?
+    /// Whether RTS and CTS precede the PSDU.
     pub(crate) fn needs_rts(&self, limits: &AggregationConfig, timing: &Timing) -> bool {
         (self.mpdus > 1 && limits.rts) || timing.needs_rts(self.bytes)
     }
@@ -183,10 +188,10 @@ mod tests {
 
     /// 4 + 1538, padded to 1544, twice, and 4 + 101 without padding.
     #[test]
-    fn delimiters_and_padding_count_but_for_the_last() {
+    fn delimiters_and_padding_count_except_after_the_last_mpdu() {
         let mut psdu = Psdu::new(&LIMITS, 65_535, 0);
         assert!(psdu.add(1_538));
-        assert_eq!(psdu.bytes(), 1_538, "alone it has no delimiter");
+        assert_eq!(psdu.bytes(), 1_538, "a lone MPDU has no delimiter");
         assert!(psdu.add(1_538) && psdu.add(101) && !psdu.add(1));
         assert_eq!(psdu.bytes(), 1_544 + 1_544 + 105);
         let mut single = Psdu::new(&AggregationConfig { single_delimited: true, ..LIMITS }, 65_535, 0);
@@ -195,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_stays_out_but_for_the_first() {
+    fn an_mpdu_that_does_not_fit_is_rejected_except_the_first() {
         let mut psdu = Psdu::new(&LIMITS, 3_000, 0);
         assert!(psdu.add(4_000) && !psdu.add(10));
         let mut psdu = Psdu::new(&LIMITS, 3_000, 0);
@@ -210,12 +215,12 @@ mod tests {
     fn small_mpdus_are_spaced() {
         let mut psdu = Psdu::new(&LIMITS, 65_535, 65);
         assert!(psdu.add(30) && psdu.add(30) && psdu.add(30));
-        assert_eq!(psdu.bytes(), 68 + 136 - 68 + 34, "each begins 68 bytes after the one before");
+        assert_eq!(psdu.bytes(), 68 + 136 - 68 + 34, "each starts 68 bytes after the one before");
     }
 
     /// Two packets of 1500 bytes with LLC headers: 14 + 1508 = 1522, padded to 1524, and 1522.
     #[test]
-    fn subframes_are_padded_but_for_the_last() {
+    fn subframes_are_padded_except_the_last() {
         assert_eq!(a_msdu_with(a_msdu_with(0, 1_508), 1_508), 1_524 + 1_522);
     }
 }

@@ -1,63 +1,62 @@
-//! What arrives under an agreement, the answer to it, and passing it on in order.
+//! Reception under an agreement: MPDUs, their acknowledgement, and delivery in order.
 
 use super::Agreements;
-use super::reordering::{Arrival, Reordering};
+use super::reorder_buffer::{MpduArrival, ReorderBuffer};
 use crate::agenda::Lane;
-use crate::mac::{Context, Mac, PendingResponse, Phase};
+use crate::mac::phase::MacEvent;
+use crate::mac::{Context, Mac, PendingResponse};
 use crate::medium::{Frame, Load, Mpdu};
 use crate::slab::Handle;
 use multihop_core::{DropCause, FrameKind, NodeId};
 
 impl Agreements {
-    fn reordering(&mut self, from: NodeId, tid: u8, size: u32) -> usize {
-        let known = |known: &Reordering| (known.from, known.tid) == (from, tid);
-        self.reorderings.iter().position(known).unwrap_or_else(|| {
-            self.reorderings.push(Reordering::new(from, tid, size));
-            self.reorderings.len() - 1
+    /// Index of the reorder buffer of an originator and traffic identifier.
+    fn reorder_buffer(&mut self, from: NodeId, tid: u8, size: u32) -> usize {
+        let known = |known: &ReorderBuffer| (known.from, known.tid) == (from, tid);
+        self.reorder_buffers.iter().position(known).unwrap_or_else(|| {
+            self.reorder_buffers.push(ReorderBuffer::new(from, tid, size));
+            self.reorder_buffers.len() - 1
         })
     }
 }
 
 impl Mac {
-    /// An MPDU at this place of an A-MPDU was decoded, and others follow.
+    /// The MPDU at this place of an A-MPDU was decoded; others follow.
     pub fn on_mpdu(&mut self, ctx: &mut Context, frame: &Frame, place: usize) {
-        if !self.would_accept(ctx, frame) {
-            return; // its end may find the station otherwise
+        if !self.would_respond(ctx, frame) {
+            return; // the station may respond at the end of the frame
         }
-        let mut agreements = self.agreements();
+        let mut agreements = self.take_agreements();
         let index = Mac::take_mpdus(ctx, &mut agreements, frame, place + 1);
         Mac::pass_on(ctx, &mut agreements, index);
         self.station.agreements = Some(agreements);
     }
 
-    /// DATA of an agreement with this station.
-    pub(in crate::mac) fn on_block(&mut self, ctx: &mut Context, frame: &Frame) {
-        let load = frame.load.expect("the caller has seen it");
+    /// DATA of an agreement with this station was decoded.
+    pub(in crate::mac) fn on_mpdus(&mut self, ctx: &mut Context, frame: &Frame) {
+        let load = frame.load.expect("the caller checked that the frame carries MPDUs");
         let several = ctx.loads.get(load).mpdus.len() > 1;
         let tid = ctx.loads.get(load).tid;
         let link = ctx.timing.on(frame.rates);
-        let duration = self.rest_after(ctx, frame, if several { link.block_ack } else { link.ack });
-        self.station.phase = if several {
-            Phase::BlockAckDue { answered: PendingResponse::of(frame, duration), tid }
-        } else {
-            Phase::AckDue(PendingResponse::of(frame, duration))
-        };
-        self.arm(ctx, ctx.now + ctx.timing.sifs);
-        let mut agreements = self.agreements();
+        let duration = self.duration_after(ctx, frame, if several { link.block_ack } else { link.ack });
+        let event = if several { MacEvent::AggregateReceived } else { MacEvent::DataReceived };
+        self.owe_response(ctx, event, PendingResponse::new(frame, duration));
+        let mut agreements = self.take_agreements();
+        agreements.pending_tid = tid;
         let all = ctx.loads.get(load).mpdus.len();
         let index = Mac::take_mpdus(ctx, &mut agreements, frame, all);
         Mac::pass_on(ctx, &mut agreements, index);
         self.station.agreements = Some(agreements);
     }
 
-    /// Takes those of so many MPDUs of a frame that arrived, but for what was taken of it before. Returns
-    /// their reordering buffer.
+    /// Takes the decoded MPDUs among the first `places` of a frame, except those that were taken before.
+    /// Returns the index of their reorder buffer.
     fn take_mpdus(ctx: &mut Context, agreements: &mut Agreements, frame: &Frame, places: usize) -> usize {
-        let load = frame.load.expect("the caller has seen it");
+        let load = frame.load.expect("the caller checked that the frame carries MPDUs");
         let window = ctx.timing.aggregation.map_or(0, |limits| limits.window);
-        let index = agreements.reordering(frame.from, ctx.loads.get(load).tid, window);
+        let index = agreements.reorder_buffer(frame.from, ctx.loads.get(load).tid, window);
         let about = ctx.loads.get(load);
-        let (ready, known) = (&mut agreements.ready, &mut agreements.reorderings[index]);
+        let (ready, known) = (&mut agreements.ready, &mut agreements.reorder_buffers[index]);
         known.follow(about.agreement, about.start, ctx.now, ready);
         let (of, taken) = agreements.taken;
         let first = if of == frame.air.start { taken } else { 0 };
@@ -73,16 +72,17 @@ impl Mac {
         index
     }
 
+    /// Keeps or drops a decoded MPDU.
     fn take_mpdu(ctx: &mut Context, agreements: &mut Agreements, index: usize, frame: &Frame, mpdu: &Mpdu) {
-        let arrival = agreements.reorderings[index].arrives(mpdu.sequence);
-        if arrival == Arrival::Repeated
-            || (arrival == Arrival::Late && ctx.packets.get(mpdu.packet).passed_on)
+        let arrival = agreements.reorder_buffers[index].record_arrival(mpdu.sequence);
+        if arrival == MpduArrival::Repeated
+            || (arrival == MpduArrival::Late && ctx.packets.get(mpdu.packet).passed_on)
         {
             return;
         }
-        let copy = copy(ctx, frame, mpdu.packet);
-        if arrival == Arrival::Fresh {
-            agreements.reorderings[index].keep(mpdu.sequence, copy, ctx.now, &mut agreements.ready);
+        let copy = copy_packets(ctx, frame, mpdu.packet);
+        if arrival == MpduArrival::Fresh {
+            agreements.reorder_buffers[index].keep(mpdu.sequence, copy, ctx.now, &mut agreements.ready);
             return;
         }
         let mut late = Some(copy);
@@ -92,9 +92,9 @@ impl Mac {
         }
     }
 
-    /// Passes on what is in order, and sees to it that the rest does not wait for ever.
+    /// Passes on MPDUs that are in order, and arms the timeout for the others.
     fn pass_on(ctx: &mut Context, agreements: &mut Agreements, index: usize) {
-        let from = agreements.reorderings[index].from;
+        let from = agreements.reorder_buffers[index].from;
         while let Some(first) = agreements.ready.pop_front() {
             let mut packet = Some(first);
             while let Some(handle) = packet {
@@ -103,64 +103,69 @@ impl Mac {
             }
         }
         let Some(timeout) = ctx.timing.reordering_timeout else { return };
-        let due = agreements.reorderings.iter().filter_map(|known| known.due(timeout)).min();
+        let due = agreements.reorder_buffers.iter().filter_map(|known| known.due(timeout)).min();
         match due {
             Some(due) if !ctx.agenda.is_armed(agreements.timer) => {
                 ctx.agenda.arm(agreements.timer, due.max(ctx.now), Lane::Upper);
             }
-            _ => {} // that it goes off too early does no harm
+            _ => {} // an early timeout does no harm
         }
     }
 
-    /// A reordering buffer may have waited for too long.
+    /// The reordering timeout ended: passes on MPDUs that waited too long for a missing one.
     pub fn on_reordering_due(&mut self, ctx: &mut Context) {
         let Some(timeout) = ctx.timing.reordering_timeout else { return };
-        let mut agreements = self.agreements();
-        for index in 0..agreements.reorderings.len() {
-            if agreements.reorderings[index].due(timeout).is_some_and(|due| due <= ctx.now) {
-                agreements.reorderings[index].give_up_first(ctx.now, &mut agreements.ready);
+        let mut agreements = self.take_agreements();
+        for index in 0..agreements.reorder_buffers.len() {
+            if agreements.reorder_buffers[index].due(timeout).is_some_and(|due| due <= ctx.now) {
+                agreements.reorder_buffers[index].give_up_first_mpdu(ctx.now, &mut agreements.ready);
             }
             Mac::pass_on(ctx, &mut agreements, index);
         }
         self.station.agreements = Some(agreements);
     }
 
-    /// Someone asks which MPDUs have arrived.
-    pub(in crate::mac) fn on_request(&mut self, ctx: &mut Context, frame: &Frame) {
-        let Some(load) = frame.load.filter(|_| self.accepts(ctx, frame)) else { return };
+    /// A block acknowledgement request was decoded.
+    pub(in crate::mac) fn on_block_ack_request(&mut self, ctx: &mut Context, frame: &Frame) {
+        let Some(load) = frame.load.filter(|_| self.will_respond(ctx, frame)) else { return };
         let Load { start, tid, agreement, .. } = *ctx.loads.get(load);
-        let duration = self.rest_after(ctx, frame, ctx.timing.on(frame.rates).block_ack);
-        self.station.phase = Phase::BlockAckDue { answered: PendingResponse::of(frame, duration), tid };
-        self.arm(ctx, ctx.now + ctx.timing.sifs);
-        let mut agreements = self.agreements();
-        let index =
-            agreements.reordering(frame.from, tid, ctx.timing.aggregation.map_or(0, |limits| limits.window));
-        let (ready, known) = (&mut agreements.ready, &mut agreements.reorderings[index]);
+        let duration = self.duration_after(ctx, frame, ctx.timing.on(frame.rates).block_ack);
+        self.owe_response(ctx, MacEvent::RequestReceived, PendingResponse::new(frame, duration));
+        let mut agreements = self.take_agreements();
+        agreements.pending_tid = tid;
+        let index = agreements.reorder_buffer(
+            frame.from,
+            tid,
+            ctx.timing.aggregation.map_or(0, |limits| limits.window),
+        );
+        let (ready, known) = (&mut agreements.ready, &mut agreements.reorder_buffers[index]);
         known.follow(agreement, start, ctx.now, ready);
         known.move_to(start, ctx.now, ready);
         Mac::pass_on(ctx, &mut agreements, index);
         self.station.agreements = Some(agreements);
     }
 
-    /// SIFS after the frame that is answered, whatever the medium does.
-    pub(in crate::mac) fn send_block_ack(&mut self, ctx: &mut Context, answered: PendingResponse, tid: u8) {
-        let to = answered.to;
-        let frame = self.response(ctx, FrameKind::BlockAck, answered);
-        let mut agreements = self.agreements();
-        let index = agreements.reordering(to, tid, ctx.timing.aggregation.map_or(0, |limits| limits.window));
+    /// Sends a block acknowledgement SIFS after the frame that it answers, also in a busy medium.
+    pub(in crate::mac) fn send_block_ack(&mut self, ctx: &mut Context) {
+        let pending = self.station.pending_response;
+        let frame = self.response(ctx, FrameKind::BlockAck, pending);
+        let mut agreements = self.take_agreements();
+        let (to, tid) = (pending.to, agreements.pending_tid);
+        let index =
+            agreements.reorder_buffer(to, tid, ctx.timing.aggregation.map_or(0, |limits| limits.window));
         let load = ctx.loads.get_mut(agreements.load);
         load.mpdus.clear();
         load.tid = tid;
-        (load.start, load.arrived) = agreements.reorderings[index].scoreboard();
+        (load.start, load.arrived) = agreements.reorder_buffers[index].scoreboard();
         let frame = Frame { report: ctx.stack.report(ctx.now), load: Some(agreements.load), ..frame };
         self.station.agreements = Some(agreements);
-        self.station.phase = Phase::ControlSent;
+        self.station.phase.change(MacEvent::BlockAckSent);
         self.transmit(ctx, frame);
     }
 }
 
-/// This station's own packets of an MPDU. Its sender's are not needed any more.
-fn copy(ctx: &mut Context, frame: &Frame, first: Handle) -> Handle {
+/// Copies the packets of an MPDU for this station. The sender's packets are not needed any more.
+fn copy_packets(ctx: &mut Context, frame: &Frame, first: Handle) -> Handle {
     let (mut packet, mut last, mut head) = (Some(first), None, None);
     while let Some(handle) = packet {
         let entry = ctx.packets.get_mut(handle);

@@ -1,10 +1,17 @@
-//! A-MPDUs and block acknowledgements as timelines.
+//! Timelines with A-MPDUs and block acknowledgements.
 //!
-//! Airtimes besides those of the others, in us: a packet of 1000 bytes is an MPDU of 26 + 8 + 1000 + 4 = 1038
-//! bytes, alone 192 + ceil(8 * 1038 / 11) = 947; n of them are 4 + 1038 + 2 each, without the last padding:
-//! two are 2086 bytes, 1710 us, three 3130 and
-//! 2469. A block acknowledgement has 32 bytes, 448 us at 1 Mb/s, a request 24 and 384. It is overdue after
-//!       10 + 20 + 192.
+//! A packet of 1000 bytes is an MPDU of 26 + 8 + 1000 + 4 = 1038 bytes. In an A-MPDU each takes 4 + 1038 + 2
+//! bytes, without padding after the last. Airtimes in us, besides those of `script`:
+//!
+//! | frame | bytes | airtime |
+//! |---|--:|--:|
+//! | one MPDU | 1038 | 192 + ceil(8 * 1038 / 11) = 947 |
+//! | two MPDUs | 2086 | 1710 |
+//! | three MPDUs | 3130 | 2469 |
+//! | block acknowledgement, at 1 Mb/s | 32 | 448 |
+//! | request, at 1 Mb/s | 24 | 384 |
+//!
+//! A block acknowledgement is overdue after 10 + 20 + 192 us.
 
 use super::script::{A, AGGREGATION, B, C, Script, Signal, config, us};
 use crate::config::{AggregationConfig, Config, Persistence};
@@ -36,13 +43,13 @@ fn aggregating_config(limits: AggregationConfig) -> Config {
     setup
 }
 
-/// Packets of 1000 bytes for B from 1000 us on: the first leaves alone, the others wait for the end of its
-/// exchange, 2311 us.
+/// A script with packets of 1000 bytes for B from 1000 us on. The first is sent alone. The others are sent
+/// after the end of its exchange, at 2311 us.
 fn waiting(limits: AggregationConfig, packets: usize) -> Script {
-    waits(aggregating(limits), packets)
+    with_first_sent(aggregating(limits), packets)
 }
 
-fn waits(mut s: Script, packets: usize) -> Script {
+fn with_first_sent(mut s: Script, packets: usize) -> Script {
     (0..packets).for_each(|_| s.queues(1_000, Some(B)));
     let ack = s.control(Ack, B, A, 0);
     s.hears(1_000 + SINGLE + 10, ack, Signal::Clear);
@@ -60,7 +67,7 @@ fn exchanges(s: &mut Script) -> (Vec<Exchange>, Vec<Exchange>) {
 }
 
 #[test]
-fn what_waits_goes_in_one_frame_and_has_one_answer() {
+fn waiting_packets_share_one_frame_and_one_acknowledgement() {
     let mut s = waiting(AGGREGATION, 3);
     s.events();
     let answer = s.block_ack(B, 0, &[1, 2]);
@@ -74,15 +81,15 @@ fn what_waits_goes_in_one_frame_and_has_one_answer() {
     let [exchange] = all[..] else { panic!("{all:?}") };
     assert_eq!((exchange.size, exchange.payload, exchange.mpdus), (2_000, 1_920, 2));
     assert_eq!((exchange.data_tries, exchange.fate, exchange.done), (1, Fate::Acknowledged, us(done)));
-    // They waited for the first exchange, and were served from its end on.
+    // The packets waited for the first exchange, and are served from its end on.
     assert_eq!((exchange.enqueued, exchange.head_of_line), (us(1_000), us(2_261)));
     assert_eq!(exchange.airtime, Span::from_us(PAIR + 10 + BLOCK_ACK));
     assert_eq!(mpdus.iter().map(|mpdu| (mpdu.size, mpdu.mpdus)).collect::<Vec<_>>(), [(1_000, 2); 2]);
 }
 
-/// Only what is missing is sent again, with what came meanwhile, in the order of sequence numbers.
+/// Only missing MPDUs are retransmitted, together with new packets, in the order of sequence numbers.
 #[test]
-fn what_did_not_arrive_goes_again_with_new_packets() {
+fn missing_mpdus_are_retransmitted_with_new_packets() {
     let mut s = waiting(AGGREGATION, 4);
     let answer = s.block_ack(B, 0, &[1, 3]);
     let end = s.hears(2_311 + TRIPLE + 10, answer, Signal::Clear);
@@ -95,7 +102,7 @@ fn what_did_not_arrive_goes_again_with_new_packets() {
     assert_eq!(s.sent_sequences(), [2, 4]);
     let link = s.record.nodes[A.index()].links()[0];
     assert_eq!((link.data, link.acknowledged), (6, 5));
-    // The one that was sent twice took longer, and shifts the mean of its exchange by half of that.
+    // The retransmitted MPDU took longer. The exchange reports the mean of both.
     let (mpdus, all) = exchanges(&mut s);
     let [first, second] = [mpdus[3], mpdus[4]];
     assert_eq!((first.data_tries, second.data_tries), (2, 1));
@@ -104,7 +111,7 @@ fn what_did_not_arrive_goes_again_with_new_packets() {
 }
 
 #[test]
-fn a_lost_block_ack_is_asked_for_and_nothing_is_sent_twice() {
+fn a_lost_block_ack_is_requested_and_no_mpdu_is_sent_twice() {
     let mut s = waiting(AGGREGATION, 3);
     let request = 2_311 + PAIR + OVERDUE;
     let answer = s.block_ack(B, 1, &[0, 1]);
@@ -115,10 +122,10 @@ fn a_lost_block_ack_is_asked_for_and_nothing_is_sent_twice() {
     assert_eq!((link.data, link.acknowledged, link.given_up), (3, 3, 0));
 }
 
-/// Sixty requests ask what became of the frame; then its packets are given up. The next packet has its seven
-/// tries alone, and after them seven requests ask the recipient to pass on what it may hold.
+/// After sixty requests without a response the packets are given up. Each later packet has seven attempts
+/// alone, and then seven requests that move the recipient's window.
 #[test]
-fn a_neighbour_asked_in_vain_costs_the_packets() {
+fn packets_are_given_up_after_sixty_requests_without_a_response() {
     let mut s = waiting(AGGREGATION, 3);
     let kinds: Vec<_> = s.runs_until(1_000_000).iter().map(|(_, kind, ..)| *kind).collect();
     assert_eq!(kinds, [vec![Data], vec![BlockAckRequest; 60]].concat());
@@ -130,12 +137,13 @@ fn a_neighbour_asked_in_vain_costs_the_packets() {
     for round in 0..10 {
         s.queues(2_000_000 + round * 1_000_000, Some(B));
     }
-    assert_eq!(s.runs_until(20_000_000).len(), 10 * (7 + 7), "seven tries each, seven requests after them");
+    assert_eq!(s.runs_until(20_000_000).len(), 10 * (7 + 7), "seven attempts each, then seven requests");
 }
 
-/// The recipient still waits for what was given up: it is asked to go on behind that once it answers again.
+/// The recipient waits for MPDUs that were given up. A request moves its window once the neighbour responds
+/// again.
 #[test]
-fn a_neighbour_that_is_heard_again_is_asked_to_move_on() {
+fn a_postponed_request_follows_when_the_neighbour_is_heard_again() {
     let mut s = waiting(AGGREGATION, 3);
     s.runs_until(1_000_000);
     s.queues(2_000_000, Some(B));
@@ -148,9 +156,9 @@ fn a_neighbour_that_is_heard_again_is_asked_to_move_on() {
     assert_eq!(sent, expected);
 }
 
-/// A neighbour that was asked sixty times in vain is asked seven times about what follows.
+/// After sixty requests without a response, later MPDUs have seven requests.
 #[test]
-fn a_neighbour_that_is_away_is_asked_less() {
+fn an_absent_neighbour_has_fewer_requests() {
     let mut s = waiting(AGGREGATION, 3);
     s.runs_until(1_000_000);
     (0..3).for_each(|_| s.queues(2_000_000, Some(B)));
@@ -158,9 +166,10 @@ fn a_neighbour_that_is_away_is_asked_less() {
     assert_eq!(kinds, [vec![Data; 2], vec![BlockAckRequest; 7]].concat(), "alone, then together");
 }
 
-/// What a block acknowledgement says was lost goes fifteen times, twice as often as a frame alone.
+/// An MPDU that block acknowledgements report as missing is sent fifteen times, twice as often as a lone
+/// frame.
 #[test]
-fn among_others_an_mpdu_has_fifteen_tries() {
+fn an_mpdu_of_an_aggregate_has_fifteen_attempts() {
     let mut s = waiting(AGGREGATION, 3);
     let mut at = 2_311;
     for _ in 0..15 {
@@ -173,12 +182,12 @@ fn among_others_an_mpdu_has_fifteen_tries() {
     assert_eq!((link.acknowledged, link.given_up), (1, 2));
 }
 
-/// Among others an MPDU is sent as often as it takes, twenty times here; alone it has the seven tries of a
-/// frame.
+/// Without a retry limit, an MPDU of an aggregate is sent until it arrives, twenty times here. A lone MPDU
+/// keeps the seven attempts of a frame.
 #[test]
-fn without_a_limit_only_what_goes_alone_is_given_up() {
+fn without_a_limit_only_lone_mpdus_are_given_up() {
     let endless = Persistence { retry_limit: Some(u32::MAX), ..Persistence::default() };
-    let mut s = waits(persistent(AGGREGATION, endless), 3);
+    let mut s = with_first_sent(persistent(AGGREGATION, endless), 3);
     let mut at = 2_311;
     for round in 0..20 {
         let answer = s.block_ack(B, 1, if round < 19 { &[] } else { &[1] });
@@ -190,10 +199,10 @@ fn without_a_limit_only_what_goes_alone_is_given_up() {
     assert_eq!((link.acknowledged, link.given_up), (2, 1));
 }
 
-/// Of what goes alone behind an RTS the long limit counts, four tries here; an RTS in vain counts for the
-/// short one of seven, at which the window starts anew and nothing is given up.
+/// A lone MPDU after an RTS has the long retry limit, four attempts here. An RTS without a CTS counts for the
+/// short limit of seven. Without a retry limit for MPDUs, that limit resets the window and gives up nothing.
 #[test]
-fn behind_rts_four_tries_alone_and_no_end_of_rts() {
+fn a_lone_mpdu_after_rts_has_four_attempts_and_rts_have_no_limit() {
     let script = |persistence| {
         let mut setup = config(DcfRules::IEEE.with_quality_of_service(), Some(0));
         (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
@@ -204,11 +213,11 @@ fn behind_rts_four_tries_alone_and_no_end_of_rts() {
     };
     let endless = Persistence { retry_limit: Some(u32::MAX), ..Persistence::default() };
     let mut s = script(endless);
-    assert_eq!(s.runs_until(1_000 + 100 * (352 + OVERDUE)).len(), 101, "again when a CTS is overdue");
+    assert_eq!(s.runs_until(1_000 + 100 * (352 + OVERDUE)).len(), 101, "another RTS when the CTS is overdue");
     assert_eq!(s.record.nodes[A.index()].links().first().map_or(0, |link| link.given_up), 0);
     let mut s = script(Persistence::default());
     let kinds: Vec<_> = s.runs_until(100_000).iter().map(|(_, kind, ..)| *kind).collect();
-    assert_eq!(kinds, [[Rts; 7], [BlockAckRequest; 7]].concat(), "with a limit it is given up");
+    assert_eq!(kinds, [[Rts; 7], [BlockAckRequest; 7]].concat(), "with a limit the MPDU is given up");
     let mut s = script(endless);
     let mut at = 1_000;
     for _ in 0..4 {
@@ -219,16 +228,15 @@ fn behind_rts_four_tries_alone_and_no_end_of_rts() {
     assert_eq!(kinds, [[Rts, Data].repeat(4), vec![BlockAckRequest; 7]].concat());
 }
 
-/// Where tries have no end, a block acknowledgement is asked for as long as it takes, unless requests have a
-/// limit.
+/// Without a retry limit of MPDUs, requests have no limit either, unless one is set for them.
 #[test]
-fn requests_have_an_end_where_tries_have_one() {
+fn requests_have_a_limit_if_mpdus_have_one() {
     let none = Some(u32::MAX);
     for (retry_limit, request_limit, most) in
         [(None, None, Some(60)), (none, None, None), (none, Some(5), Some(5)), (None, none, None)]
     {
         let persistence = Persistence { retry_limit, request_limit, ..Persistence::default() };
-        let mut s = waits(persistent(AGGREGATION, persistence), 3);
+        let mut s = with_first_sent(persistent(AGGREGATION, persistence), 3);
         let kinds: Vec<_> = s.runs_until(200_000).iter().map(|(_, kind, ..)| *kind).collect();
         assert_eq!(kinds[0], Data);
         assert!(kinds[1..].iter().all(|kind| *kind == BlockAckRequest), "{kinds:?}");
@@ -237,7 +245,7 @@ fn requests_have_an_end_where_tries_have_one() {
 }
 
 #[test]
-fn a_recipient_may_wait_without_end() {
+fn a_recipient_can_wait_without_a_timeout() {
     let endless = Persistence { reorders_without_end: true, ..Persistence::default() };
     let mut s = persistent(AGGREGATION, endless);
     let frame = s.aggregate(B, A, &[1, 2]);
@@ -251,7 +259,7 @@ fn a_recipient_may_wait_without_end() {
 }
 
 #[test]
-fn a_packet_given_up_moves_the_recipient_on() {
+fn a_packet_that_is_given_up_moves_the_recipients_window() {
     let mut setup = config(DcfRules::IEEE.with_quality_of_service(), None);
     (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
     setup.aggregation = Some(AGGREGATION);
@@ -271,7 +279,7 @@ fn a_packet_given_up_moves_the_recipient_on() {
 }
 
 #[test]
-fn a_window_holds_back_what_it_does_not_cover() {
+fn mpdus_beyond_the_window_wait() {
     let mut s = waiting(AggregationConfig { window: 2, ..AGGREGATION }, 5);
     s.runs_until(2_311);
     assert_eq!(s.sent_sequences(), [1, 2]);
@@ -282,17 +290,23 @@ fn a_window_holds_back_what_it_does_not_cover() {
 }
 
 #[test]
-fn limits_of_length_of_airtime_and_of_number_end_a_frame() {
-    let two = |limits| {
+fn limits_on_length_airtime_and_number_end_a_frame() {
+    let sequences = |limits| {
         let mut s = waiting(limits, 5);
         s.runs_until(2_311);
         s.sent_sequences()
     };
-    assert_eq!(two(AGGREGATION).len(), 4);
-    assert_eq!(two(AggregationConfig { a_mpdu: 3_129, ..AGGREGATION }), [1, 2]);
-    assert_eq!(two(AggregationConfig { max_duration: Span::from_us(TRIPLE - 1), ..AGGREGATION }), [1, 2]);
-    assert_eq!(two(AggregationConfig { max_duration: Span::from_us(TRIPLE), ..AGGREGATION }), [1, 2, 3]);
-    assert_eq!(two(AggregationConfig { mpdus: 3, ..AGGREGATION }), [1, 2, 3]);
+    assert_eq!(sequences(AGGREGATION).len(), 4);
+    assert_eq!(sequences(AggregationConfig { a_mpdu: 3_129, ..AGGREGATION }), [1, 2]);
+    assert_eq!(
+        sequences(AggregationConfig { max_duration: Span::from_us(TRIPLE - 1), ..AGGREGATION }),
+        [1, 2]
+    );
+    assert_eq!(
+        sequences(AggregationConfig { max_duration: Span::from_us(TRIPLE), ..AGGREGATION }),
+        [1, 2, 3]
+    );
+    assert_eq!(sequences(AggregationConfig { mpdus: 3, ..AGGREGATION }), [1, 2, 3]);
 }
 
 /// Two packets in one MPDU: 26 + 4 + 1022 + 2 + 1022 bytes, 1702 us at 11 Mb/s, and an ACK.
@@ -305,11 +319,11 @@ fn packets_of_an_a_msdu_share_a_header_and_an_ack() {
     s.hears(2_311 + data + 10, ack, Signal::Clear);
     assert_eq!(s.runs_until(30_000), [(2_311, Data, Some(B), 314)]);
     let link = s.record.nodes[A.index()].links()[0];
-    assert_eq!((link.data, link.acknowledged), (2, 2), "of MPDUs");
+    assert_eq!((link.data, link.acknowledged), (2, 2), "one MPDU each");
     assert_eq!(exchanges(&mut s).1.last().map(|last| last.size), Some(2_000));
 }
 
-/// RTS 352, CTS 304; the NAV of the RTS covers all up to the block acknowledgement.
+/// RTS 352, CTS 304 us. The duration field of the RTS covers the exchange up to the block acknowledgement.
 #[test]
 fn an_aggregate_after_rts() {
     let mut s = aggregating(AggregationConfig { rts: true, ..AGGREGATION });
@@ -327,9 +341,9 @@ fn an_aggregate_after_rts() {
     assert_eq!(exchanges(&mut s).1.last().map(|last| last.rts_tries), Some(1));
 }
 
-/// MPDUs wait for one before them, which a later frame brings.
+/// MPDUs wait for a missing one, which arrives in a later frame.
 #[test]
-fn a_recipient_passes_on_in_order() {
+pub fn a_recipient_passes_mpdus_on_in_order() {
     let mut s = aggregating(AGGREGATION);
     let frame = s.aggregate(B, A, &[0, 2]);
     let end = s.hears(1_000, frame, Signal::Clear);
@@ -344,11 +358,11 @@ fn a_recipient_passes_on_in_order() {
     let again = s.aggregate(B, A, &[1, 2]);
     s.hears(20_000, again, Signal::Clear);
     s.runs_until(30_000);
-    assert_eq!(s.stack.inbox(), 3, "what came before is acknowledged, and not passed on");
+    assert_eq!(s.stack.inbox(), 3, "duplicates are acknowledged, and not passed on");
 }
 
 #[test]
-fn a_request_lets_a_recipient_pass_on_what_waits_behind_a_gap() {
+pub fn a_request_moves_the_recipient_past_a_gap() {
     let mut s = aggregating(AGGREGATION);
     let frame = s.aggregate(B, A, &[0, 2, 4]);
     s.hears(1_000, frame, Signal::Clear);
@@ -361,7 +375,7 @@ fn a_request_lets_a_recipient_pass_on_what_waits_behind_a_gap() {
 }
 
 #[test]
-fn a_gap_is_given_up_after_the_timeout_and_what_comes_then_is_lost() {
+fn a_gap_is_given_up_after_the_timeout_and_a_late_mpdu_is_lost() {
     let mut s = aggregating(AGGREGATION);
     let frame = s.aggregate(B, A, &[1, 2]);
     let end = s.hears(1_000, frame, Signal::Clear);
@@ -374,10 +388,10 @@ fn a_gap_is_given_up_after_the_timeout_and_what_comes_then_is_lost() {
     s.runs_until(end + 200_000);
     assert_eq!(s.stack.inbox(), 2);
     let lost = s.record.conservation.dropped[multihop_core::DropCause::Reordering as usize];
-    assert_eq!(lost, 1, "its sender has its ACK, so that it is lost here");
+    assert_eq!(lost, 1, "the sender received the ACK, so that the recipient loses the packet");
 }
 
-/// A frame beyond the window moves it: what was missing there is not waited for.
+/// A sequence number beyond the window moves the window past the missing MPDUs.
 #[test]
 fn a_far_sequence_number_moves_the_window() {
     let mut s = aggregating(AGGREGATION);
@@ -390,7 +404,7 @@ fn a_far_sequence_number_moves_the_window() {
 }
 
 #[test]
-fn bystanders_keep_silent_until_the_block_ack_is_over() {
+fn bystanders_defer_until_the_block_ack_ends() {
     let mut s = aggregating(AGGREGATION);
     let frame = crate::medium::Frame { duration: Span::from_us(458), ..s.aggregate(B, C, &[0, 1]) };
     let end = s.hears(1_000, frame, Signal::Clear);
@@ -401,38 +415,38 @@ fn bystanders_keep_silent_until_the_block_ack_is_over() {
         LinkEvent::Decoded(heard) => Some((heard.kind, heard.size)),
         _ => None,
     });
-    assert_eq!(heard, Some((Data, 2_000)), "one frame with the bytes of all of its packets");
+    assert_eq!(heard, Some((Data, 2_000)), "one frame with the bytes of all packets");
 }
 
-/// Packets for B and then for C; nothing of the frame for B arrives.
-fn one_fails_and_another_waits(discipline: Discipline) -> Vec<Option<NodeId>> {
+/// Receivers of the frames, if the frame for B fails while a packet for C waits.
+fn receivers_after_a_failure(discipline: Discipline) -> Vec<Option<NodeId>> {
     let mut setup = aggregating_config(AGGREGATION);
     setup.discipline = discipline;
-    let mut s = waits(Script::with(&setup), 3);
+    let mut s = with_first_sent(Script::with(&setup), 3);
     s.queues(2_305, Some(C));
     let answer = s.block_ack(B, 1, &[]);
     let end = s.hears(2_311 + PAIR + 10, answer, Signal::Clear);
-    // C's own, or B's retry in vain.
+    // The ACK of C, or none for the retry to B.
     let ack = s.control(Ack, C, A, 0);
     s.hears(end + 50 + SINGLE + 10, ack, Signal::Clear);
     s.runs_until(end + 3_000).iter().map(|(_, _, to, _)| *to).collect()
 }
 
 #[test]
-fn turns_alternate_between_a_fair_queue_and_who_waits_for_a_retry() {
-    let to = one_fails_and_another_waits(Discipline::FqCodel(FqCodelOptions::default()));
+fn a_fair_queue_and_retries_take_turns() {
+    let to = receivers_after_a_failure(Discipline::FqCodel(FqCodelOptions::default()));
     assert_eq!(to, [Some(B), Some(C), Some(B)]);
 }
 
 #[test]
-fn a_retry_goes_before_packets_that_came_later() {
-    let to = one_fails_and_another_waits(Discipline::DropTail);
-    assert_eq!(to[..3], [Some(B), Some(B), Some(B)], "tried again, and asked for a block acknowledgement");
+fn a_retry_precedes_packets_that_arrived_later() {
+    let to = receivers_after_a_failure(Discipline::DropTail);
+    assert_eq!(to[..3], [Some(B), Some(B), Some(B)], "retry, then request");
 }
 
-/// The frame for B carries a packet that came after C's, and that alone is to be sent again.
+/// The frame for B carries a packet that arrived after C's packet, and only that one is retransmitted.
 #[test]
-fn a_packet_that_came_first_goes_before_a_retry_of_a_later_one() {
+fn an_older_packet_precedes_the_retry_of_a_later_one() {
     let mut s = aggregating(AGGREGATION);
     s.queues(1_000, Some(B));
     for (at, to) in [(1_100, B), (1_200, C), (1_300, B)] {

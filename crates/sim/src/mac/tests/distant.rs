@@ -1,5 +1,4 @@
-//! Frames that are still on their way when their sender has long finished. DATA of 1000 bytes leaves at 1000
-//! us, and its last bit at 1946.
+//! Timelines with long propagation delays. DATA of 1000 bytes is sent from 1000 to 1946 us.
 
 use super::script::{A, B, C, Script, Signal, config, us};
 use crate::record::MediumUse;
@@ -7,7 +6,7 @@ use multihop_core::FrameKind::{Ack, Rts};
 use multihop_core::{Exchange, Fate, Interval, LinkEvent, NodeId, Span};
 use multihop_dot11::DcfRules;
 
-/// A station that sends each frame once, to listeners so far away.
+/// A station that sends each frame once, with this propagation delay.
 fn distant(propagation_us: u64) -> Script {
     let mut setup = config(DcfRules::IEEE, None);
     (setup.mac.cw_min, setup.mac.short_retry_limit) = (0, Some(1));
@@ -23,7 +22,7 @@ fn exchanges(events: &[LinkEvent]) -> Vec<Exchange> {
 
 #[test]
 fn a_frame_is_not_given_up_before_its_last_bit_has_arrived() {
-    // By the standard the ACK is overdue 222 us after the frame; there it can only be 100 us after that.
+    // In the standard the ACK is overdue 222 us after the frame.
     for (propagation, done) in [(100, 1946 + 222), (300, 1946 + 300)] {
         let mut s = distant(propagation);
         s.queues(1_000, Some(B));
@@ -34,7 +33,7 @@ fn a_frame_is_not_given_up_before_its_last_bit_has_arrived() {
 }
 
 #[test]
-fn an_ack_of_the_frame_before_is_late() {
+fn an_ack_for_the_previous_frame_is_late() {
     for (sequence, fate) in [(1, Fate::GivenUp), (2, Fate::Acknowledged)] {
         let mut s = distant(100);
         s.queues(1_000, Some(B));

@@ -1,8 +1,8 @@
-//! Access categories as timelines.
+//! Timelines with access categories.
 //!
-//! Besides the airtimes of the others, in us: a packet of 1000 bytes with quality of service takes 947. AIFS
-//! are 10 and 20 for each of their slots: 50 of video and voice, 70 of best effort, 150 of background.
-//! Windows are 0 unless a test says otherwise.
+//! Airtimes in us, besides those of `script`: a packet of 1000 bytes with quality of service takes 947. An
+//! AIFS is SIFS (10) and AIFSN slots of 20: 50 for video and voice, 70 for best effort, 150 for background.
+//! Contention windows are 0 unless a test sets them.
 
 use super::script::{A, B, C, Script, Signal, config};
 use crate::config::Config;
@@ -14,10 +14,10 @@ use multihop_dot11::{DcfRules, EdcaParameters};
 
 const DATA: u64 = 947;
 const ACK: u64 = 304;
-/// DATA and ACK.
+/// Airtime of DATA, SIFS and ACK.
 pub const EXCHANGE: u64 = DATA + 10 + ACK;
 
-/// A codepoint of each category.
+/// A codepoint of a category.
 pub fn marked(category: AccessCategory) -> Dscp {
     let number = match category {
         Background => 8,
@@ -35,7 +35,7 @@ pub fn setup() -> Config {
     setup
 }
 
-/// The medium is busy until what is returned.
+/// Makes the medium busy from 100 us until the returned time.
 pub fn busy(s: &mut Script) -> u64 {
     let broadcast = s.data(C, None, 1);
     s.hears(100, broadcast, Signal::Clear)
@@ -46,7 +46,7 @@ fn counters(s: &Script, category: AccessCategory) -> CategoryOutcome {
 }
 
 #[test]
-fn each_category_waits_for_its_own_space_10_22_2_4() {
+fn each_category_waits_for_its_own_aifs_10_22_2_4() {
     for (category, space) in [(Background, 150), (BestEffort, 70), (Video, 50), (Voice, 50)] {
         let mut s = Script::with(&setup());
         let end = busy(&mut s);
@@ -57,7 +57,7 @@ fn each_category_waits_for_its_own_space_10_22_2_4() {
 
 /// EIFS less DIFS is 314 us.
 #[test]
-fn eifs_is_longer_by_as_much_as_the_space_is() {
+fn eifs_grows_with_the_aifs() {
     for (category, space) in [(Background, 150), (BestEffort, 70), (Voice, 50)] {
         let mut s = Script::with(&setup());
         let corrupt = s.data(C, None, 1);
@@ -67,9 +67,9 @@ fn eifs_is_longer_by_as_much_as_the_space_is() {
     }
 }
 
-/// The boundary at the end of the inter-frame space counts, and those 20, 40 and 60 us later.
+/// The boundary at the end of the inter-frame space counts, and so do those 20, 40 and 60 us later.
 #[test]
-fn boundaries_count_up_to_that_at_which_the_medium_turns_busy() {
+fn slot_boundaries_count_until_the_medium_turns_busy() {
     let mut s = Script::with(&setup());
     let end = busy(&mut s);
     for category in [Background, BestEffort, Voice] {
@@ -80,7 +80,7 @@ fn boundaries_count_up_to_that_at_which_the_medium_turns_busy() {
     let second_end = s.hears(end + 50 + 3 * 20 + 11, second, Signal::Clear);
     s.runs_until(second_end);
     let left = [Background, BestEffort, Voice].map(|category| s.mac.function_of(category).backoff);
-    assert_eq!(left, [Some(7), Some(7 - 3), Some(7 - 4)], "of background the space was not over");
+    assert_eq!(left, [Some(7), Some(7 - 3), Some(7 - 4)], "the AIFS of background had not ended");
     assert_eq!(s.runs_until(second_end + 500), [(second_end + 50 + 3 * 20, Data, Some(B), 314)]);
 }
 
@@ -97,9 +97,9 @@ fn a_function_resumes_after_the_exchange_of_another() {
 }
 
 #[test]
-fn at_one_boundary_the_highest_transmits_and_the_others_collide_10_22_2_4() {
+fn at_an_internal_collision_the_highest_category_transmits_10_22_2_4() {
     let mut setup = setup();
-    setup.edca.as_mut().expect("it is there")[Video as usize].cw_max = 15;
+    setup.edca.as_mut().expect("the setup has access categories")[Video as usize].cw_max = 15;
     let mut s = Script::with(&setup);
     let end = busy(&mut s);
     s.queues_marked(200, Some(B), marked(Video));
@@ -117,7 +117,7 @@ fn at_one_boundary_the_highest_transmits_and_the_others_collide_10_22_2_4() {
 }
 
 #[test]
-fn a_frame_is_given_up_after_as_many_internal_collisions_as_it_has_tries() {
+pub fn internal_collisions_count_for_the_retry_limit() {
     let mut setup = setup();
     setup.mac.short_retry_limit = Some(2);
     let mut s = Script::with(&setup);
@@ -132,33 +132,41 @@ fn a_frame_is_given_up_after_as_many_internal_collisions_as_it_has_tries() {
     assert!(sent.iter().all(|(_, _, to, _)| *to == Some(C)), "{sent:?}");
     assert_eq!(counters(&s, Video).internal_collisions, 2);
     assert_eq!(counters(&s, Video).dropped[DropCause::RetryLimit as usize], 1);
-    let to_b =
-        s.record.nodes[A.index()].links().into_iter().find(|link| link.to == B.0).expect("it was tried");
-    assert_eq!((to_b.data, to_b.given_up), (0, 1), "it was never on the air");
+    let to_b = s.record.nodes[A.index()]
+        .links()
+        .into_iter()
+        .find(|link| link.to == B.0)
+        .expect("the link has counters");
+    assert_eq!((to_b.data, to_b.given_up), (0, 1), "the frame was never on the air");
 }
 
 #[test]
-fn a_failure_doubles_the_window_of_its_category_alone() {
+fn a_failure_doubles_the_window_of_one_category() {
     let mut setup = setup();
-    setup.edca.as_mut().expect("it is there").iter_mut().for_each(|contends| contends.cw_max = 15);
+    setup
+        .edca
+        .as_mut()
+        .expect("the setup has access categories")
+        .iter_mut()
+        .for_each(|contends| contends.cw_max = 15);
     let mut s = Script::with(&setup);
     s.queues_marked(1_000, Some(B), marked(Voice));
-    // Until the ACK is overdue.
+    // The ACK is overdue.
     let failed = 1_000 + DATA + 222;
     assert_eq!(s.runs_until(failed), [(1_000, Data, Some(B), 314)]);
     let windows = AccessCategory::ALL.map(|category| s.mac.function_of(category).cw);
     assert_eq!(windows, [0, 0, 0, 1]);
-    let slots = u64::from(s.mac.function_of(Voice).backoff.expect("it tries again"));
+    let slots = u64::from(s.mac.function_of(Voice).backoff.expect("a back-off precedes the retry"));
     assert_eq!(
         s.runs_until(failed + 200),
         [(failed + 50 + 20 * slots, Data, Some(B), 314)],
-        "AIFS comes after that"
+        "AIFS follows the timeout"
     );
 }
 
-/// Sequence numbers count for each traffic identifier: 5 of voice is none of best effort.
+/// Sequence numbers count separately for each traffic identifier.
 #[test]
-fn repetitions_are_known_by_traffic_identifier_10_3_2_11() {
+fn duplicates_are_detected_by_traffic_identifier_10_3_2_11() {
     let mut s = Script::with(&setup());
     let heard = [(Voice, 5, 1), (BestEffort, 5, 2), (BestEffort, 6, 3), (Voice, 5, 3)];
     for (place, (category, sequence, passed_on)) in heard.into_iter().enumerate() {

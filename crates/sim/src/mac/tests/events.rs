@@ -1,4 +1,4 @@
-//! The link events of an exchange, at both grains.
+//! Link events of an exchange: attempts and whole exchanges.
 
 use super::script::{A, B, C, Script, Signal, us};
 use crate::record::MediumUse;
@@ -25,10 +25,10 @@ fn exchanges(events: &[LinkEvent]) -> Vec<Exchange> {
 }
 
 #[test]
-fn a_frame_that_succeeds_at_its_second_try() {
+fn a_frame_that_succeeds_at_the_second_attempt_is_reported() {
     let mut s = Script::new(DcfRules::IEEE, Some(0));
     s.queues(1_000, Some(B));
-    // The first RTS is not answered; the second goes out right after the timeout, or a slot later.
+    // The first RTS is not answered. The second follows at the timeout, or a slot later.
     let sent = s.runs_until(2_000);
     let second = sent[1].0;
     let slots = (second - 1_574) / 20;
@@ -74,7 +74,7 @@ fn a_frame_that_is_given_up_is_reported_as_dropped() {
     assert_eq!(dropped, Some(DropCause::RetryLimit));
 }
 
-/// A CTS came, but the medium was not idle for DATA: nothing was retransmitted for want of a CTS.
+/// The CTS arrived, but the medium was not idle for DATA. The second RTS is no retry after a missing CTS.
 #[test]
 fn an_rts_that_was_answered_did_not_fail() {
     let mut s = Script::new(DcfRules { data_needs_idle_medium: true, ..DcfRules::IEEE }, Some(0));
@@ -94,9 +94,9 @@ fn an_rts_that_was_answered_did_not_fail() {
     assert_eq!((frame.rts_tries, frame.rts_failures, frame.data_tries), (2, 0, 1));
 }
 
-/// Of a CTS that is overheard from 100 us on, 304 us are busy and 3000 us more are reserved.
+/// An overheard CTS at 100 us makes the medium busy for 304 us and reserves 3000 us more.
 #[test]
-fn the_time_reserved_is_booked_although_the_run_ends_in_it() {
+fn reserved_time_counts_up_to_the_end_of_the_run() {
     let mut s = Script::new(DcfRules::IEEE, None);
     let cts = s.control(Cts, B, C, 3_000);
     let end = s.hears(100, cts, Signal::Clear);
@@ -109,7 +109,7 @@ fn the_time_reserved_is_booked_although_the_run_ends_in_it() {
 }
 
 #[test]
-fn an_overheard_frame_is_heard_sets_the_nav_and_makes_the_medium_busy() {
+fn an_overheard_frame_is_reported_with_its_nav_and_busy_time() {
     let mut s = Script::new(DcfRules::IEEE, None);
     let rts = s.control(Rts, B, C, 3_000);
     let end = s.hears(100, rts, Signal::Clear);
@@ -129,7 +129,7 @@ fn an_overheard_frame_is_heard_sets_the_nav_and_makes_the_medium_busy() {
     let busy = LinkEvent::Busy(air(100, end - 100));
     assert_eq!(s.events(), [LinkEvent::BusyFrom(us(100)), LinkEvent::Decoded(heard), nav, busy]);
 
-    // Nothing follows the RTS, so the NAV is over two SIFS, a CTS, the start of a reception and two slots after it.
+    // No frame follows the RTS: the NAV is reset after two SIFS, a CTS, the PHY-RX-START delay and two slots.
     s.hears(5_000, rts, Signal::TooWeak);
     s.runs_until(5_100);
     let reset = us(end) + s.timing.nominal.nav_reset;

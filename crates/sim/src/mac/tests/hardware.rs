@@ -1,7 +1,7 @@
-//! The queue of the hardware as timelines.
+//! Timelines with a hardware queue.
 //!
-//! Airtimes as in `aggregates`. Of a packet of 1000 bytes Linux expects, at 11 Mb/s: a kibibyte takes 745 us,
-//! more than 400, so that two share the preamble of 192 us, and 1038 bytes take 755 us and 96.
+//! Airtimes as in `aggregates`. Linux expects 851 us for a packet of 1000 bytes at 11 Mb/s: a kibibyte takes
+//! 745 us, above 400, so that two packets share the preamble of 192 us, and 1038 bytes take 755 us.
 
 use super::script::{A, AGGREGATION, B, Script, Signal, config};
 use crate::config::HardwareQueueConfig;
@@ -22,7 +22,8 @@ fn aggregating(hardware: HardwareQueueConfig) -> Script {
     Script::with(&setup)
 }
 
-/// So many packets for B come at 1000 us. All that is sent arrives: the sequence numbers of each frame.
+/// Enqueues packets for B at 1000 us and acknowledges every frame. Returns the sequence numbers of each
+/// frame.
 fn frames(s: &mut Script, packets: usize) -> Vec<Vec<u16>> {
     (0..packets).for_each(|_| s.queues(1_000, Some(B)));
     let mut frames = Vec::new();
@@ -57,10 +58,10 @@ fn limited(low: Span, high: Span, threshold: Span) -> HardwareQueueConfig {
     HardwareQueueConfig { airtime: Some(AirtimeLimits { low, high, threshold }), ..NONE }
 }
 
-/// The first packet finds an empty hardware and is a frame. While it is sent there is room for one more,
-/// which is made of the one packet that comes next. What waited for that is the third.
+/// The first packet is a frame of its own, because the hardware is empty. The second frame is assembled while
+/// the first is sent, of the one packet that waits then. The other packets share the third.
 #[test]
-fn of_two_frames_the_second_is_made_while_the_first_is_sent() {
+fn the_second_frame_is_assembled_while_the_first_is_sent() {
     let by_frames = |most| HardwareQueueConfig { aggregates: Some(most), ..NONE };
     assert_eq!(lengths(by_frames(1), 10), [1, 9]);
     assert_eq!(lengths(by_frames(2), 10), [1, 1, 8]);
@@ -68,15 +69,15 @@ fn of_two_frames_the_second_is_made_while_the_first_is_sent() {
 }
 
 #[test]
-fn frames_are_no_longer_than_what_the_hardware_has_room_for() {
+fn the_packet_limit_of_the_hardware_limits_frames() {
     let by_packets = |most| HardwareQueueConfig { packets: Some(most), ..NONE };
     assert_eq!(lengths(by_packets(1), 4), [1, 1, 1, 1]);
-    // What is put together takes in what took the place of the one before.
+    // A frame also takes packets that filled the place of the previous frame.
     assert_eq!(lengths(by_packets(4), 10), [1, 4, 4, 1]);
     assert_eq!(lengths(by_packets(100), 10), [1, 9]);
 }
 
-/// Less than 2 ms are pending until three packets are.
+/// The limit of 2 ms is reached with the third packet.
 #[test]
 fn airtime_limits_what_the_hardware_holds() {
     let limits = limited(Span::from_ms(2), Span::from_ms(2), Span::from_ms(24));
@@ -93,9 +94,9 @@ fn airtime_limits_what_the_hardware_holds() {
     assert_eq!(lengths(limits, 10).iter().sum::<usize>(), 10);
 }
 
-/// Whatever becomes of packets: nothing is pending any more when the hardware has none.
+/// An empty hardware queue has no pending airtime, after acknowledged and given-up packets alike.
 #[test]
-fn airtime_is_given_back_by_what_arrives_and_by_what_is_given_up() {
+fn delivered_and_given_up_packets_release_their_airtime() {
     let pending = |s: &Script| s.stack.pending_airtime(AccessCategory::BestEffort, B);
     let mut s = aggregating(limited(Span::from_ms(2), Span::from_ms(2), Span::from_ms(24)));
     assert_eq!(frames(&mut s, 10).iter().map(Vec::len).collect::<Vec<_>>(), [1, 3, 3, 3]);
@@ -107,10 +108,10 @@ fn airtime_is_given_back_by_what_arrives_and_by_what_is_given_up() {
     assert_eq!(s.record.nodes[A.index()].links()[0].given_up, 7);
 }
 
-/// Not even a limit that is below one packet stops the station, and a packet that waited is old by its time
-/// in the queue above.
+/// A limit below one packet does not stop the station. The lifetime of a packet counts from the interface
+/// queue.
 #[test]
-fn one_packet_always_passes_and_waiting_below_counts_as_waiting() {
+fn one_packet_always_fits_and_the_lifetime_includes_the_hardware_queue() {
     let least = limited(Span::from_us(10), Span::from_us(10), Span::from_us(10));
     assert_eq!(lengths(least, 3), [1, 1, 1]);
     let mut setup = config(DcfRules::IEEE.with_quality_of_service(), None);
@@ -123,5 +124,5 @@ fn one_packet_always_passes_and_waiting_below_counts_as_waiting() {
     s.hears(1_000 + 947 + 1_000, ack, Signal::Clear); // too late
     s.runs_until(100_000);
     let dropped = s.events().iter().filter(|event| matches!(event, LinkEvent::Dropped(_))).count();
-    assert_eq!((dropped, s.stack.queue_length()), (3, 0), "one given up, two too old by then");
+    assert_eq!((dropped, s.stack.queue_length()), (3, 0), "one is given up, two exceed their lifetime");
 }

@@ -1,4 +1,4 @@
-//! The MAC as timelines: what a station transmits, and when, given what it hears.
+//! Timelines of the MAC: frames that a station sends, and when, for frames that it receives.
 //!
 //! Airtimes with these settings, in us: RTS 352, CTS and ACK 304, DATA of 1000 bytes 192 + ceil(8 * 1036
 //! / 11) = 946. SIFS 10, slot 20, DIFS 50, EIFS 364.
@@ -10,6 +10,7 @@ mod events;
 mod hardware;
 mod ns2;
 mod pauses;
+pub(super) mod phases;
 mod protection;
 mod reactions;
 pub(crate) mod script;

@@ -1,8 +1,8 @@
-//! Where ns-2's rules differ (`mac/mac-802_11.cc` of ns-2.35). DATA of 1000 bytes takes 192 + 8 * 1034 / 11 =
-//! 944 us.
+//! Timelines under the rules of ns-2 (`mac/mac-802_11.cc` of ns-2.35), where these differ from the standard.
+//! DATA of 1000 bytes takes 192 + 8 * 1034 / 11 = 944 us.
 
-use super::script::{A, B, C, Script, Signal, config};
-use multihop_core::FrameKind::{Ack, Cts, Data, Rts};
+use super::script::{A, AGGREGATION, B, C, Script, Signal, config};
+use multihop_core::FrameKind::{Ack, BlockAck, Cts, Data, Rts};
 use multihop_core::Rate;
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
 
@@ -11,7 +11,7 @@ const CTS_US: u64 = 304;
 const DIFS: u64 = 50;
 const EIFS: u64 = 364;
 
-/// A window of 1: `random % 1` is always 0.
+/// A station with a contention window of 1, from which ns-2 always draws 0 (`random % 1`).
 fn station(rts_threshold: Option<u32>) -> Script {
     let mut setup = config(DcfRules::NS2, rts_threshold);
     setup.mac.cw_min = 1;
@@ -19,19 +19,18 @@ fn station(rts_threshold: Option<u32>) -> Script {
 }
 
 #[test]
-fn an_idle_medium_is_not_used_at_once() {
+fn an_idle_medium_is_accessed_after_difs() {
     let mut s = station(None);
     s.queues(1_000, Some(B));
     assert_eq!(s.runs_until(2_000), [(1_000 + DIFS, Data, Some(B), 314)]);
 }
 
 #[test]
-fn a_signal_too_weak_to_be_a_frame_reserves_eifs() {
+fn a_signal_too_weak_to_be_a_frame_sets_the_nav_for_eifs() {
     let mut s = station(None);
     let data = s.data(C, None, 1);
     let end = s.hears(100, data, Signal::TooWeak);
     s.queues(200, Some(B));
-    // airtime of the overheard frame is not whole microseconds; the NAV is
     assert_eq!(s.runs_until(end + 1_000)[0].0, end + EIFS + DIFS);
 }
 
@@ -47,7 +46,7 @@ fn a_correct_frame_does_not_end_eifs() {
 }
 
 #[test]
-fn a_reservation_stands_though_nothing_follows() {
+fn the_nav_is_not_reset_if_no_frame_follows_the_rts() {
     let mut s = station(None);
     let rts = s.control(Rts, B, C, 3_000);
     let end = s.hears(100, rts, Signal::Clear);
@@ -65,7 +64,7 @@ fn data_without_own_cts_is_ignored() {
 }
 
 #[test]
-fn data_after_own_cts_is_acknowledged() {
+pub fn data_after_own_cts_is_acknowledged() {
     let mut s = station(Some(0));
     let rts = s.control(Rts, B, A, 30 + CTS_US + 944 + 304);
     let rts_end = s.hears(100, rts, Signal::Clear);
@@ -76,7 +75,23 @@ fn data_after_own_cts_is_acknowledged() {
     assert_eq!(s.stack.inbox(), 1);
 }
 
-/// With 802.11a the wait for a CTS, 16 + 44 + 4 us, is longer than an RTS of 52 us.
+/// An A-MPDU or a block acknowledgement request may follow the CTS in place of a single MPDU.
+#[test]
+pub fn an_aggregate_or_a_request_after_own_cts_is_acknowledged() {
+    for request in [false, true] {
+        let mut setup = config(DcfRules::NS2.with_quality_of_service(), Some(0));
+        setup.aggregation = Some(AGGREGATION);
+        let mut s = Script::with(&setup);
+        let rts = s.control(Rts, B, A, 10_000);
+        let cts_end = s.hears(100, rts, Signal::Clear) + 10 + CTS_US;
+        let next = if request { s.request(B, 0) } else { s.aggregate(B, A, &[0, 1]) };
+        let end = s.hears(cts_end + 10, next, Signal::Clear);
+        let sent: Vec<_> = s.runs_until(20_000).iter().map(|(at, kind, ..)| (*at, *kind)).collect();
+        assert_eq!(sent, [(cts_end - CTS_US, Cts), (end + 10, BlockAck)], "request: {request}");
+    }
+}
+
+/// With 802.11a the CTS timeout, 16 + 44 + 4 us, is longer than an RTS of 52 us.
 #[test]
 fn an_rts_is_ignored_while_a_cts_is_awaited() {
     for (rules, answered) in
@@ -97,7 +112,7 @@ fn an_rts_is_ignored_while_a_cts_is_awaited() {
 }
 
 #[test]
-fn data_is_withheld_when_the_medium_is_busy_after_the_cts() {
+pub fn data_is_withheld_when_the_medium_is_busy_after_the_cts() {
     let mut s = station(Some(0));
     s.queues(1_000, Some(B));
     let start = 1_000 + DIFS;
@@ -113,7 +128,7 @@ fn data_is_withheld_when_the_medium_is_busy_after_the_cts() {
 }
 
 #[test]
-fn a_cts_is_withheld_when_the_medium_is_busy_after_the_rts() {
+pub fn a_cts_is_withheld_when_the_medium_is_busy_after_the_rts() {
     let mut s = station(Some(0));
     let rts = s.control(Rts, B, A, 2_000);
     let rts_end = s.hears(100, rts, Signal::Clear);
@@ -123,11 +138,11 @@ fn a_cts_is_withheld_when_the_medium_is_busy_after_the_rts() {
 }
 
 #[test]
-fn difs_is_waited_anew_after_a_timeout() {
+fn a_new_difs_follows_a_timeout() {
     let mut s = station(Some(0));
     s.queues(1_000, Some(B));
     let sent = s.runs_until(3_000);
-    // RTS, SIFS, CTS and twice 2 us of propagation; then DIFS and a back-off of 0..3 slots.
+    // RTS, SIFS, CTS and two propagation delays of 2 us; then DIFS and a back-off of 0 to 3 slots.
     let timeout = RTS_US + 10 + CTS_US + 4;
     let slack = sent[1].0 - sent[0].0 - timeout - DIFS;
     assert!(slack.is_multiple_of(20) && slack <= 40, "{sent:?}");

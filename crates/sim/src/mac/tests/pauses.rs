@@ -1,4 +1,4 @@
-//! Back-offs that a router policy makes longer.
+//! Timelines with an extra back-off of a router policy.
 
 use super::script::{A, B, C, Script, Signal, config};
 use multihop_core::FrameKind::{Ack, Data, Rts};
@@ -9,9 +9,9 @@ const DATA_US: u64 = 946;
 const DIFS: u64 = 50;
 const SLOT: u64 = 20;
 
-/// A first packet was sent and has just been acknowledged, at the instant returned. A pause of 1001 us, which
-/// is 51 slots, is asked for from now on; the back-off after the first one is drawn from up to `cw_min`
-/// slots, and is for a second packet if there is one.
+/// A script in which a first packet has just been acknowledged, and the time of that. From now on the policy
+/// demands a pause of 1001 us, which is 51 slots. The back-off after the first packet is drawn from a window
+/// of `cw_min`.
 fn after_a_first(cw_min: u32, packets: u32) -> (Script, u64) {
     let mut s = Script::new(DcfRules::IEEE, None);
     s.queues(1_000, Some(B));
@@ -21,25 +21,25 @@ fn after_a_first(cw_min: u32, packets: u32) -> (Script, u64) {
     let ack = s.control(Ack, B, A, 0);
     let end = s.hears(1_000 + DATA_US + 10, ack, Signal::Clear);
     s.runs_until(end - 1);
-    s.timing.begin_with(cw_min);
+    s.timing.set_cw_min(cw_min);
     s.runs_until(end);
     (s, end)
 }
 
 #[test]
-fn a_pause_adds_to_the_back_off_after_the_frame_before() {
+fn a_pause_adds_to_the_back_off_after_the_previous_frame() {
     let (mut s, end) = after_a_first(0, 2);
     assert_eq!(s.runs_until(end + 2_000), [(end + DIFS + 51 * SLOT, Data, Some(B), 10 + ACK_US)]);
     let (mut s, end) = after_a_first(31, 2);
-    let slots = u64::from(s.mac.station.function.backoff.expect("drawn after success"));
+    let slots = u64::from(s.mac.station.function.backoff.expect("a back-off is drawn after a success"));
     assert!((51..=82).contains(&slots), "{slots}");
     assert_eq!(s.runs_until(end + 2_000), [(end + DIFS + slots * SLOT, Data, Some(B), 10 + ACK_US)]);
 }
 
 #[test]
-fn a_packet_that_comes_during_the_back_off_makes_it_longer() {
+fn a_packet_that_arrives_during_the_back_off_extends_it() {
     let (mut s, end) = after_a_first(1023, 1);
-    let drawn = u64::from(s.mac.station.function.backoff.expect("drawn after success"));
+    let drawn = u64::from(s.mac.station.function.backoff.expect("a back-off is drawn after a success"));
     assert!(drawn > 10, "{drawn}");
     s.queues(end + 60, Some(B));
     let due = end + DIFS + (drawn + 51) * SLOT;
@@ -47,16 +47,16 @@ fn a_packet_that_comes_during_the_back_off_makes_it_longer() {
 }
 
 #[test]
-fn a_pause_leaves_no_immediate_access() {
+fn a_pause_excludes_immediate_access() {
     let mut s = Script::new(DcfRules::IEEE, None);
     s.pauses(1_000);
     s.queues(1_000, Some(B));
     assert_eq!(s.runs_until(3_000), [(1_000 + 50 * SLOT, Data, Some(B), 10 + ACK_US)]);
 }
 
-/// As all slots do: they stand still while the medium is busy.
+/// The slots of a pause freeze like all others.
 #[test]
-fn a_pause_stands_still_while_the_medium_is_busy() {
+fn a_pause_freezes_while_the_medium_is_busy() {
     let (mut s, end) = after_a_first(0, 2);
     let other = s.data(C, None, 1);
     let other_end = s.hears(end + DIFS + 20 * SLOT + 7, other, Signal::Clear);
@@ -66,9 +66,9 @@ fn a_pause_stands_still_while_the_medium_is_busy() {
     );
 }
 
-/// Of seven RTS without answer only the first waits longer.
+/// Of seven RTS without a response, only the first waits longer.
 #[test]
-fn retries_do_not_wait_longer() {
+fn a_pause_does_not_delay_retries() {
     let mut setup = config(DcfRules::IEEE, Some(0));
     (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
     let mut s = Script::with(&setup);
@@ -81,7 +81,7 @@ fn retries_do_not_wait_longer() {
 }
 
 #[test]
-fn broadcasts_do_not_wait_longer() {
+fn a_pause_does_not_delay_broadcasts() {
     let mut s = Script::new(DcfRules::IEEE, None);
     s.pauses(1_000);
     s.queues(1_000, None);

@@ -1,6 +1,6 @@
-//! RTS and CTS by which frames are protected, as timelines; the names carry the clause.
+//! Timelines with protection by RTS and CTS-to-self. Names end with the clause.
 //!
-//! Unless a test says otherwise: 802.11g with 802.11b stations, long preambles, no back-off. In us: SIFS 10,
+//! Unless a test sets others: 802.11g with 802.11b stations, long preambles, no back-off. In us: SIFS 10,
 //! slot 20, DIFS 50; CTS at 11 Mb/s 192 + ceil(112 / 11) = 203, RTS 207; DATA of 1000 bytes, 1036 with
 //! headers, at 54 Mb/s 20 + 39 * 4 + 6 = 182; ACK at 24 Mb/s 20 + 2 * 4 + 6 = 34.
 
@@ -13,7 +13,7 @@ use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
 const CTS_US: u64 = 203;
 const DATA_US: u64 = 182;
 const ACK_US: u64 = 34;
-/// What the CTS reserves: SIFS, DATA, SIFS and ACK.
+/// Duration field of the CTS: SIFS, DATA, SIFS and ACK.
 const RESERVED: u64 = 10 + DATA_US + 10 + ACK_US;
 
 fn mixed(rts_threshold: Option<u32>) -> Config {
@@ -27,7 +27,7 @@ fn mixed(rts_threshold: Option<u32>) -> Config {
 }
 
 #[test]
-fn a_cts_to_self_reserves_data_and_ack_9_3_2_11() {
+pub fn a_cts_to_self_reserves_data_and_ack_9_3_2_11() {
     let mut s = Script::with(&mixed(None));
     s.queues(1_000, Some(B));
     let data = 1_000 + CTS_US + 10;
@@ -41,7 +41,11 @@ fn a_cts_to_self_reserves_data_and_ack_9_3_2_11() {
         LinkEvent::Exchange(exchange) => Some(exchange.airtime),
         _ => None,
     });
-    assert_eq!(airtime, Some(Span::from_us(CTS_US + RESERVED)), "an exchange counts its protection");
+    assert_eq!(
+        airtime,
+        Some(Span::from_us(CTS_US + RESERVED)),
+        "the airtime of an exchange includes its CTS-to-self"
+    );
 }
 
 #[test]
@@ -56,11 +60,12 @@ fn others_set_their_nav_by_a_cts_to_self_9_3_2_11() {
 }
 
 #[test]
-fn each_try_is_protected_anew_9_23_1() {
+fn each_attempt_has_a_cts_to_self_9_23_1() {
     let mut s = Script::with(&mixed(None));
     s.queues(1_000, Some(B));
     let data = 1_000 + CTS_US + 10;
-    // The ACK is overdue after SIFS, slot and the 24 us in which OFDM at 2.4 GHz is noticed: by then the medium is idle for DIFS.
+    // The ACK timeout is SIFS, slot and a PHY-RX-START delay of 24 us: by then the medium has been idle for
+    // DIFS.
     let again = data + DATA_US + 10 + 20 + 24;
     let expected = [
         (1_000, Cts, Some(A), RESERVED),
@@ -71,9 +76,9 @@ fn each_try_is_protected_anew_9_23_1() {
     assert_eq!(s.runs_until(again + CTS_US + 20), expected);
 }
 
-/// RTS are at a rate that all decode as well, and reserve by themselves.
+/// An RTS reserves the medium itself, at a rate that all stations decode.
 #[test]
-fn an_rts_takes_the_place_of_a_cts_to_self_9_23_1() {
+fn an_rts_replaces_a_cts_to_self_9_23_1() {
     let mut s = Script::with(&mixed(Some(0)));
     s.queues(1_000, Some(B));
     let cts = s.control(Cts, B, A, 10 + DATA_US + 10 + ACK_US);
@@ -83,7 +88,7 @@ fn an_rts_takes_the_place_of_a_cts_to_self_9_23_1() {
 }
 
 #[test]
-fn frames_that_all_decode_are_not_protected_9_23_1() {
+fn frames_that_all_stations_decode_are_not_protected_9_23_1() {
     let mut slow = mixed(None);
     slow.data_rate = Rate::from_kbps(11_000).into();
     let mut s = Script::with(&slow);
@@ -91,13 +96,13 @@ fn frames_that_all_decode_are_not_protected_9_23_1() {
     assert_eq!(s.runs_until(1_100), [(1_000, Data, Some(B), 10 + CTS_US)], "an ACK is as long as a CTS");
     let mut s = Script::with(&mixed(None));
     s.queues(1_000, None);
-    assert_eq!(s.runs_until(1_100), [(1_000, Data, None, 0)], "broadcasts are at a basic rate");
+    assert_eq!(s.runs_until(1_100), [(1_000, Data, None, 0)], "broadcasts have a basic rate");
 }
 
-/// Where all have OFDM and the keys ask for it: at 6 Mb/s a broadcast takes 20 + 347 * 4 + 6 us, a CTS 20 + 6
-/// * 4 + 6.
+/// In a network of OFDM stations whose scenario sets `cts_to_self`. At 6 Mb/s a broadcast takes 20 + 347 * 4
+/// + 6 us and a CTS 20 + 6 * 4 + 6 us.
 #[test]
-fn a_broadcast_of_ofdm_is_protected_without_an_answer_9_3_2_11() {
+pub fn an_ofdm_broadcast_has_a_cts_to_self_9_3_2_11() {
     let mut setup = mixed(None);
     setup.phy = Phy::new(Standard::Dot11g, Preamble::Long);
     setup.control_rate = Some(Rate::from_kbps(6_000));
@@ -108,7 +113,7 @@ fn a_broadcast_of_ofdm_is_protected_without_an_answer_9_3_2_11() {
     assert!(!s.mac.holds_packet());
 }
 
-/// DATA follows the station's own CTS, whatever the medium does meanwhile.
+/// DATA follows the station's own CTS also in a busy medium.
 #[test]
 fn data_follows_its_cts_in_a_busy_medium_9_3_2_11() {
     let mut s = Script::with(&mixed(None));
@@ -119,29 +124,29 @@ fn data_follows_its_cts_in_a_busy_medium_9_3_2_11() {
     assert_eq!(sent.last(), Some(&(1_000 + CTS_US + 10, Data, Some(B), 44)));
 }
 
-/// The PSDU counts, and the threshold is to be exceeded: a packet of 1000 bytes is one of 1036.
+/// A PSDU must be longer than the threshold: a packet of 1000 bytes is a PSDU of 1036.
 #[test]
-fn individually_addressed_psdus_longer_than_the_rts_threshold_have_an_rts_9_3_5() {
+fn unicast_psdus_above_the_rts_threshold_have_an_rts_9_3_5() {
     for (threshold, first) in [(1_035, Rts), (1_036, Data)] {
         let mut s = Script::new(DcfRules::IEEE, Some(threshold));
         s.queues(1_000, Some(B));
         assert_eq!(s.runs_until(1_100)[0].1, first, "{threshold} B");
         let mut s = Script::new(DcfRules::IEEE, Some(threshold));
         s.queues(1_000, None);
-        assert_eq!(s.runs_until(1_100)[0].1, Data, "a broadcast has none");
+        assert_eq!(s.runs_until(1_100)[0].1, Data, "a broadcast has no RTS");
     }
 }
 
-/// Of an A-MPDU the PSDU is the whole of it: three MPDUs of 1038 bytes are 3130 with delimiters and padding.
+/// An A-MPDU is one PSDU: three MPDUs of 1038 bytes are 3130 bytes with delimiters and padding.
 #[test]
-fn the_rts_threshold_is_of_the_length_of_an_a_mpdu_10_3_1() {
+fn the_rts_threshold_applies_to_the_length_of_an_a_mpdu_10_3_1() {
     for (threshold, first) in [(3_129, Rts), (3_130, Data)] {
         let mut setup = config(DcfRules::IEEE.with_quality_of_service(), Some(threshold));
         (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
         setup.aggregation = Some(AGGREGATION);
         let mut s = Script::with(&setup);
         (0..4).for_each(|_| s.queues(1_000, Some(B)));
-        // The first packet leaves alone, as 947 us; the others follow in one frame.
+        // The first packet is sent alone and takes 947 us. The others follow in one frame.
         let ack = s.control(Ack, B, A, 0);
         let done = s.hears(1_000 + 947 + 10, ack, Signal::Clear);
         let sent = s.runs_until(done + 100);

@@ -1,7 +1,8 @@
-//! What the station does with what it did not wait for, and when it may act at once.
+//! Timelines with unexpected frames, and rules on when a station may act at once.
 
 use super::script::{A, B, C, Script, Signal, config, us};
-use crate::mac::{Mac, Phase};
+use crate::mac::Mac;
+use crate::mac::phase::Phase;
 use multihop_core::FrameKind::{Ack, Cts, Data, Rts};
 use multihop_core::Span;
 use multihop_dot11::{AccessCategory, DcfRules, EdcaParameters};
@@ -14,8 +15,8 @@ fn with_windows(rules: DcfRules, rts_threshold: Option<u32>) -> Script {
     Script::with(&config(rules, rts_threshold))
 }
 
-/// A broadcast ends at 2000 us, and another frame begins so long before 2050 us, DIFS later, at which the
-/// station's back-off of no slots runs out. Also, when that frame ends.
+/// A broadcast ends at 2000 us. The back-off of no slots ends DIFS later, at 2050 us, and another frame
+/// begins `before` microseconds earlier. Returns the script and the end of that frame.
 fn interrupted(cca: u64, before: u64, differentiates: bool) -> (Script, u64) {
     let mut setup = config(DcfRules { cca_time: Span::from_us(cca), ..DcfRules::IEEE }, None);
     (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
@@ -33,9 +34,9 @@ fn interrupted(cca: u64, before: u64, differentiates: bool) -> (Script, u64) {
     (s, end)
 }
 
-/// With a CCA time of 4 us, a frame that began 3 us before is not sensed.
+/// With a CCA time of 4 us, a frame that began 3 us ago is not sensed.
 #[test]
-fn what_begins_within_the_cca_time_is_not_sensed() {
+fn a_frame_that_begins_within_the_cca_time_is_not_sensed() {
     for (cca, before, sends) in [(4, 3, true), (4, 4, false), (4, 10, false), (0, 3, false)] {
         for differentiates in [false, true] {
             let (mut s, end) = interrupted(cca, before, differentiates);
@@ -47,8 +48,8 @@ fn what_begins_within_the_cca_time_is_not_sensed() {
     }
 }
 
-/// A slot boundary counts at which the medium is sensed idle: one that comes after a frame began, but before
-/// that is sensed, as well (802.11-2016, 10.22.2.4). The inter-frame space ends at 2050 us.
+/// A slot boundary counts if the medium is sensed idle, even if a frame has begun but is not sensed yet
+/// (802.11-2016, 10.22.2.4). The inter-frame space ends at 2050 us.
 #[test]
 fn a_boundary_before_the_frame_is_sensed_counts() {
     for (cca, before, slots) in [(4, 2, 0), (4, 4, 0), (4, 5, 1), (0, 2, 1), (0, 0, 0)] {
@@ -65,7 +66,7 @@ fn kinds(s: &mut Script, until: u64) -> Vec<multihop_core::FrameKind> {
 
 /// Only the receiver of the RTS grants DATA (9.3.2.6).
 #[test]
-fn a_cts_from_somebody_else_is_no_answer() {
+fn a_cts_from_another_station_is_no_response() {
     for (from, then) in [(B, vec![Rts, Data]), (C, vec![Rts])] {
         let mut s = Script::new(DcfRules::IEEE, Some(0));
         s.queues(1_000, Some(B));
@@ -75,7 +76,7 @@ fn a_cts_from_somebody_else_is_no_answer() {
     }
 }
 
-/// By ns-2's rules, whose DATA leaves after DIFS and takes 944 us; the ACK is overdue 318 us later.
+/// Under the rules of ns-2, DATA is sent after DIFS and takes 944 us. The ACK is overdue 318 us later.
 #[test]
 fn a_cts_while_an_ack_is_awaited_changes_nothing() {
     let mut setup = config(DcfRules::NS2, None);
@@ -89,7 +90,7 @@ fn a_cts_while_an_ack_is_awaited_changes_nothing() {
 }
 
 #[test]
-fn an_ack_from_somebody_else_is_no_answer() {
+fn an_ack_from_another_station_is_no_response() {
     for (from, acknowledged) in [(B, 1), (C, 0)] {
         let mut s = Script::new(DcfRules::IEEE, None);
         s.queues(1_000, Some(B));
@@ -101,8 +102,7 @@ fn an_ack_from_somebody_else_is_no_answer() {
     }
 }
 
-/// An idle medium, no NAV, and nothing owed: then there is no back-off (9.3.4.2). A NAV that ends now is
-/// none.
+/// No back-off is drawn if the medium is idle, the NAV has ended, and no response is owed (9.3.4.2).
 #[test]
 fn a_back_off_is_drawn_unless_the_station_may_begin_at_once() {
     for (nav, drawn) in [(0, false), (1_000, false), (1_001, true)] {
@@ -118,10 +118,10 @@ fn a_back_off_is_drawn_unless_the_station_may_begin_at_once() {
     let rts = s.control(Rts, B, A, 2_000);
     let end = s.hears(100, rts, Signal::Clear);
     s.queues(end + 5, Some(B));
-    assert!(matches!(s.mac.station.phase, Phase::CtsDue { .. }) && s.mac.station.function.drawn);
+    assert_eq!((s.mac.station.phase, s.mac.station.function.drawn), (Phase::CtsDue, true));
 }
 
-/// ns-2 senses the medium before DATA: a NAV up to that instant does no harm, one beyond it does.
+/// ns-2 senses the medium before DATA: a NAV beyond that instant withholds it.
 #[test]
 fn data_is_withheld_while_the_nav_is_set() {
     for (beyond, sent) in [(0, vec![Rts, Data]), (1, vec![Rts])] {
@@ -136,7 +136,7 @@ fn data_is_withheld_while_the_nav_is_set() {
     }
 }
 
-/// The same before a CTS, and by the standard a NAV forbids it from the start (9.3.2.6).
+/// ns-2 senses the medium before a CTS. In the standard, the NAV at the end of the RTS decides (9.3.2.6).
 #[test]
 fn a_cts_is_withheld_while_the_nav_is_set() {
     let at_sending = DcfRules { cts_needs_idle_medium: true, ..DcfRules::IEEE };
@@ -157,26 +157,26 @@ fn a_cts_is_withheld_while_the_nav_is_set() {
 
 /// ns-2 waits for DATA after its CTS: CTS 304, SIFS 10, DATA 944 and 4 us.
 #[test]
-fn after_its_cts_a_station_of_ns2_waits_for_data_and_no_longer() {
+pub fn under_ns2_a_station_waits_for_data_after_its_cts() {
     let mut s = Script::with(&config(DcfRules::NS2, Some(0)));
     let rts = s.control(Rts, B, A, 3 * 10 + CTS_US + 944 + 304);
     let start = s.hears(100, rts, Signal::Clear) + 10;
     let over = start + CTS_US + 10 + 944 + 4;
     s.runs_until(over - 1);
-    assert_eq!(s.mac.station.phase, Phase::CtsSent);
+    assert_eq!(s.mac.station.phase, Phase::AwaitingData);
     s.runs_until(over);
     assert_eq!(s.mac.station.phase, Phase::Contending);
 }
 
 #[test]
-fn a_station_is_stuck_if_nothing_will_ever_wake_it() {
+fn a_station_is_stuck_without_a_timer_or_a_signal() {
     let stuck = |s: &mut Script| {
         let mut found = (false, false);
         s.with_mac(|mac, ctx| found = (mac.is_stuck(ctx.agenda), mac.holds_packet()));
         found
     };
     let mut s = Script::new(DcfRules::IEEE, None);
-    assert_eq!(stuck(&mut s), (false, false), "nothing to do");
+    assert_eq!(stuck(&mut s), (false, false), "no frame");
     let broadcast = s.data(C, None, 1);
     let end = s.hears(100, broadcast, Signal::Clear);
     s.queues(200, Some(B));
@@ -187,9 +187,9 @@ fn a_station_is_stuck_if_nothing_will_ever_wake_it() {
     assert_eq!(stuck(&mut s), (true, true));
 }
 
-/// What it heard beyond the deadline cannot be the response any more when its radio is off.
+/// A frame that is being received at the timeout cannot be the response any more when the radio is off.
 #[test]
-fn a_radio_that_is_switched_off_ends_a_wait_beyond_the_deadline() {
+fn switching_the_radio_off_ends_a_wait_beyond_the_timeout() {
     let mut s = Script::new(DcfRules::IEEE, Some(0));
     s.queues(1_000, Some(B));
     let cts = s.control(Cts, B, A, 1_300);
@@ -200,9 +200,9 @@ fn a_radio_that_is_switched_off_ends_a_wait_beyond_the_deadline() {
     assert_eq!((s.mac.station.phase, s.mac.station.function.cw), (Phase::Contending, 1));
 }
 
-/// Busy counts from the first bit; the NAV where the medium is idle under it.
+/// Busy time counts from the first bit, reserved time while the medium is idle.
 #[test]
-fn time_is_unusable_while_busy_and_then_while_reserved() {
+fn busy_and_reserved_time_are_counted_apart() {
     let mut s = Script::new(DcfRules::IEEE, None);
     let cts = s.control(Cts, B, C, 3_000);
     let end = s.hears(100, cts, Signal::Clear);
@@ -217,7 +217,7 @@ fn time_is_unusable_while_busy_and_then_while_reserved() {
     }
 }
 
-/// In Bianchi's model the slot in which the medium turns busy is used up; in the standard it is counted anew.
+/// In Bianchi's model the slot in which the medium turns busy counts. In the standard it is counted again.
 #[test]
 fn a_busy_slot_counts_where_the_model_says_so() {
     for (counts, left) in [(false, 4), (true, 3)] {
@@ -236,7 +236,7 @@ fn a_busy_slot_counts_where_the_model_says_so() {
 }
 
 #[test]
-fn numbers_of_frames_are_kept_for_each_neighbour() {
+fn sequence_numbers_are_kept_for_each_neighbour() {
     let mut s = Script::new(DcfRules::IEEE, None);
     let mut at = 100;
     for (from, sequence) in [(B, 7), (C, 7), (B, 7), (C, 8), (B, 8), (C, 8)] {

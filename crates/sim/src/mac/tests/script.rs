@@ -1,9 +1,9 @@
-//! One station, and a script of what it hears.
+//! One station and a script of the frames that it receives.
 //!
-//! Station 0 is under test. Frames of others are put on its radio, and what it transmits is written down.
-//! Times are in microseconds; there is no propagation delay, 802.11b with a long preamble is used at 11 Mb/s
-//! with control frames at 1 Mb/s, and unless a test says otherwise the contention window is 0, so that every
-//! back-off is of no slots.
+//! Station 0 is under test. The script puts frames of other stations on its radio and records the frames that
+//! it sends. Times are in microseconds, without propagation delay. The PHY is 802.11b with a long preamble,
+//! DATA at 11 Mb/s and control frames at 1 Mb/s. Unless a test sets it, the contention window is 0, so that
+//! every back-off has no slots.
 
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::config::{
@@ -31,7 +31,7 @@ pub fn us(us: u64) -> Time {
     Time::from_ns(us * 1_000)
 }
 
-/// What a signal is to the station.
+/// Reception of a signal at the station.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Signal {
     Clear,
@@ -39,8 +39,8 @@ pub enum Signal {
     TooWeak,
 }
 
-/// Something that the station did: when, which frame, its receiver, and its duration field in microseconds.
-pub type Sent = (u64, FrameKind, Option<NodeId>, u64);
+/// A frame that the station sent: start in microseconds, kind, receiver, and duration field in microseconds.
+pub type Transmission = (u64, FrameKind, Option<NodeId>, u64);
 
 pub struct Script {
     pub mac: Mac,
@@ -48,44 +48,44 @@ pub struct Script {
     agenda: Agenda,
     packets: Slab,
     loads: Loads,
-    /// What the station's own frames carry, with aggregation.
+    /// MPDUs or acknowledgement of the station's own frames, with aggregation.
     own_load: Option<LoadId>,
     radio: Radio,
     pub stack: Stack,
     pub record: Recorder,
     now: Time,
-    sent: Vec<Sent>,
-    heard: Vec<Arriving>,
+    sent: Vec<Transmission>,
+    arriving: Vec<ArrivingFrame>,
     serial: u64,
-    seen: Arc<Mutex<Vec<LinkEvent>>>,
+    events: Arc<Mutex<Vec<LinkEvent>>>,
     pause: Arc<Mutex<Span>>,
 }
 
-/// A policy that writes down the link events that it receives, and asks for a pause before each frame.
+/// A router policy that records link events, and demands an extra back-off before each frame.
 struct Probe {
-    seen: Arc<Mutex<Vec<LinkEvent>>>,
+    events: Arc<Mutex<Vec<LinkEvent>>>,
     pause: Arc<Mutex<Span>>,
 }
 
 impl RouterPolicy for Probe {
     fn on_link(&mut self, event: &LinkEvent) {
-        self.seen.lock().expect("one thread").push(*event);
+        self.events.lock().expect("one thread").push(*event);
     }
     fn extra_backoff(&self, _packet: &Packet) -> Span {
         *self.pause.lock().expect("one thread")
     }
 }
 
-/// A frame of someone else.
+/// A frame of another station.
 #[derive(Clone, Copy)]
-struct Arriving {
+struct ArrivingFrame {
     frame: Frame,
     signal: Signal,
     begun: bool,
 }
 
-impl Arriving {
-    /// When it begins, or ends if it has begun.
+impl ArrivingFrame {
+    /// Next edge of the frame: its start, or its end once it has begun.
     fn edge(&self) -> Time {
         if self.begun { self.frame.air.end } else { self.frame.air.start }
     }
@@ -111,9 +111,9 @@ impl Script {
     pub fn with(config: &Config) -> Script {
         let timing = Timing::new(config);
         let agenda = Agenda::new(4);
-        let seen = Arc::new(Mutex::new(Vec::new()));
+        let events = Arc::new(Mutex::new(Vec::new()));
         let pause = Arc::new(Mutex::new(Span::ZERO));
-        let probe: Box<dyn RouterPolicy> = Box::new(Probe { seen: seen.clone(), pause: pause.clone() });
+        let probe: Box<dyn RouterPolicy> = Box::new(Probe { events: events.clone(), pause: pause.clone() });
         let policies = Policies::new(vec![Some(probe)], Some(&timing.phy_times()), Arc::new([0]));
         let failures = Failures::new(LinkFailureRule::Ignore, [].into());
         let queues = if config.edca.is_some() { Queues::by_category } else { Queues::single };
@@ -123,7 +123,7 @@ impl Script {
         }
         let stack = Stack::new(A, queues, config.mac.lifetime, policies, Slot(3), failures);
         let mut script = Script {
-            seen,
+            events,
             pause,
             mac: Mac::new(A, TIMER, AIR, &timing, Rng::at(1, &["script"])),
             timing,
@@ -136,7 +136,7 @@ impl Script {
             record: Recorder::new(3, 1, Time::ZERO).with_categories(config),
             now: Time::ZERO,
             sent: Vec::new(),
-            heard: Vec::new(),
+            arriving: Vec::new(),
             serial: 0,
         };
         script.mac.join(&script.stack);
@@ -154,12 +154,12 @@ impl Script {
         script
     }
 
-    /// DATA of someone else that carries MPDUs of 1000 network-layer bytes with these sequence numbers.
+    /// DATA of another station with MPDUs of 1000 network-layer bytes, with these sequence numbers.
     pub fn aggregate(&mut self, from: NodeId, to: NodeId, sequences: &[u16]) -> Frame {
         self.aggregate_of(from, to, 0, sequences)
     }
 
-    /// The same of a traffic identifier.
+    /// DATA of another station with MPDUs of a traffic identifier.
     pub fn aggregate_of(&mut self, from: NodeId, to: NodeId, tid: u8, sequences: &[u16]) -> Frame {
         let bytes = self.timing.data_bytes(1000);
         let load = self.loads.add();
@@ -170,8 +170,8 @@ impl Script {
             let mpdu = Mpdu { packet, sequence: *sequence, bytes, retry: false };
             self.loads.get_mut(load).mpdus.push(mpdu);
         }
-        let all = bytes.next_multiple_of(4) + 4;
-        let psdu = if sequences.len() > 1 { all * sequences.len() as u32 - 2 } else { bytes };
+        let subframe = bytes.next_multiple_of(4) + 4;
+        let psdu = if sequences.len() > 1 { subframe * sequences.len() as u32 - 2 } else { bytes };
         let airtime = self.timing.nominal.airtime(RateClass::Data, psdu);
         Frame {
             load: Some(load),
@@ -182,7 +182,7 @@ impl Script {
         }
     }
 
-    /// A block acknowledgement of someone else, about these from `start` on.
+    /// A block acknowledgement of another station for MPDUs at these places after `start`.
     pub fn block_ack(&mut self, from: NodeId, start: u16, places: &[usize]) -> Frame {
         let load = self.loads.add();
         self.loads.get_mut(load).start = start;
@@ -192,7 +192,7 @@ impl Script {
         Frame { load: Some(load), ..self.control(FrameKind::BlockAck, from, A, 0) }
     }
 
-    /// A request of someone else for a block acknowledgement, from `start` on.
+    /// A block acknowledgement request of another station, whose window begins at `start`.
     pub fn request(&mut self, from: NodeId, start: u16) -> Frame {
         let load = self.loads.add();
         self.loads.get_mut(load).start = start;
@@ -201,29 +201,29 @@ impl Script {
 
     /// The last block acknowledgement that the station sent.
     pub fn acknowledged(&self) -> (u16, Bitmap) {
-        let load = self.loads.get(self.own_load.expect("it aggregates"));
+        let load = self.loads.get(self.own_load.expect("the station aggregates"));
         (load.start, load.arrived)
     }
 
     /// The sequence numbers of the MPDUs that the station sent last.
     pub fn sent_sequences(&self) -> Vec<u16> {
-        let load = self.loads.get(self.own_load.expect("it aggregates"));
+        let load = self.loads.get(self.own_load.expect("the station aggregates"));
         load.mpdus.iter().map(|mpdu| mpdu.sequence).collect()
     }
 
-    /// From now on the router policy wants frames to wait for so long besides.
+    /// Makes the router policy demand an extra back-off from now on, in microseconds.
     pub fn pauses(&mut self, us: u64) {
         *self.pause.lock().expect("one thread") = Span::from_us(us);
     }
 
-    /// A frame of someone else, beginning at `at`. Returns when it ends.
+    /// Schedules a frame of another station at `at`. Returns its end.
     pub fn hears(&mut self, at: u64, frame: Frame, signal: Signal) -> u64 {
         let air = Interval { start: us(at), end: us(at) + frame.airtime() };
-        self.heard.push(Arriving { frame: Frame { air, ..frame }, signal, begun: false });
+        self.arriving.push(ArrivingFrame { frame: Frame { air, ..frame }, signal, begun: false });
         air.end.ns() / 1_000
     }
 
-    /// A control frame of someone else.
+    /// A control frame of another station.
     pub fn control(&self, kind: FrameKind, from: NodeId, to: NodeId, duration_us: u64) -> Frame {
         self.timing.control_frame(
             kind,
@@ -235,7 +235,7 @@ impl Script {
         )
     }
 
-    /// A DATA frame of someone else with 1000 network-layer bytes; none for a broadcast.
+    /// A DATA frame of another station with 1000 network-layer bytes; `to` is none for a broadcast.
     pub fn data(&mut self, from: NodeId, to: Option<NodeId>, sequence: u32) -> Frame {
         let packet = self.packet(from, to.unwrap_or(A));
         let bytes = self.timing.data_bytes(1000);
@@ -259,7 +259,7 @@ impl Script {
         }
     }
 
-    /// The same for the station with a codepoint.
+    /// A DATA frame of another station for the station under test, with a codepoint.
     pub fn marked_data(&mut self, from: NodeId, sequence: u32, dscp: Dscp) -> Frame {
         let frame = self.data(from, Some(A), sequence);
         let packet = frame.packet.expect("DATA carries a packet");
@@ -267,12 +267,12 @@ impl Script {
         frame
     }
 
-    /// Puts a packet of 1000 bytes for `to` into the interface queue at `at`; none for a broadcast.
+    /// Enqueues a packet of 1000 bytes for `to` at `at`; `to` is none for a broadcast.
     pub fn queues(&mut self, at: u64, to: Option<NodeId>) {
         self.queues_marked(at, to, Dscp::BEST_EFFORT);
     }
 
-    /// The same with a codepoint.
+    /// Enqueues a packet with a codepoint.
     pub fn queues_marked(&mut self, at: u64, to: Option<NodeId>, dscp: Dscp) {
         self.sent = self.runs_until(at);
         let mut packet = self.packet(A, to.unwrap_or(B));
@@ -297,31 +297,31 @@ impl Script {
         }
     }
 
-    /// Runs everything that is due up to `until`, and returns what was sent since the last call.
-    pub fn runs_until(&mut self, until: u64) -> Vec<Sent> {
+    /// Runs all events up to `until`. Returns the frames that were sent since the last call.
+    pub fn runs_until(&mut self, until: u64) -> Vec<Transmission> {
         let end = us(until);
         loop {
-            let edge = self.heard.iter().map(Arriving::edge).min();
+            let edge = self.arriving.iter().map(ArrivingFrame::edge).min();
             let due = self.agenda.clone().pop_until(Time::NEVER).map(|(time, _)| time);
             let Some(next) = edge.into_iter().chain(due).min().filter(|next| *next <= end) else { break };
             self.now = next;
-            // Frames of others end before timers, and begin after them.
+            // Frames of other stations end before timers fire, and begin after them.
             let happened = self.ends() || self.pops() || self.begins();
-            assert!(happened, "something was due at {next}");
+            assert!(happened, "an event was due at {next}");
         }
         self.now = end;
         std::mem::take(&mut self.sent)
     }
 
     fn ends(&mut self) -> bool {
-        let Some(at) = self.heard.iter().position(|heard| heard.begun && heard.edge() == self.now) else {
+        let Some(at) = self.arriving.iter().position(|frame| frame.begun && frame.edge() == self.now) else {
             return false;
         };
-        let heard = self.heard.remove(at);
+        let ended = self.arriving.remove(at);
         let now = self.now;
         self.with_mac(|mac, ctx| {
-            let finished = ctx.radio.finish(&NO_CAPTURE, &heard.link(), &heard.frame, || 0.0, ctx.loads, now);
-            mac.on_signal_end(ctx, &heard.frame, finished);
+            let finished = ctx.radio.finish(&NO_CAPTURE, &ended.link(), &ended.frame, || 0.0, ctx.loads, now);
+            mac.on_signal_end(ctx, &ended.frame, finished);
             if !ctx.radio.is_busy() {
                 mac.on_idle(ctx);
             }
@@ -330,19 +330,19 @@ impl Script {
     }
 
     fn begins(&mut self) -> bool {
-        let Some(at) = self.heard.iter().position(|heard| !heard.begun && heard.edge() == self.now) else {
+        let Some(at) = self.arriving.iter().position(|frame| !frame.begun && frame.edge() == self.now) else {
             return false;
         };
-        self.heard[at].begun = true;
-        let frame = &mut self.heard[at].frame;
+        self.arriving[at].begun = true;
+        let frame = &mut self.arriving[at].frame;
         if matches!(frame.kind, FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck) && frame.sequence == 0
         {
-            frame.sequence = self.mac.station.function.sequence; // it answers the present frame, unless the test says otherwise
+            frame.sequence = self.mac.station.function.sequence; // a response answers the present frame, unless the test sets its sequence
         }
-        let (heard, now) = (self.heard[at], self.now);
+        let (begun, now) = (self.arriving[at], self.now);
         self.with_mac(|mac, ctx| {
             let was_quiet = ctx.radio.is_quiet(now);
-            ctx.radio.begin(&NO_CAPTURE, &heard.link(), &heard.frame, now);
+            ctx.radio.begin(&NO_CAPTURE, &begun.link(), &begun.frame, now);
             if was_quiet {
                 mac.on_busy(ctx);
             }
@@ -355,7 +355,7 @@ impl Script {
         if self.agenda.clone().pop_until(Time::NEVER).is_none_or(|(time, _)| time > now) {
             return false;
         }
-        let (_, slot) = self.agenda.pop_until(Time::NEVER).expect("seen above");
+        let (_, slot) = self.agenda.pop_until(Time::NEVER).expect("an event is due");
         match slot {
             TIMER => self.with_mac(Mac::on_timer),
             REORDERING => self.with_mac(Mac::on_reordering_due),
@@ -380,11 +380,12 @@ impl Script {
         true
     }
 
-    /// The link events since the last call.
+    /// Link events since the last call.
     pub fn events(&mut self) -> Vec<LinkEvent> {
-        std::mem::take(&mut self.seen.lock().expect("one thread"))
+        std::mem::take(&mut self.events.lock().expect("one thread"))
     }
 
+    /// Calls a handler of the MAC.
     pub fn with_mac(&mut self, what: impl FnOnce(&mut Mac, &mut Context)) {
         let mut ctx = Context {
             now: self.now,
@@ -401,7 +402,7 @@ impl Script {
     }
 }
 
-/// What stations aggregate in tests, but for the limits that these are about.
+/// Limits on aggregation in tests. A test overrides the limits that it checks.
 pub const AGGREGATION: AggregationConfig = AggregationConfig {
     mpdus: 64,
     window: 64,
@@ -415,7 +416,8 @@ pub const AGGREGATION: AggregationConfig = AggregationConfig {
     single_delimited: false,
 };
 
-/// Two nodes that the medium's own model never sees; only PHY and MAC parameters matter.
+/// Configuration of the station under test. Only PHY and MAC parameters matter, because the script replaces
+/// the medium.
 pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
     let phy = Phy::new(Standard::Dot11b, Preamble::Long);
     let path_loss = PathLoss::LogDistance { exponent: 3.0, reference_loss_db: 40.0, reference_distance: 1.0 };

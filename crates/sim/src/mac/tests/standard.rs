@@ -1,4 +1,4 @@
-//! Under the standard's rules; the names carry the clause of IEEE 802.11-2012.
+//! Timelines under the rules of the standard. Names end with the clause of IEEE 802.11-2012.
 
 use super::script::{A, B, C, Script, Signal, config};
 use multihop_core::DropCause;
@@ -22,14 +22,14 @@ fn with_rts() -> Script {
 }
 
 #[test]
-fn a_frame_for_an_idle_medium_leaves_at_once_9_3_4_2() {
+pub fn an_idle_medium_is_accessed_at_once_9_3_4_2() {
     let mut s = basic();
     s.queues(1_000, Some(B));
     assert_eq!(s.runs_until(1_100), [(1_000, Data, Some(B), 10 + ACK_US)]);
 }
 
 #[test]
-fn a_frame_within_the_ifs_waits_for_its_end_9_3_4_2() {
+fn a_frame_within_the_ifs_waits_until_the_ifs_ends_9_3_4_2() {
     let mut s = basic();
     let broadcast = s.data(C, None, 1);
     let end = s.hears(100, broadcast, Signal::Clear);
@@ -38,14 +38,14 @@ fn a_frame_within_the_ifs_waits_for_its_end_9_3_4_2() {
 }
 
 #[test]
-fn a_frame_for_a_busy_medium_backs_off_after_difs_9_3_4_3() {
+fn in_a_busy_medium_a_back_off_follows_difs_9_3_4_3() {
     let mut setup = config(DcfRules::IEEE, None);
     setup.mac.cw_min = 31;
     let mut s = Script::with(&setup);
     let broadcast = s.data(C, None, 1);
     let end = s.hears(100, broadcast, Signal::Clear);
     s.queues(200, Some(B));
-    let slots = u64::from(s.mac.station.function.backoff.expect("drawn on arrival"));
+    let slots = u64::from(s.mac.station.function.backoff.expect("a back-off is drawn on arrival"));
     assert!(slots <= 31);
     assert_eq!(s.runs_until(end + 1_000), [(end + DIFS + 20 * slots, Data, Some(B), 314)]);
 }
@@ -65,7 +65,7 @@ fn a_frozen_back_off_keeps_its_slots_9_3_4_3() {
 }
 
 #[test]
-fn rts_cts_data_ack_9_3_2_6() {
+pub fn rts_cts_data_ack_9_3_2_6() {
     let mut s = with_rts();
     s.queues(1_000, Some(B));
     let rts_duration = 3 * 10 + CTS_US + DATA_US + ACK_US;
@@ -81,13 +81,14 @@ fn rts_cts_data_ack_9_3_2_6() {
 }
 
 #[test]
-fn an_unanswered_rts_is_sent_seven_times_9_3_4_4() {
+pub fn an_unanswered_rts_is_sent_seven_times_9_3_4_4() {
     let mut s = with_rts();
     s.queues(1_000, Some(B));
     let sent = s.runs_until(1_000_000);
     assert_eq!(sent.len(), 7, "{sent:?}");
     assert!(sent.iter().all(|(_, kind, to, _)| *kind == Rts && *to == Some(B)));
-    // CTS timeout: SIFS, a slot, and the PHY-RX-START delay of 192 us. The medium has been idle for longer than DIFS by then.
+    // CTS timeout: SIFS, a slot, and the PHY-RX-START delay of 192 us. By then the medium has been idle for
+    // longer than DIFS.
     let timeout = RTS_US + 10 + 20 + 192;
     let gaps: Vec<u64> = sent.windows(2).map(|pair| pair[1].0 - pair[0].0 - timeout).collect();
     for (try_number, gap) in gaps.iter().enumerate() {
@@ -122,7 +123,7 @@ fn unanswered_data_after_cts_is_sent_four_times_9_3_4_4() {
 }
 
 #[test]
-fn without_rts_data_is_sent_seven_times_9_3_4_4() {
+pub fn without_rts_data_is_sent_seven_times_9_3_4_4() {
     let mut s = basic();
     s.queues(1_000, Some(B));
     assert_eq!(s.runs_until(1_000_000).len(), 7);
@@ -133,7 +134,7 @@ fn an_overheard_rts_reserves_the_medium_9_3_2_4() {
     let mut s = basic();
     let rts = s.control(Rts, B, C, 3_000);
     let rts_end = s.hears(100, rts, Signal::Clear);
-    // The exchange goes on, so that the reservation stands.
+    // A CTS follows, so that the NAV is not reset.
     let cts = s.control(Cts, C, B, 2_686);
     let cts_end = s.hears(rts_end + 10, cts, Signal::Clear);
     s.queues(cts_end + 100, Some(B));
@@ -142,18 +143,19 @@ fn an_overheard_rts_reserves_the_medium_9_3_2_4() {
 }
 
 #[test]
-fn a_reservation_that_nothing_follows_is_dropped_9_3_2_4() {
+fn the_nav_is_reset_if_no_frame_follows_the_rts_9_3_2_4() {
     let mut s = basic();
     let rts = s.control(Rts, B, C, 3_000);
     let rts_end = s.hears(100, rts, Signal::Clear);
     s.queues(rts_end + 100, Some(B));
-    // 2 SIFS + CTS + PHY-RX-START delay + 2 slots = 20 + 304 + 192 + 40; DIFS has not been idle before, so it follows.
+    // 2 SIFS + CTS + PHY-RX-START delay + 2 slots = 20 + 304 + 192 + 40. The NAV was set until then, so DIFS
+    // follows.
     let reset = rts_end + 556;
     assert_eq!(s.runs_until(rts_end + 1_500), [(reset + DIFS, Data, Some(B), 314)]);
 }
 
 #[test]
-fn an_fcs_error_costs_eifs_9_3_2_3_7() {
+fn eifs_follows_an_fcs_error_9_3_2_3_7() {
     let mut s = basic();
     let broadcast = s.data(C, None, 1);
     let end = s.hears(100, broadcast, Signal::FcsError);
@@ -173,7 +175,7 @@ fn a_correct_frame_ends_eifs_9_3_2_3_7() {
 }
 
 #[test]
-fn a_signal_too_weak_to_be_a_frame_costs_no_eifs_9_3_2_3_7() {
+fn no_eifs_follows_a_signal_too_weak_to_be_a_frame_9_3_2_3_7() {
     let mut s = basic();
     let broadcast = s.data(C, None, 1);
     let end = s.hears(100, broadcast, Signal::TooWeak);
@@ -182,7 +184,7 @@ fn a_signal_too_weak_to_be_a_frame_costs_no_eifs_9_3_2_3_7() {
 }
 
 #[test]
-fn an_rts_is_answered_after_sifs_9_3_2_6() {
+pub fn an_rts_is_answered_after_sifs_9_3_2_6() {
     let mut s = basic();
     let rts = s.control(Rts, B, A, 2_000);
     let end = s.hears(100, rts, Signal::Clear);
@@ -200,7 +202,7 @@ fn no_cts_while_the_nav_is_set_9_3_2_6() {
 }
 
 #[test]
-fn an_ack_follows_whatever_the_nav_says_9_3_2_8() {
+pub fn an_ack_ignores_the_nav_9_3_2_8() {
     let mut s = basic();
     let other = s.control(Cts, C, B, 5_000);
     let other_end = s.hears(100, other, Signal::Clear);
@@ -224,7 +226,7 @@ fn a_duplicate_is_acknowledged_but_not_passed_up_9_3_2_10() {
 }
 
 #[test]
-fn a_broadcast_is_sent_once_without_rts_or_ack_9_3_6() {
+pub fn a_broadcast_is_sent_once_without_rts_or_ack_9_3_6() {
     let mut s = with_rts();
     s.queues(1_000, None);
     assert_eq!(s.runs_until(100_000), [(1_000, Data, None, 0)]);
@@ -243,14 +245,14 @@ fn a_post_back_off_precedes_the_next_frame_9_3_4_4() {
     let ack = s.control(Ack, B, A, 0);
     let ack_end = s.hears(1_000 + DATA_US + 10, ack, Signal::Clear);
     s.runs_until(ack_end - 1);
-    s.timing.begin_with(31);
+    s.timing.set_cw_min(31);
     s.runs_until(ack_end);
-    let slots = u64::from(s.mac.station.function.backoff.expect("drawn after success"));
+    let slots = u64::from(s.mac.station.function.backoff.expect("a back-off is drawn after a success"));
     assert_eq!(s.runs_until(ack_end + 1_000), [(ack_end + DIFS + 20 * slots, Data, Some(B), 314)]);
 }
 
 #[test]
-fn a_packet_that_is_too_old_is_not_sent_9_19_2_6() {
+fn a_packet_beyond_its_lifetime_is_dropped_9_19_2_6() {
     let mut setup = config(DcfRules::IEEE, None);
     (setup.mac.cw_min, setup.mac.lifetime) = (0, Some(Span::from_us(500)));
     let mut s = Script::with(&setup);
@@ -259,14 +261,14 @@ fn a_packet_that_is_too_old_is_not_sent_9_19_2_6() {
     for at in [200, 300, end - 1] {
         s.queues(at, Some(B));
     }
-    // The first was taken at once and the second is too old when its turn comes: 7 tries of the first precede it.
+    // The first packet is dequeued at once. Its 7 attempts outlast the lifetime of the others.
     let sent = s.runs_until(1_000_000);
     assert_eq!(sent.len(), 7);
     assert_eq!(s.record.conservation.dropped[DropCause::Lifetime as usize], 2);
 }
 
 #[test]
-fn a_response_that_has_begun_in_time_is_awaited_9_3_2_8() {
+fn a_response_that_begins_before_the_timeout_is_awaited_9_3_2_8() {
     let mut s = with_rts();
     s.queues(1_000, Some(B));
     // The CTS begins 100 us late, but before the timeout of 222 us.
@@ -277,12 +279,12 @@ fn a_response_that_has_begun_in_time_is_awaited_9_3_2_8() {
 }
 
 #[test]
-fn an_rts_instead_of_the_cts_ends_the_wait_and_is_answered_9_3_2_8() {
+fn an_rts_in_place_of_the_cts_ends_the_wait_and_is_answered_9_3_2_8() {
     let mut s = with_rts();
     s.queues(1_000, Some(B));
     let rts = s.control(Rts, C, A, 2_000);
     let end = s.hears(1_000 + RTS_US + 50, rts, Signal::Clear);
     let kinds: Vec<_> = s.runs_until(end + 10).iter().map(|(at, kind, ..)| (*at, *kind)).collect();
     assert_eq!(kinds, [(1_000, Rts), (end + 10, Cts)]);
-    assert_eq!(s.mac.station.function.cw, 1, "the try failed");
+    assert_eq!(s.mac.station.function.cw, 1, "the attempt failed");
 }

@@ -1,9 +1,9 @@
-//! The shared numbers, by hand.
+//! Times of `Timing`, against values computed by hand.
 
 use super::script::{A, B, C, Script, config, us};
 use crate::config::{Config, LinkRate, NodeConfig};
 use crate::mac::originator::airtime_used;
-use crate::mac::{Outgoing, Timing};
+use crate::mac::{OutgoingFrame, Timing};
 use crate::medium::{RateClass, RateSet};
 use multihop_core::FrameKind::{Ack, Cts, Rts};
 use multihop_core::{Fate, NodeId, Rate, Span};
@@ -32,13 +32,14 @@ fn exchanges_are_the_sum_of_their_frames_and_sifs_9_3_2_6() {
     assert_eq!(timing.exchange(RateSet::NOMINAL, data, true), span(352 + 10 + 304 + 10 + 946 + 10 + 304));
     let link = &timing.nominal;
     assert_eq!([link.rts, link.cts, link.ack], [352, 304, 304].map(span));
-    // SIFS, slot and the start of a reception; and for the NAV 2 SIFS, CTS, that start and 2 slots (9.3.2.4, 9.3.2.8).
+    // Timeout: SIFS, slot and PHY-RX-START delay. NAV reset: 2 SIFS, CTS, that delay and 2 slots (9.3.2.4,
+    // 9.3.2.8).
     assert_eq!([link.cts_timeout, link.ack_timeout, link.nav_reset], [222, 222, 556].map(span));
     assert_eq!(link.overhead(RateClass::Data), span(192));
 }
 
-/// A CF-End of 20 bytes goes to all: at the lowest basic rate, 20 us and 8 symbols at 6 Mb/s, 192 us and 160
-/// bits at 1 Mb/s, whatever DATA goes at; or at the rate that the scenario sets.
+/// A CF-End of 20 bytes has the lowest basic rate for every DATA rate: 20 us and 8 symbols at 6 Mb/s, 192 us
+/// and 160 bits at 1 Mb/s. A scenario can set another rate.
 #[test]
 fn a_cf_end_has_the_lowest_basic_rate() {
     let of = |standard, data_rate: DataRate, control_rate| {
@@ -53,9 +54,9 @@ fn a_cf_end_has_the_lowest_basic_rate() {
     assert_eq!(of(Standard::Dot11a, mbps(54).into(), Some(mbps(24))), span(28));
 }
 
-/// The mean of 0 .. CW is half of CW; ns-2 draws one less (9.3.3).
+/// The mean of 0 to CW is half of CW. ns-2 draws up to CW - 1 (9.3.3).
 #[test]
-fn a_mean_back_off_is_half_of_the_largest_and_windows_double_up_to_the_limit() {
+fn the_mean_back_off_is_half_of_the_window_and_windows_double_up_to_the_limit() {
     let standard = timing(DcfRules::IEEE, None);
     assert_eq!(
         (standard.mean_backoff(31), standard.mean_access(AccessCategory::BestEffort)),
@@ -73,15 +74,16 @@ fn a_mean_back_off_is_half_of_the_largest_and_windows_double_up_to_the_limit() {
 }
 
 #[test]
-fn slots_cover_a_length() {
+fn slots_cover_a_span() {
     let timing = timing(DcfRules::IEEE, None);
     let slots = [0, 1, 20_000, 20_001, 1_001_000].map(|ns| timing.slots_of(Span::from_ns(ns)));
     assert_eq!(slots, [0, 1, 1, 2, 51]);
 }
 
-/// Frames above dot11RTSThreshold have RTS (9.3.5), in ns-2 those at it too. Headers take 36 bytes.
+/// Frames above `dot11RTSThreshold` have an RTS (9.3.5); in ns-2 frames of that length too. Headers take 36
+/// bytes.
 #[test]
-fn rts_begin_where_the_least_size_says() {
+fn packets_from_the_least_size_on_have_an_rts() {
     for (at_threshold, threshold, from) in
         [(false, 500, 465), (true, 500, 464), (false, 36, 1), (true, 36, 0), (false, 0, 0), (true, 0, 0)]
     {
@@ -113,7 +115,7 @@ fn kbps(timing: &Timing, one: u32, other: u32) -> u64 {
 }
 
 #[test]
-fn a_station_and_its_base_use_the_rate_of_the_station_both_ways() {
+fn a_station_and_its_base_station_use_the_rate_of_the_station() {
     let timing = Timing::new(&cell());
     for (station, rate) in [(1, 5_500), (2, 2_000), (3, 11_000)] {
         assert_eq!((kbps(&timing, 0, station), kbps(&timing, station, 0)), (rate, rate));
@@ -124,7 +126,7 @@ fn a_station_and_its_base_use_the_rate_of_the_station_both_ways() {
 }
 
 #[test]
-fn a_rate_of_a_pair_comes_before_that_of_its_stations() {
+fn the_rate_of_a_link_precedes_the_rates_of_its_stations() {
     let mut setup = cell();
     let link = |one, other, kbps| LinkRate {
         between: [NodeId(one), NodeId(other)],
@@ -151,11 +153,11 @@ fn no_pause_is_longer_than_difs_or_the_shortest_frame() {
     assert_eq!(Timing::new(&setup).least_pause(), span(28));
 }
 
-/// Bianchi's model: a station that waits for a response waits as long as one that could not decode the frame.
-/// 802.11b allows for 314 us. EIFS of 802.11g allows for an ACK at 6 Mb/s, which is less than a CTS of 304 us
-/// at 1 Mb/s, and is made longer; DIFS is 28 us.
+/// In Bianchi's model a station waits for a response as long as a station that could not decode the frame.
+/// With 802.11b this is 314 us. EIFS of 802.11g assumes an ACK at 6 Mb/s, which is shorter than a CTS of 304
+/// us at 1 Mb/s, and is therefore extended. DIFS is 28 us.
 #[test]
-fn waits_for_responses_and_eifs_become_one() {
+fn response_timeouts_and_eifs_are_equal_in_bianchis_model() {
     let rules = DcfRules { response_timeout: ResponseTimeout::Eifs, ..DcfRules::IEEE };
     let waits = |timing: &Timing| [timing.nominal.cts_timeout, timing.nominal.ack_timeout, timing.eifs];
     assert_eq!(waits(&timing(rules, None)), [314, 314, 364].map(span));
@@ -168,13 +170,13 @@ fn waits_for_responses_and_eifs_become_one() {
 }
 
 #[test]
-fn responses_are_timed_out_by_their_airtime_in_ns2() {
+fn response_timeouts_follow_the_airtime_in_ns2() {
     let timing = timing(DcfRules::NS2, None);
     assert_eq!([timing.nominal.cts_timeout, timing.nominal.ack_timeout], [10 + 304 + 4; 2].map(span));
 }
 
 #[test]
-fn control_frames_begin_one_propagation_later_and_last_their_airtime() {
+fn control_frames_arrive_one_propagation_delay_later() {
     let mut setup = config(DcfRules::IEEE, None);
     setup.medium.propagation_delay = span(3);
     let timing = Timing::new(&setup);
@@ -186,17 +188,17 @@ fn control_frames_begin_one_propagation_later_and_last_their_airtime() {
     }
 }
 
-/// Three RTS of 352 us, two of which were answered: SIFS, CTS of 304 us, SIFS; two DATA of 946 us, and SIFS
-/// and an ACK of 304 us.
+/// Three RTS of 352 us, two with a response (SIFS, CTS of 304 us, SIFS), two DATA of 946 us, then SIFS and an
+/// ACK of 304 us.
 #[test]
-fn airtime_is_that_of_all_tries_and_answers() {
+fn used_airtime_counts_all_attempts_and_responses() {
     let mut s = Script::new(DcfRules::IEEE, Some(0));
     s.queues(1_000, Some(B));
-    let out = Outgoing {
+    let out = OutgoingFrame {
         rts_tries: 3,
         rts_failures: 1,
         data_tries: 2,
-        ..s.mac.station.function.current.expect("queued")
+        ..s.mac.station.function.current.expect("a packet is queued")
     };
     let tries = 3 * 352 + 2 * (10 + 304 + 10) + 2 * 946;
     s.with_mac(|_, ctx| {

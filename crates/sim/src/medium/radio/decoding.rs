@@ -1,4 +1,4 @@
-//! Which bits of the frame are right that a radio is locked on: of the whole frame, or of each of its MPDUs.
+//! Decoding: whether the bits of the received frame, or of each of its MPDUs, are correct.
 
 use super::Radio;
 use crate::medium::load::Course;
@@ -6,42 +6,42 @@ use crate::medium::locked_signal::LockedSignal;
 use crate::medium::{Bitmap, Collisions, Frame, Link, Loads, Mpdu, RateErrors, Reception};
 use multihop_core::{Interval, Rng, Span, Time};
 
-/// How far an A-MPDU is decoded that is being received: the one from this node that began then.
+/// Progress of decoding an A-MPDU during its reception, identified by its transmitter and start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Decoding {
     begun: Option<(u32, Time)>,
-    /// Its preamble or header was not recognized; then whether it would have failed alone.
+    /// Set if preamble or header was not recognized; true if it would have failed without interference too.
     header_failed: Option<bool>,
-    /// Which of its MPDUs comes next.
+    /// Next MPDU to decode.
     course: Course,
-    /// Those that failed would have failed alone.
+    /// Whether the failed MPDUs would have failed without interference too.
     failed_alone: bool,
 }
 
-/// In which a preamble is detected: half of a short training field.
+/// Time to detect a preamble: half of a short training field.
 pub(super) const DETECTION: Span = Span::from_us(4);
 
-/// Where L-SIG and the signal field behind it are, HT-SIG or VHT-SIG-A, of a PPDU that begins then: what is
-/// to be decoded once the preamble is detected (802.11-2016, 17.3.2.2 and 19.3.2).
+/// Interval of L-SIG and the signal field behind it (HT-SIG or VHT-SIG-A) in a PPDU that begins at `start`,
+/// which are decoded after the preamble is detected (802.11-2016, 17.3.2.2 and 19.3.2).
 fn signal_fields(start: Time) -> Interval {
     Interval { start: start + Span::from_us(16), end: start + Span::from_us(28) }
 }
 
 impl Radio {
-    /// All MPDUs of a frame arrived.
+    /// Marks all MPDUs of a frame as arrived.
     pub(super) fn note_whole(&mut self, mpdus: usize) {
         if mpdus > 1 {
             self.rest.arrived = Bitmap::of_first(mpdus);
         }
     }
 
-    /// Which MPDUs of the A-MPDU were decoded that was the last to be received, or is being received.
+    /// MPDUs decoded from the A-MPDU that is being received, or else was received last.
     pub fn arrived(&self) -> &Bitmap {
         &self.rest.arrived
     }
 
-    /// An MPDU is over of an A-MPDU of which others follow; `course` was before it. Was it decoded? None if
-    /// the A-MPDU is not being received any more.
+    /// Handles the end of an MPDU that is not the last of its A-MPDU; `course` is the progress before it.
+    /// Returns whether it was decoded; none if the A-MPDU is not being received any more.
     pub fn mpdu_ends(
         &mut self,
         collisions: &Collisions,
@@ -62,8 +62,8 @@ impl Radio {
         decoding.header_failed.is_none().then(|| self.rest.arrived.has(course.place()))
     }
 
-    /// Decodes the frame that it is locked on, where more than overlaps decides. Returns as well whether it
-    /// failed by itself.
+    /// Decodes the received frame, where more than overlaps decides. Returns the reception, and whether the
+    /// frame failed without interference too.
     #[inline(never)]
     pub(super) fn decode(
         &mut self,
@@ -76,7 +76,7 @@ impl Radio {
         let mpdus = loads.mpdus(frame.load);
         if mpdus.len() > 1 {
             let decoding = self.decode_until(collisions, link, frame, (mpdus, mpdus.len()), loss);
-            // One that was cut short is answered for none of them.
+            // No MPDU of a truncated A-MPDU counts as arrived.
             let decoded = self.rest.arrived.count() > 0 && link.ln_bit_success > f64::NEG_INFINITY;
             return match decoding.header_failed {
                 Some(alone) => (Reception::Noise, alone),
@@ -93,13 +93,13 @@ impl Radio {
         let Some(drawn) = wrong(&mut self.rest.rng, lock.ln_success() + of_link, loss) else {
             return (Reception::Decoded, false);
         };
-        // The same draw decides what would have become of it alone.
+        // The same random number decides whether the frame would have failed alone.
         let alone = (lock.ln_success_alone(collisions, frame) + of_link).exp() * (1.0 - loss);
         (Reception::FcsError, drawn >= alone)
     }
 
-    /// Decodes so many MPDUs of the A-MPDU that it is locked on, which are over, but for those that were
-    /// decoded before. Each has the bits of its place.
+    /// Decodes the first MPDUs of the received A-MPDU, except those decoded before. Each has the bits of its
+    /// part of the PSDU.
     fn decode_until(
         &mut self,
         collisions: &Collisions,
@@ -126,7 +126,7 @@ impl Radio {
             let of_link = link.ln_bit_success * f64::from(bytes) * 8.0;
             match wrong(&mut self.rest.rng, ln_success + of_link, loss) {
                 None => self.rest.arrived.set(place),
-                // The same draw decides what would have become of it alone.
+                // The same random number decides whether the MPDU would have failed alone.
                 Some(drawn) => {
                     let all_alone = lock.ln_success_alone(collisions, frame);
                     decoding.failed_alone &= drawn >= (all_alone * share + of_link).exp() * (1.0 - loss);
@@ -138,7 +138,7 @@ impl Radio {
         decoding
     }
 
-    /// Adds the bits since the last change of interference to the chance that all are right.
+    /// Adds the bits since the last change of interference to the success probability.
     #[inline(never)]
     pub(super) fn count_bits(&mut self, collisions: &Collisions, now: Time) {
         let Collisions::Sinr { noise, errors, header, detection, measured, .. } = collisions else { return };
@@ -183,8 +183,8 @@ impl Radio {
     }
 }
 
-/// Are some bits wrong, where all are right with a probability of this logarithm and the frame is not lost
-/// besides? Then what was drawn.
+/// Draws whether a frame is lost, given the logarithm of the probability that all bits are correct, and its
+/// loss probability. Returns the drawn random number if it is lost.
 fn wrong(rng: &mut Rng, ln_success: f64, loss: f64) -> Option<f64> {
     if ln_success >= 0.0 && loss <= 0.0 {
         return None;
@@ -193,8 +193,8 @@ fn wrong(rng: &mut Rng, ln_success: f64, loss: f64) -> Option<f64> {
     (drawn >= ln_success.exp() * (1.0 - loss)).then_some(drawn)
 }
 
-/// Is the power of a frame below what its receiver needs for the rate? Its header, at the lowest rate, was
-/// read.
+/// Whether the power of a frame is below the sensitivity of its rate. The header, at the lowest rate, was
+/// decoded.
 pub(super) fn is_too_weak(collisions: &Collisions, link: &Link, frame: &Frame) -> bool {
     matches!(collisions, Collisions::Sinr { errors, .. } if link.power < errors[frame.rate_index()].least)
 }
@@ -216,7 +216,7 @@ mod tests {
         Frame { bytes: 1_538, overhead: Span::from_us(36), ..Frame::sample(from, air) }
     }
 
-    /// What becomes of two frames of these powers, of which the second begins so much later.
+    /// Receptions of two frames with these powers, the second of which begins `later_us` later.
     fn both(detection: f64, later_us: u64, powers: [u64; 2]) -> [Reception; 2] {
         let phy = Phy::new(Standard::Dot11n, Preamble::Long);
         let errors = RateErrors::new(&phy, DataRate::Mcs(Mcs { streams: 1, scheme: 7 }));
@@ -242,12 +242,12 @@ mod tests {
         [first, second]
     }
 
-    /// What becomes of a frame upon which a weaker one begins so much later, whose power is lower by 3 dB.
+    /// Reception of a frame during which a frame weaker by 3 dB begins `later_us` later.
     fn overlapped(detection: f64, later_us: u64) -> Reception {
         both(detection, later_us, [2_000_000, 1_000_000])[0]
     }
 
-    /// At 3 dB the bits of a header are mostly right, and those at MCS 7 are not.
+    /// At 3 dB the bits of a header are mostly correct, those at MCS 7 are not.
     #[test]
     fn below_the_ratio_of_detection_no_frame_is_recognized() {
         assert_eq!(overlapped(0.0, 0), Reception::FcsError);
@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(overlapped(four_db, 5), Reception::FcsError, "it is detected by then");
     }
 
-    /// 20 dB more are enough for the header, but not for MCS 7.
+    /// 20 dB more suffice for the header, but not for MCS 7.
     #[test]
     fn of_preambles_that_begin_before_one_is_detected_the_strongest_is_received() {
         let powers = [10_000, 1_000_000];

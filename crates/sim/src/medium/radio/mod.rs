@@ -1,63 +1,64 @@
-//! One node's receiver: what it is locked on, and what becomes of it. `decoding`: whose bits are right.
+//! Receiver of one node: the signal that it is locked on, and the outcome of each signal. `decoding`: bit
+//! errors.
 
 mod decoding;
 
-use super::locked_signal::{Bits, Disturbance, Locked, LockedSignal, Overlap};
+use super::locked_signal::{Bits, Disturbance, Locked, LockedSignal, SignalOverlap};
 use super::success_curve::SuccessCurve;
 use super::{Bitmap, Collisions, Finished, Frame, Link, Loads, Reception};
 use decoding::{DETECTION, Decoding, is_too_weak};
 use multihop_core::{FrameKind, Rng, Time};
 
-/// Its own frame is not over at the listeners.
+/// Flag: the node's own frame has not ended at its listeners.
 const SENDS: u8 = 1;
-/// It is switched off.
+/// Flag: the radio is switched off.
 const OFF: u8 = 2;
 
-/// One node's receiver. Energy is a sum of integers, so that it does not depend on the order of additions. It
-/// is one cache line, so that the receivers around a sender come from memory in a row.
+/// Receiver of one node. Energy is a sum of integers, so that it does not depend on the order of additions.
+/// The struct is one cache line, so that the receivers around a sender are adjacent in memory.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub struct Radio {
     energy: u64,
     lock: Option<LockedSignal>,
-    /// Since when the medium is quiet here, if it is: when the node's latest transmission ends at the node
-    /// itself, or when it last ceased to sense others, whatever is later.
+    /// Start of the present silence, if the medium is quiet here: the end of the node's latest transmission
+    /// at the node itself, or of the latest sensed signal, whichever is later.
     quiet_since: Time,
-    /// There is as much energy as makes the medium busy.
+    /// Whether the energy is high enough to make the medium busy.
     loud: bool,
-    /// Why it cannot receive: `SENDS`, `OFF`.
+    /// Reasons why the radio cannot receive: combination of `SENDS` and `OFF`.
     not_receiving: u8,
     rest: Box<ColdState>,
 }
 
 const _: () = assert!(size_of::<Radio>() == 64, "what signals change is one cache line");
 
-/// What most signals leave alone. It begins with what overlapping signals change.
+/// Part of a receiver that most signals do not change. The fields for overlapping signals come first.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 struct ColdState {
-    /// When the node's latest transmission ends at the node itself.
+    /// Time at which the node's latest transmission ends at the node itself.
     transmits_until: Time,
-    /// The power of the signal with which the last frame ended.
+    /// Power of the signal of the latest decoded frame.
     ended_power: f64,
     disturbance: Disturbance,
-    /// From this energy on the medium is busy; with `Collisions::Pairwise` any signal makes it so.
+    /// Energy from which the medium is busy; with `Collisions::Pairwise` any signal makes it busy.
     busy_from: u64,
     rng: Rng,
-    /// Of the A-MPDU that was decoded last: those of its MPDUs that were.
+    /// MPDUs decoded from the latest A-MPDU.
     arrived: Bitmap,
-    /// How far that has come.
+    /// Progress of decoding the present A-MPDU.
     decoding: Decoding,
     curve: SuccessCurve,
 }
 
 const _: () = assert!(
-    std::mem::offset_of!(ColdState, disturbance.overlap) + size_of::<Overlap>() == 64,
+    std::mem::offset_of!(ColdState, disturbance.overlap) + size_of::<SignalOverlap>() == 64,
     "what overlapping signals change is one cache line"
 );
 
 impl Radio {
-    /// A silent radio that senses the medium busy from this energy on.
+    /// Creates a silent radio that senses the medium busy from this energy on.
     pub fn new(busy_from: u64, rng: Rng) -> Radio {
         let rest = ColdState {
             busy_from,
@@ -79,18 +80,18 @@ impl Radio {
         }
     }
 
-    /// Something of what a signal changes.
+    /// Reads a field that signals change, to load the cache line.
     pub fn peek(&self) -> u64 {
         self.energy
     }
 
-    /// Is the medium physically busy here? Own transmissions count, and so does a radio that is off: it is
-    /// not free to be used.
+    /// Whether the medium is physically busy here. Own transmissions count, and so does a radio that is
+    /// switched off, which cannot transmit.
     pub fn is_busy(&self) -> bool {
         self.not_receiving != 0 || self.senses_others()
     }
 
-    /// Is there nothing to sense? The node's own frame may still be on its way to the listeners.
+    /// Whether the radio senses nothing. The node's own frame may still be on its way to the listeners.
     pub fn is_quiet(&self, now: Time) -> bool {
         !self.senses_others()
             && (self.not_receiving == 0 || (self.not_receiving == SENDS && now > self.rest.transmits_until))
@@ -100,7 +101,7 @@ impl Radio {
         self.loud || self.lock.is_some()
     }
 
-    /// Is there as much energy as makes the medium busy?
+    /// Whether the energy is high enough to make the medium busy.
     #[inline]
     fn is_loud(&self, collisions: &Collisions) -> bool {
         match collisions {
@@ -109,18 +110,17 @@ impl Radio {
         }
     }
 
-    /// Is a frame being received whose preamble was recognized?
+    /// Whether a frame whose preamble was recognized is being received.
     pub fn is_receiving(&self) -> bool {
         self.locked().is_some_and(|locked| locked.is_recognized())
     }
 
-    /// The received power of the frame that was decoded last, in the units of the noise of
-    /// [`Collisions::Sinr`].
+    /// Received power of the latest decoded frame, in the unit of the noise of [`Collisions::Sinr`].
     pub fn ended_power(&self) -> f64 {
         self.rest.ended_power
     }
 
-    /// The node starts to transmit: whatever it was receiving is lost.
+    /// Starts a transmission of the node, which destroys the frame being received.
     pub fn transmit(&mut self, until: Time) {
         self.not_receiving |= SENDS;
         self.rest.transmits_until = until;
@@ -130,13 +130,13 @@ impl Radio {
         }
     }
 
-    /// The node's transmission is over at its listeners. Only now the radio can receive again.
+    /// Ends the node's transmission at its listeners. The radio can receive from now on.
     pub fn stop(&mut self) {
         self.not_receiving &= !SENDS;
     }
 
-    /// The radio is switched off: whatever it was receiving is lost. It still adds signals up, for when it is
-    /// on again.
+    /// Switches the radio off, which destroys the frame being received. Energies of signals are still added
+    /// up, for when the radio is on again.
     pub fn switch_off(&mut self) {
         self.not_receiving |= OFF;
         if let Some(lock) = &mut self.lock {
@@ -144,35 +144,35 @@ impl Radio {
         }
     }
 
-    /// The radio is on again. Of signals that began before, it only senses the energy.
+    /// Switches the radio on. Signals that began before add energy only.
     pub fn switch_on(&mut self, now: Time) {
         self.not_receiving &= !OFF;
         self.quiet_since = self.quiet_since.max(now);
     }
 
-    /// Is it off?
+    /// Whether the radio is switched off.
     pub fn is_off(&self) -> bool {
         self.not_receiving & OFF != 0
     }
 
-    /// Is it sending the node's own frame?
+    /// Whether the radio is sending the node's own frame.
     pub fn is_sending(&self, now: Time) -> bool {
         self.not_receiving & SENDS != 0 && now < self.rest.transmits_until
     }
 
-    /// Since when the medium is quiet here, if it is.
+    /// Start of the present silence, if the medium is quiet here.
     pub fn quiet_since(&self) -> Time {
         self.quiet_since
     }
 
-    /// Is there nothing at all, where overlaps are settled by pairs: no signal, and none of the node's own?
+    /// Whether there is no signal at all, including the node's own, with overlaps decided by pairs.
     #[inline]
     pub fn is_silent(&self) -> bool {
         debug_assert!(self.energy > 0 || self.lock.is_none(), "a lock ends with the last signal");
         (self.energy == 0) & (self.not_receiving == 0)
     }
 
-    /// A signal begins in silence: the same as [`Radio::begin`], sooner.
+    /// Starts a signal during silence: same effect as [`Radio::begin`], faster.
     #[inline]
     pub fn begin_in_silence(&mut self, link: &Link, frame: &Frame, now: Time) {
         debug_assert!(self.is_silent());
@@ -180,20 +180,20 @@ impl Radio {
         self.lock = Some(self.lock_on(link, frame, now));
     }
 
-    /// Is the end of a signal that of the last one, where overlaps are settled by pairs, began none upon it,
-    /// and can it be decoded, if it is `certain` to be right, or not at all? Then [`Radio::end_alone`] is the
-    /// same as [`Radio::finish`], sooner.
+    /// Whether the end of this signal is the end of the only signal here, with overlaps decided by pairs, so
+    /// that [`Radio::end_alone`] has the same effect as [`Radio::finish`], faster. The frame either cannot be
+    /// decoded or is `certain` to be correct.
     #[inline]
     pub fn is_ended_alone_by(&self, link: &Link, frame: &Frame, certain: bool) -> bool {
         let Some(lock) = &self.lock else { return false };
         let disturbed = lock.overlapped | lock.overlapped_by_own | (self.not_receiving != 0);
         let may_be_wrong = lock.decodable & !(certain & (link.ln_bit_success >= 0.0));
-        // What the radio ignored may last longer.
+        // Ignored signals may last longer.
         let is_last = (lock.from == frame.from.0) & (self.energy == link.energy);
         is_last & !disturbed & !may_be_wrong
     }
 
-    /// The last signal ends.
+    /// Ends the only signal.
     #[inline]
     pub fn end_alone(&mut self, now: Time) {
         self.lock = None;
@@ -201,7 +201,7 @@ impl Radio {
         self.quiet_since = self.quiet_since.max(now);
     }
 
-    /// A signal begins. Returns whether the medium turns busy here by it.
+    /// Starts a signal. Returns whether the medium becomes busy here.
     #[inline]
     pub fn begin(&mut self, collisions: &Collisions, link: &Link, frame: &Frame, now: Time) -> bool {
         let Collisions::Pairwise { capture } = collisions else {
@@ -218,7 +218,7 @@ impl Radio {
         was_quiet
     }
 
-    /// The signal that it is locked on, with what happened to it.
+    /// Locked signal, with the effect of other signals on it.
     #[inline]
     fn locked(&self) -> Option<Locked<'_>> {
         self.lock.as_ref().map(|lock| lock.with(&self.rest.disturbance))
@@ -228,7 +228,7 @@ impl Radio {
     fn lock_on(&self, link: &Link, frame: &Frame, now: Time) -> LockedSignal {
         LockedSignal {
             from: frame.from.0,
-            decodable: link.decodable(),
+            decodable: link.is_decodable(),
             overlapped_by_own: self.not_receiving != 0,
             overlapped: false,
             counted: false,
@@ -238,7 +238,7 @@ impl Radio {
         }
     }
 
-    /// A signal begins, where bits fail by SINR.
+    /// Starts a signal, where bits fail by SINR.
     #[inline(never)]
     fn begin_by_power(&mut self, collisions: &Collisions, link: &Link, frame: &Frame, now: Time) -> bool {
         let Collisions::Sinr { sensitivity, noise, errors, measured, detection, .. } = collisions else {
@@ -249,7 +249,8 @@ impl Radio {
         self.energy += link.energy;
         self.loud = self.is_loud(collisions);
         if link.energy >= *sensitivity {
-            // The strongest is received of the signals that begin at one instant, or before one is detected.
+            // Of signals that begin at one instant, or before the first is detected, the strongest is
+            // received.
             let together = |start: Time| start == now || (*detection > 0.0 && now <= start + DETECTION);
             match &self.lock {
                 Some(lock) if lock.start == now && lock.power.to_bits() == link.power.to_bits() => {
@@ -269,7 +270,7 @@ impl Radio {
         was_quiet && self.senses_others()
     }
 
-    /// Locks on a signal whose bits are counted, in this noise of its own.
+    /// Locks on a signal whose bits are counted, with its effective noise.
     fn receive(&mut self, link: &Link, frame: &Frame, noise: f64, now: Time) {
         let from = now + frame.overhead;
         self.rest.disturbance.bits = Bits {
@@ -286,19 +287,20 @@ impl Radio {
         self.rest.curve.clear();
     }
 
-    /// A signal begins together with the one that the receiver is locked on, and is as strong: none of them
-    /// is decoded. Record 7 says why. The loss is known when the last of them ends.
+    /// Handles a signal that begins at the same instant as the locked one and is as strong: none of them is
+    /// decoded (see ADR 7). The loss is known when the last of them ends.
     #[cold]
     fn tie(&mut self, collisions: &Collisions, link: &Link, frame: &Frame) {
         let Some(lock) = &mut self.lock else { return };
         let before = lock.with(&self.rest.disturbance).overlap();
-        let is_recognized = collisions.recognizes_all() && (before.any_decodable || link.decodable());
-        self.rest.disturbance.overlap = Overlap { collided: true, any_decodable: is_recognized, ..before };
+        let is_recognized = collisions.recognizes_all() && (before.any_decodable || link.is_decodable());
+        self.rest.disturbance.overlap =
+            SignalOverlap { collided: true, any_decodable: is_recognized, ..before };
         lock.end = lock.end.max(frame.end());
         (lock.overlapped, lock.counted) = (true, false);
     }
 
-    /// A signal begins upon another one, where overlaps are settled by pairs.
+    /// Starts a signal during another one, with overlaps decided by pairs.
     #[inline(never)]
     fn begin_upon(&mut self, ratio: f64, link: &Link, frame: &Frame, now: Time) {
         let overlapped_by_own = self.not_receiving != 0;
@@ -308,7 +310,7 @@ impl Radio {
         }
         let locked = lock.with(&self.rest.disturbance);
         let (ends, mut overlap) = (locked.end(), locked.overlap());
-        // Later signals that begin at one instant are all compared with what was there before that instant.
+        // Later signals that begin at one instant are all compared with the power before that instant.
         let among_equals = overlap.replaced == now;
         let present = if among_equals { overlap.former_power } else { lock.power };
         if present / link.power >= ratio {
@@ -317,7 +319,7 @@ impl Radio {
             return;
         }
         overlap.collided = true;
-        overlap.any_decodable |= link.decodable();
+        overlap.any_decodable |= link.is_decodable();
         lock.overlapped_by_own |= overlapped_by_own;
         let fresh_end = frame.end();
         if fresh_end > ends || (among_equals && fresh_end == ends && link.power > lock.power) {
@@ -327,8 +329,8 @@ impl Radio {
         (lock.overlapped, self.rest.disturbance.overlap) = (true, overlap);
     }
 
-    /// Signals that begin at one instant are compared as a set, so that their order does not matter: the
-    /// strongest is received if it beats the runner-up.
+    /// Compares the signals that begin at one instant as a set, so that their order does not matter: the
+    /// strongest is received if it exceeds the second strongest by the capture ratio.
     #[cold]
     fn begin_together(&mut self, ratio: f64, link: &Link, frame: &Frame, now: Time) {
         let fresh = self.lock_on(link, frame, now);
@@ -337,7 +339,7 @@ impl Radio {
         let (strongest, weaker) = if fresh.power > lock.power { (fresh, *lock) } else { (*lock, fresh) };
         let interferer = weaker.power.max(before.interferer);
         let of_strongest = strongest.with(&self.rest.disturbance).overlap();
-        self.rest.disturbance.overlap = Overlap {
+        self.rest.disturbance.overlap = SignalOverlap {
             any_decodable: fresh.decodable || before.any_decodable,
             beats_interferers: strongest.power > interferer && strongest.power / interferer >= ratio,
             interferer,
@@ -347,7 +349,7 @@ impl Radio {
         *lock = LockedSignal { overlapped: true, ..strongest };
     }
 
-    /// A signal ends. `loss` is the share of such frames of its sender that is lost on the way here.
+    /// Ends a signal. `loss` is the probability that such a frame of its sender is lost on the way here.
     #[inline]
     pub fn finish(
         &mut self,
@@ -377,7 +379,7 @@ impl Radio {
         Finished { reception, turns_idle, ..Finished::NOTHING }
     }
 
-    /// The same, where it is not the end of a frame that nothing disturbed.
+    /// Variant of [`Radio::finish`] for all but the end of an undisturbed frame.
     #[inline(never)]
     fn finish_disturbed(
         &mut self,
@@ -399,8 +401,8 @@ impl Radio {
         Finished { turns_idle: ceases && self.not_receiving == 0, ..finished }
     }
 
-    /// What became of the frame that it was locked on, if this is the end of it, nothing overlapped it, and
-    /// nothing is to be drawn: the same as [`Radio::conclude`] finds, sooner.
+    /// Reception of the locked frame, if it ends undisturbed and needs no random number: same result as
+    /// [`Radio::conclude`], faster.
     #[inline]
     fn end_undisturbed(
         &self,
@@ -422,8 +424,7 @@ impl Radio {
         (is_its_end && is_certain && is_whole).then_some(Reception::Decoded)
     }
 
-    /// What became of the frame that it was locked on, if this was the end of it; not whether the medium
-    /// turns idle.
+    /// Reception of the locked frame, if this signal ended it; does not tell whether the medium becomes idle.
     #[inline]
     fn conclude(
         &mut self,
@@ -435,7 +436,7 @@ impl Radio {
         now: Time,
     ) -> Finished {
         let Some(locked) = self.locked() else { return Finished::NOTHING };
-        // A frame in good order ends with its own signal; anything else when the last of the signals in it does.
+        // An intact frame ends with its own signal, any other with the last of the overlapping signals.
         let intact = locked.is_intact();
         if !(if intact { locked.is_of(frame) } else { locked.end() == now }) {
             return Finished::NOTHING;

@@ -20,7 +20,7 @@ fn a_signal_in_silence_is_as_any_other() {
             let finished = any.finish(&collisions, &link, &frame, || 0.0, &loads, now);
             if sooner.is_ended_alone_by(&link, &frame, true) {
                 sooner.end_alone(now);
-                let reception = if link.decodable() { Reception::Decoded } else { Reception::Noise };
+                let reception = if link.is_decodable() { Reception::Decoded } else { Reception::Noise };
                 assert_eq!(finished, Finished { reception, turns_idle: true, ..Finished::NOTHING });
                 quick += 1;
             } else {

@@ -1,4 +1,4 @@
-//! Frames of a video, and two players that show them.
+//! Video frames, and two models of a player: without and with buffering.
 
 use crate::config::VideoConfig;
 use crate::outcome::VideoOutcome;
@@ -6,25 +6,25 @@ use crate::record::quantiles;
 use multihop_core::{Span, Time};
 use multihop_transport::Delivered;
 
-/// Every frame that a video made.
+/// Frames that a video made.
 #[derive(Clone, Debug)]
 pub(super) struct VideoCounters {
     deadline: Span,
-    /// From one frame to the next.
+    /// Interval between two frames.
     interval: Span,
-    frames: Vec<Frame>,
+    frames: Vec<VideoFrame>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Frame {
+struct VideoFrame {
     made: Time,
-    /// Place of the byte after its last among all that the application handed over.
+    /// End of the frame in the byte stream of the application.
     end: u64,
-    /// How many of its bytes did not arrive yet.
+    /// Number of bytes that have not arrived yet.
     missing: u64,
-    /// When its last one did; [`Time::NEVER`] before.
+    /// Time at which the last byte arrived; [`Time::NEVER`] before.
     complete: Time,
-    /// The encoder did not send it.
+    /// Whether the encoder skipped the frame.
     skipped: bool,
 }
 
@@ -34,14 +34,14 @@ impl VideoCounters {
         VideoCounters { deadline: video.deadline, interval, frames: Vec::new() }
     }
 
-    /// A frame was made, of so many bytes; none if it is not sent.
+    /// Adds a frame of `bytes` bytes; zero bytes if it was skipped.
     pub(super) fn made(&mut self, bytes: u64, now: Time) {
         let end = self.frames.last().map_or(0, |frame| frame.end) + bytes;
         let skipped = bytes == 0;
-        self.frames.push(Frame { made: now, end, missing: bytes, complete: Time::NEVER, skipped });
+        self.frames.push(VideoFrame { made: now, end, missing: bytes, complete: Time::NEVER, skipped });
     }
 
-    /// Bytes arrived that did not arrive before.
+    /// Counts newly arrived bytes.
     pub(super) fn delivered(&mut self, delivered: Delivered, now: Time) {
         let (mut at, stop) = (delivered.offset, delivered.offset + delivered.bytes);
         let first = self.frames.partition_point(|frame| frame.end <= at);
@@ -58,13 +58,14 @@ impl VideoCounters {
         }
     }
 
-    /// What became of the frames whose making `counts`, up to `end`.
+    /// Outcome up to `end` of the frames for whose creation time `counts` is true.
     pub(super) fn outcome(&self, counts: impl Fn(Time) -> bool, end: Time) -> VideoOutcome {
         let first = self.frames.partition_point(|frame| !counts(frame.made));
         let frames = &self.frames[first..];
-        let count = |what: &dyn Fn(&Frame) -> bool| frames.iter().filter(|frame| what(frame)).count() as u64;
-        let in_time = |frame: &Frame, at: Time| at <= frame.made + self.deadline;
-        let complete = |frame: &&Frame| frame.complete < Time::NEVER;
+        let count =
+            |what: &dyn Fn(&VideoFrame) -> bool| frames.iter().filter(|frame| what(frame)).count() as u64;
+        let in_time = |frame: &VideoFrame, at: Time| at <= frame.made + self.deadline;
+        let complete = |frame: &&VideoFrame| frame.complete < Time::NEVER;
         let mut delays: Vec<u64> =
             frames.iter().filter(complete).map(|frame| (frame.complete - frame.made).ns()).collect();
         let delay = (!delays.is_empty()).then(|| quantiles(&mut delays));
@@ -86,14 +87,14 @@ impl VideoCounters {
         VideoOutcome { late_ratio: (decided > 0).then(|| missed as f64 / decided as f64), ..outcome }
     }
 
-    /// The buffered player: how often it stops, and for how long in all.
+    /// Number and total duration of the stalls of the buffering player.
     ///
-    /// It shows each frame `deadline` after it was made. If a frame is not there then, it passes it over if a
-    /// later one is there already; otherwise it stops until that frame or a later one is complete, and shows
-    /// all that follow as much later as that one came. For each frame that the encoder skipped it catches up
-    /// by one interval of what it was made late.
-    fn play(&self, frames: &[Frame], end: Time) -> (u64, Span) {
-        // The first of each frame and those after it to be complete.
+    /// The player shows each frame `deadline` after its creation. If the frame is incomplete then, the player
+    /// skips it if a later one is complete. Otherwise the player stops until that frame or a later one is
+    /// complete, and delays all further frames by as much. For each frame that the encoder skipped, the delay
+    /// shrinks by one frame interval.
+    fn play(&self, frames: &[VideoFrame], end: Time) -> (u64, Span) {
+        // Index of the first frame to be complete among each frame and its successors.
         let mut soonest = vec![usize::MAX; frames.len()];
         let mut known = usize::MAX;
         for (index, frame) in frames.iter().enumerate().rev() {
@@ -135,7 +136,7 @@ mod tests {
         Time::from_ns(ms * 1_000_000)
     }
 
-    /// Ten frames a second, to be shown 250 ms after they were made.
+    /// Ten frames a second, with a deadline of 250 ms.
     fn counters() -> VideoCounters {
         VideoCounters::new(&VideoConfig {
             frame_rate: 10.0,
@@ -148,8 +149,8 @@ mod tests {
         })
     }
 
-    /// Frames of 100 bytes made every 100 ms from 0; what arrives when, in milliseconds: first byte, number
-    /// of bytes. Counters are closed at `end`.
+    /// Frames of 100 bytes made every 100 ms from 0. `arrivals` has first byte, number of bytes, and time in
+    /// milliseconds. Counters are closed at `end`.
     fn outcome(skipped: &[u64], arrivals: &[(u64, u64, u64)], end: u64) -> VideoOutcome {
         let mut counters = counters();
         let mut made = 0;
@@ -167,13 +168,13 @@ mod tests {
         assert!((value - expected).abs() < 1e-9, "{value} instead of {expected}");
     }
 
-    /// The frames are due at 250, 350, ... 1150 ms. 0 comes in two parts and in order, 1 at its very time, 2
-    /// never, 3 and 4 together in one piece at 660, 5 and 6 with their halves exchanged, 7 skipped, 8 in
-    /// time, 9 (bytes 800 to 900) is half there at the end.
+    /// Deadlines are 250, 350, ... 1150 ms. Frame 0 arrives in two parts and in order, 1 exactly at its
+    /// deadline, 2 never, 3 and 4 in one piece at 660, 5 and 6 with their halves exchanged; 7 is skipped, 8
+    /// is in time, and half of 9 (bytes 800 to 900) has arrived at the end.
     ///
-    /// The live player misses 2 (lost), 3 (late by 110 ms) and 4 (late by 10). The buffered one finds nothing
-    /// at 450, stops until 3 comes at 660 and shows it 360 ms after it was made. From then on frames are due
-    /// 360 ms after they were made: 4 at 760, 5 at 860 and so on.
+    /// The player without buffering misses 2 (lost), 3 (110 ms late) and 4 (10 ms late). The buffering player
+    /// has no frame at 450, stops until 3 arrives at 660, and shows it 360 ms after its creation. From then
+    /// on frames are due 360 ms after their creation: 4 at 760, 5 at 860 and so on.
     #[test]
     fn ten_frames_by_hand() {
         let arrivals = [
@@ -194,15 +195,15 @@ mod tests {
             "{video:?}"
         );
         assert_eq!((video.video_frames_late, video.video_frames_lost), (2, 1), "{video:?}");
-        assert_close(video.late_ratio.unwrap(), 4.0 / 9.0); // the last frame may still come in time
+        assert_close(video.late_ratio.unwrap(), 4.0 / 9.0); // the last frame may still arrive in time
         assert_eq!(video.stalls, 1);
         assert_close(video.stall_time_s, 0.210);
-        // 60, 250, 360, 260, 220, 130, 100 ms.
+        // Delays of 60, 250, 360, 260, 220, 130 and 100 ms.
         assert_close(video.video_frame_delay_mean_s.unwrap(), 1.380 / 7.0);
         assert_close(video.video_frame_delay_p95_s.unwrap(), 0.360);
     }
 
-    /// A stream stands still from 300 ms to 2 s. Frame 2 was due at 450 ms; all others come in one piece.
+    /// A stream stops from 300 ms to 2 s. Frame 2 was due at 450 ms; all others arrive in one piece.
     #[test]
     fn a_stream_that_stands_still_stalls_once() {
         let video = outcome(&[], &[(150, 0, 200), (2_000, 200, 800)], 3_000);
@@ -215,8 +216,8 @@ mod tests {
         assert_close(video.stall_time_s, 1.550);
     }
 
-    /// The same, but the encoder skipped what would have waited: 4 to 8. The player is 1550 ms late for 2 and
-    /// 3, and for 9 1050 ms late: five intervals less.
+    /// The same stream, but the encoder skipped frames 4 to 8. The player is 1550 ms late for 2 and 3, and
+    /// 1050 ms late for 9: five intervals less.
     #[test]
     fn skipped_frames_let_the_player_catch_up() {
         let arrivals = [(150, 0, 200), (2_000, 200, 200), (2_150, 400, 50), (2_400, 450, 50)];
@@ -232,14 +233,15 @@ mod tests {
             "{video:?}"
         );
         assert_eq!(video.stalls, 2);
-        // 2 at 2000 instead of 450, so 1800 ms after it was made; 9 then 1300 ms after, at 2200, but it comes at 2400.
+        // Frame 2 is shown at 2000 instead of 450, 1800 ms after its creation; 9 is due 1300 ms after its
+        // creation, at 2200, but arrives at 2400.
         assert_close(video.stall_time_s, 1.550 + 0.200);
     }
 
     #[test]
     fn a_stall_that_does_not_end_lasts_to_the_end_of_the_run() {
         let video = outcome(&[], &[(150, 0, 200)], 900);
-        // Frames 2 to 6 were due by then, at 450 to 850 ms; 7 to 9 may still come.
+        // Frames 2 to 6 were due by then, at 450 to 850 ms; 7 to 9 may still arrive.
         assert_eq!(
             (video.video_frames_on_time, video.video_frames_lost, video.video_frames_late),
             (2, 5, 0),
@@ -256,7 +258,7 @@ mod tests {
         assert_eq!(nothing.video_frame_delay_mean_s, None);
     }
 
-    /// Frame 3 is lost, but 4 is there when 3 is due: that shows as one picture missing, not as a stall.
+    /// Frame 3 is lost, but 4 is complete when 3 is due: one picture is missing, without a stall.
     #[test]
     fn a_lost_frame_is_passed_over() {
         let arrivals: Vec<(u64, u64, u64)> =
@@ -277,7 +279,7 @@ mod tests {
         counters.delivered(Delivered { bytes: 1_000, offset: 0 }, at(950));
         let video = counters.outcome(|made| made > at(450), at(5_000));
         assert_eq!((video.video_frames_sent, video.video_frames_on_time, video.video_frames_late), (5, 3, 2));
-        // The player begins with the first that counts, at 750 ms.
+        // The player begins with the first counted frame, at 750 ms.
         assert_close(video.stall_time_s, 0.200);
     }
 }

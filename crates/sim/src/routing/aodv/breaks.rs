@@ -1,4 +1,4 @@
-//! What a node does where a link breaks: it repairs the route, or loses the packet and sends an RERR.
+//! Broken links in AODV: local repair of the route, or loss of the packet and a RERR.
 
 use super::wire::{AodvMessage, Unreachable};
 use super::{Action, Aodv, GivenUp, RoutedPacket};
@@ -6,7 +6,8 @@ use crate::config::{AodvConfig, LocalRepair};
 use multihop_core::{DropCause, NodeId, Time};
 
 impl Aodv {
-    /// The MAC gave a packet to this neighbour up. Returns whether what waits for that is stranded.
+    /// Handles a packet for this neighbour that the MAC gave up. Returns whether the packets waiting for it
+    /// are stranded.
     pub(super) fn give_packet_up(
         &mut self,
         now: Time,
@@ -17,7 +18,7 @@ impl Aodv {
         let (destination, hops, packet) = match what {
             GivenUp::Packet(packet) => (packet.destination, packet.hops, Some(packet)),
             GivenUp::Arrived { destination, hops, .. } => (destination, hops, None),
-            // ns-2 makes nothing of it.
+            // ns-2 ignores lost messages.
             GivenUp::Message(_) | GivenUp::MessageArrived => return false,
         };
         let is_known = self.table.contains_key(&destination);
@@ -54,19 +55,19 @@ impl Aodv {
         }
     }
 
-    /// Looks for the destination, as ns-2 does.
+    /// Starts a local repair as ns-2 does.
     fn repair(&mut self, now: Time, destination: NodeId, packet: Option<RoutedPacket>) {
         if let Some(packet) = packet {
             self.hold(now, packet);
         }
         self.table.entry(destination).or_default().repair();
         self.ask(now, destination);
-        // ns-2 gives up at an instant that it takes for a delay.
+        // ns-2 uses an absolute time here as if it were a delay.
         let instant = self.table[&destination].discovery.not_before();
         self.repairs.insert((now + instant.since(Time::ZERO), destination));
     }
 
-    /// Looks for the destination, as RFC 3561 has it (6.12), if this neighbour was the next hop.
+    /// Starts a local repair as in RFC 3561 (6.12), if this neighbour was the next hop.
     fn repair_once(
         &mut self,
         now: Time,
@@ -95,7 +96,7 @@ impl Aodv {
         self.lose(now, next_hop);
     }
 
-    /// The time for a repair is over.
+    /// Ends a local repair whose time is over.
     pub(super) fn end_repair(&mut self, now: Time, destination: NodeId) {
         let entry = self.table.entry(destination).or_default();
         if entry.hop().is_some() {
@@ -109,7 +110,7 @@ impl Aodv {
         }
     }
 
-    /// A neighbour is lost, and all routes through it.
+    /// Removes a lost neighbour, and breaks all routes through it.
     pub(super) fn lose(&mut self, now: Time, neighbour: NodeId) {
         self.sequence += 2;
         if let Some(hellos) = &mut self.hellos {

@@ -1,64 +1,70 @@
-//! When a node asks for a destination, and how far: an expanding ring search, then network-wide floods, and
+//! Route discovery of AODV: times and TTLs of requests. An expanding ring search, then network-wide floods,
 //! then a pause.
 
 use crate::config::AodvConfig;
 use multihop_core::{Span, Time};
 use std::collections::VecDeque;
 
-/// Requests for one destination.
+/// State of route discovery for one destination.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Discovery {
-    /// No request before this; none since the destination was last found.
+pub(super) struct RouteDiscovery {
+    /// Earliest time of the next request; none since the destination was last found.
     not_before: Option<Time>,
-    /// RREQs that flooded the network since the destination was last found, or given up.
+    /// Network-wide RREQs since the destination was last found or given up.
     floods: u32,
-    /// Hops that the last request went, or to the destination, where it was found since.
+    /// TTL of the last request, or the distance in hops at which the destination was found since.
     reach: u16,
-    /// How long it took to find it, per hop, the last few times.
+    /// Durations of the last discoveries, per hop.
     latencies: VecDeque<Span>,
 }
 
-/// What to do about a route that is missing.
+/// Decision about a missing route.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Turn {
-    /// Ask nodes that are up to so many hops away.
+pub(super) enum DiscoveryStep {
+    /// Send a request with this TTL.
     Ask(u16),
-    /// An answer may still come, or it was given up not long ago.
+    /// Wait: a reply may still arrive, or the destination was given up recently.
     Wait,
-    /// Packets for it have waited in vain.
+    /// Give up: drop the packets that wait for the destination.
     GiveUp,
 }
 
-impl Discovery {
-    /// A route is missing now to a destination that was so many hops away when it was last known.
-    pub(super) fn turn(&mut self, now: Time, last_hops: Option<u16>, rules: &AodvConfig) -> Turn {
+impl RouteDiscovery {
+    /// Decides what to do about a missing route; `last_hops` is the distance of the destination when last
+    /// known.
+    pub(super) fn next_step(
+        &mut self,
+        now: Time,
+        last_hops: Option<u16>,
+        rules: &AodvConfig,
+    ) -> DiscoveryStep {
         if self.not_before.is_some_and(|earliest| earliest > now) {
-            return Turn::Wait;
+            return DiscoveryStep::Wait;
         }
         if self.floods > rules.rreq_retries {
             self.floods = 0;
             self.not_before = Some(now + AodvConfig::HOLD_DOWN);
-            return Turn::GiveUp;
+            return DiscoveryStep::GiveUp;
         }
         self.reach = self.next_reach(last_hops, rules);
         self.wait(now, self.reach);
-        Turn::Ask(self.reach)
+        DiscoveryStep::Ask(self.reach)
     }
 
-    /// The node asks nodes so many hops away, whatever it asked before.
+    /// Records a request with this TTL outside of the ring search.
     pub(super) fn ask_once(&mut self, now: Time, reach: u16) {
         self.reach = reach;
         self.wait(now, reach);
     }
 
-    /// The destination was found at this distance.
+    /// Records that the destination was found at this distance.
     pub(super) fn found(&mut self, hops: u16) {
         self.floods = 0;
         self.not_before = None;
         self.reach = hops;
     }
 
-    /// It took this long to find it, over so many hops.
+    /// Records the duration of a discovery over this number of hops.
     pub(super) fn took(&mut self, latency: Span, hops: u16) {
         let per_hop = Span::from_ns(latency.ns() / u64::from(hops.max(1)));
         if per_hop > Span::ZERO {
@@ -69,19 +75,19 @@ impl Discovery {
         }
     }
 
-    /// Is the destination looked for, and was not found since?
+    /// Whether a discovery is in progress.
     pub(super) fn is_on(&self) -> bool {
         self.not_before.is_some()
     }
 
-    /// When it may be asked for again.
+    /// Earliest time of the next request.
     pub(super) fn not_before(&self) -> Time {
         self.not_before.unwrap_or(Time::ZERO)
     }
 
     fn next_reach(&mut self, last_hops: Option<u16>, rules: &AodvConfig) -> u16 {
         let network_wide = rules.network_diameter;
-        // In ns-2 a destination that was never known is as far away as can be.
+        // ns-2 starts at the largest TTL for a destination that was never known.
         let last = self.reach.max(last_hops.unwrap_or(u16::MAX));
         if last >= AodvConfig::TTL_THRESHOLD {
             self.floods += 1;
@@ -92,7 +98,7 @@ impl Discovery {
         reach.min(network_wide)
     }
 
-    /// An answer may take this long: there and back, and longer after each RREQ that flooded the network.
+    /// Sets the time to wait for a reply: a round trip, and more after each network-wide RREQ.
     fn wait(&mut self, now: Time, reach: u16) {
         let hops = 2 * u64::from(reach) * u64::from(self.floods.max(1));
         let timeout = Span::from_ns(self.per_hop().ns().saturating_mul(hops));

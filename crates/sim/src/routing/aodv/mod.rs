@@ -1,17 +1,16 @@
-//! Ad hoc on-demand distance vectors (Perkins, Belding-Royer and Das, RFC 3561) as ns-2.35 has them
+//! Ad hoc on-demand distance vector routing (Perkins, Belding-Royer and Das, RFC 3561) as in ns-2.35
 //! (aodv/aodv.cc).
 //!
-//! A node that has no route floods a request; a node that relays it learns the reverse route. The target, or
-//! a node that knows a route that is recent enough, sends a reply along it, and a node that relays that
-//! learns the forward route. Sequence numbers say how recent: only the destination makes even ones, and a
-//! break makes a number odd. Where a link breaks, the node before it sends an RERR to its neighbours, and
-//! those that used it send it to theirs.
+//! A node without a route floods a request; a node that relays it learns the reverse route. The target, or a
+//! node with a recent enough route, sends a reply along the reverse route, and nodes that relay the reply
+//! learn the forward route. Sequence numbers say how recent a route is: only the destination makes even ones,
+//! and a break makes a number odd. The node before a broken link sends a RERR to its neighbours, and nodes
+//! that used the link send it on.
 //!
-//! * `wire`: messages, and their bytes. `table`: the routes that a node knows.
-//! * `discovery`: when it asks for one, and how far. `receive`: what it does with messages. `breaks`: what it
-//!   does where a link breaks.
+//! * `wire`: messages, and their bytes. `table`: routing table.
+//! * `discovery`: times and TTLs of requests. `receive`: processing of messages. `breaks`: broken links.
 //!
-//! What ns-2 does and the RFC does not, and what this leaves out of both, is in `docs/explanation/aodv.md`.
+//! Differences between ns-2 and the RFC, and omissions here, are listed in `docs/explanation/aodv.md`.
 
 mod breaks;
 mod discovery;
@@ -25,50 +24,51 @@ mod tests;
 pub(super) use wire::FORMAT;
 
 use super::buffer::SendBuffer;
-use super::{Action, GivenUp, Message, NextHop, RoutedPacket, RoutingAgent, uniform};
+use super::{Action, GivenUp, NextHop, RoutedPacket, RoutingAgent, uniform};
 use crate::config::AodvConfig;
-use discovery::Turn;
+use crate::datagram::Datagram;
+use discovery::DiscoveryStep;
 use multihop_core::{DropCause, NodeId, Rng, Span, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use table::Table;
-use wire::{AodvMessage, Hello, Request, Unreachable};
+use table::AodvTable;
+use wire::{AodvMessage, AodvRequest, Hello, Unreachable};
 
-/// AODV at a node.
+/// AODV agent of a node.
 pub(super) struct Aodv {
     id: NodeId,
     parameters: AodvConfig,
     rng: Rng,
-    table: Table,
-    /// Its own sequence number.
+    table: AodvTable,
+    /// Sequence number of the node.
     sequence: u32,
-    /// Number of its next request.
+    /// Number of the node's next request.
     number: u32,
-    /// Requests that it has seen, by source and number, and until when it knows.
+    /// Expiry time of each request seen, by source and number.
     seen: BTreeMap<(NodeId, u32), Time>,
     buffer: SendBuffer,
-    /// When it looks for routes that have expired next.
+    /// Time of the next search for expired routes.
     next_check: Time,
-    /// Repairs that are given up, and when.
+    /// Deadlines of local repairs.
     repairs: BTreeSet<(Time, NodeId)>,
-    /// Where links break by silence alone.
+    /// State of hello messages, where only silence breaks links.
     hellos: Option<Hellos>,
-    /// What is to be done later, and when.
+    /// Scheduled actions and their times.
     later: Vec<(Time, Action)>,
     actions: VecDeque<Action>,
 }
 
-/// What a node needs to know which neighbours are silent.
+/// State for the detection of silent neighbours.
 struct Hellos {
-    /// When the next is sent.
+    /// Time of the next hello.
     next: Time,
-    /// When neighbours are looked through next.
+    /// Time of the next search for silent neighbours.
     next_check: Time,
-    /// Neighbours, and when they are lost if nothing is heard of them.
+    /// Time at which each neighbour is lost if it stays silent.
     neighbours: BTreeMap<NodeId, Time>,
 }
 
 impl Aodv {
-    /// AODV at node `id`, from time 0 on.
+    /// Creates the agent of node `id`, from time 0 on.
     pub(super) fn new(id: NodeId, parameters: AodvConfig, mut rng: Rng) -> Aodv {
         let hellos = (!parameters.link_layer_detection).then(|| Hellos {
             next: Time::ZERO + uniform(&mut rng, parameters.broadcast_jitter),
@@ -78,7 +78,7 @@ impl Aodv {
         Aodv {
             id,
             rng,
-            table: Table::new(),
+            table: AodvTable::new(),
             sequence: 2,
             number: 1,
             seen: BTreeMap::new(),
@@ -94,7 +94,7 @@ impl Aodv {
 
     // ---- packets that wait ----
 
-    /// A packet waits for a route.
+    /// Holds a packet until a route is found.
     fn hold(&mut self, now: Time, packet: RoutedPacket) {
         self.drop_aged(now);
         if let Some(oldest) = self.buffer.hold(now, packet) {
@@ -114,7 +114,7 @@ impl Aodv {
         });
     }
 
-    /// What waits for this destination is lost.
+    /// Drops the packets that wait for this destination.
     fn give_up(&mut self, destination: NodeId) {
         let actions = &mut self.actions;
         self.buffer.sift(|held| {
@@ -126,8 +126,8 @@ impl Aodv {
         });
     }
 
-    /// What waits for this destination leaves by its route, the first packet at `due`, each next one
-    /// `interval` later. Returns when another could leave.
+    /// Sends the packets that wait for this destination along its route, the first at `due`, the others
+    /// `interval` apart. Returns the time at which another could leave.
     fn release(&mut self, now: Time, destination: NodeId, mut due: Time, interval: Span) -> Time {
         let entry = self.table.entry(destination).or_default();
         let Some(hop) = entry.hop() else { return due };
@@ -144,18 +144,18 @@ impl Aodv {
         due
     }
 
-    // ---- looking for routes ----
+    // ---- route discovery ----
 
-    /// Sends a request for a destination that has no route, if it is time for one.
+    /// Sends a request for a destination without a route, if one is due.
     fn ask(&mut self, now: Time, target: NodeId) {
         let entry = self.table.entry(target).or_default();
         if entry.hop().is_some() {
             return;
         }
-        match entry.discovery.turn(now, entry.last_hops, &self.parameters) {
-            Turn::Ask(reach) => self.send_request(now, target, reach),
-            Turn::Wait => {}
-            Turn::GiveUp => {
+        match entry.discovery.next_step(now, entry.last_hops, &self.parameters) {
+            DiscoveryStep::Ask(reach) => self.send_request(now, target, reach),
+            DiscoveryStep::Wait => {}
+            DiscoveryStep::GiveUp => {
                 self.drop_aged(now);
                 self.give_up(target);
             }
@@ -164,7 +164,7 @@ impl Aodv {
 
     fn send_request(&mut self, now: Time, target: NodeId, reach: u16) {
         self.sequence += 2;
-        let request = Request {
+        let request = AodvRequest {
             source: self.id,
             source_sequence: self.sequence,
             number: self.number,
@@ -187,7 +187,7 @@ impl Aodv {
         self.later.push((due, Action::Broadcast(message, size)));
     }
 
-    /// The same after a random time, as neighbours may do so as well.
+    /// Broadcasts after a random delay, because neighbours may broadcast at the same time.
     fn broadcast_soon(&mut self, now: Time, message: &AodvMessage) {
         let due = now + uniform(&mut self.rng, self.parameters.broadcast_jitter);
         self.broadcast(due, message);
@@ -200,7 +200,7 @@ impl Aodv {
 
     // ---- time ----
 
-    /// Routes that no packet took for long are gone, and packets that wait for others ask again.
+    /// Expires unused routes, and repeats requests for packets that wait.
     fn check(&mut self, now: Time) {
         self.next_check = now + AodvConfig::CHECK_INTERVAL;
         self.seen.retain(|_, until| *until > now);
@@ -220,7 +220,7 @@ impl Aodv {
         }
     }
 
-    /// Says hello, and looks for neighbours that did not.
+    /// Sends a hello, and removes silent neighbours.
     fn greet(&mut self, now: Time) {
         let interval = self.parameters.hello_interval;
         let Some(hellos) = &mut self.hellos else { return };
@@ -243,7 +243,7 @@ impl Aodv {
         }
     }
 
-    /// Times at which something is to be done besides sending.
+    /// Times of pending events other than messages.
     fn timers(&self) -> impl Iterator<Item = Time> {
         let hellos = self.hellos.iter().flat_map(|hellos| [hellos.next, hellos.next_check]);
         self.repairs.first().map(|(due, _)| *due).into_iter().chain(hellos).chain([self.next_check])
@@ -262,7 +262,7 @@ impl RoutingAgent for Aodv {
         Some(NextHop::Neighbour(hop.next))
     }
 
-    /// Its own packet waits, and another's if the route is being repaired; if not, an RERR goes to the
+    /// Holds the packet if it is the node's own or the route is being repaired. Otherwise a RERR goes to the
     /// neighbour that sent it.
     fn on_no_route(&mut self, now: Time, packet: RoutedPacket) {
         let RoutedPacket { handle, source, destination, .. } = packet;
@@ -291,7 +291,7 @@ impl RoutingAgent for Aodv {
         }
     }
 
-    fn on_message(&mut self, now: Time, from: NodeId, message: &Message) {
+    fn on_message(&mut self, now: Time, from: NodeId, message: &Datagram) {
         match AodvMessage::parse(message) {
             Some(AodvMessage::Request(request)) => self.on_request(now, from, &request),
             Some(AodvMessage::Reply(reply)) => self.on_reply(now, from, &reply),

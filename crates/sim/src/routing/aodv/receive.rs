@@ -1,14 +1,14 @@
-//! What a node does with messages of its neighbours.
+//! Processing of AODV messages.
 
 use super::table::{AodvRoute, Hop};
-use super::wire::{AodvMessage, LONGEST_LIFETIME, Reply, Request, Unreachable};
+use super::wire::{AodvMessage, AodvReply, AodvRequest, LONGEST_LIFETIME, Unreachable};
 use super::{Action, Aodv};
 use crate::config::AodvConfig;
 use multihop_core::{NodeId, Span, Time};
 
 impl Aodv {
-    /// This node replies to the RREQ, or relays it; its originator becomes known either way.
-    pub(super) fn on_request(&mut self, now: Time, from: NodeId, request: &Request) {
+    /// Replies to a RREQ or relays it; learns the reverse route in both cases.
+    pub(super) fn on_request(&mut self, now: Time, from: NodeId, request: &AodvRequest) {
         let key = (request.source, request.number);
         if request.source == self.id || self.seen.get(&key).is_some_and(|until| *until > now) {
             return;
@@ -19,7 +19,7 @@ impl Aodv {
             self.reply(request);
         } else if !self.reply_as_intermediate(now, request) && request.reach > 1 {
             let known = self.table.get(&request.target).map_or(0, |entry| entry.sequence);
-            let relayed = Request {
+            let relayed = AodvRequest {
                 target_sequence: known.max(request.target_sequence),
                 hops: request.hops + 1,
                 reach: request.reach - 1,
@@ -29,7 +29,7 @@ impl Aodv {
         }
     }
 
-    fn learn_reverse_route(&mut self, now: Time, from: NodeId, request: &Request) {
+    fn learn_reverse_route(&mut self, now: Time, from: NodeId, request: &AodvRequest) {
         let alive = now + AodvConfig::REVERSE_ROUTE_LIFE;
         let entry = self.table.entry(request.source).or_default();
         entry.expires = entry.expires.max(alive);
@@ -45,14 +45,14 @@ impl Aodv {
         self.release(now, request.source, now, Span::ZERO);
     }
 
-    /// The node is the target. Its sequence number becomes greater than any that another node knows.
-    fn reply(&mut self, request: &Request) {
+    /// Replies as the target of the RREQ, with a sequence number greater than any that another node knows.
+    fn reply(&mut self, request: &AodvRequest) {
         self.sequence = (self.sequence.max(request.target_sequence) + 1).next_multiple_of(2);
         self.send_reply(request, self.sequence, 1, AodvConfig::MY_ROUTE_TIMEOUT);
     }
 
-    /// The node knows a route that is recent enough. Returns whether it does.
-    fn reply_as_intermediate(&mut self, now: Time, request: &Request) -> bool {
+    /// Replies from the routing table if the route is recent enough. Returns whether it did.
+    fn reply_as_intermediate(&mut self, now: Time, request: &AodvRequest) -> bool {
         let Some(entry) = self.table.get(&request.target).filter(|_| self.parameters.intermediate_replies)
         else {
             return false;
@@ -60,7 +60,8 @@ impl Aodv {
         let Some(hop) = entry.known().filter(|_| entry.sequence >= request.target_sequence) else {
             return false;
         };
-        // ns-2 takes the time until the end of the repaired route, which lies in the past, for an unsigned number of seconds.
+        // ns-2 interprets the remaining time of a repaired route, which is negative, as an unsigned number of
+        // seconds.
         let lifetime =
             if entry.is_repaired() { LONGEST_LIFETIME } else { whole_seconds(entry.expires.since(now)) };
         let (sequence, next) = (entry.sequence, hop.next);
@@ -73,10 +74,16 @@ impl Aodv {
         true
     }
 
-    /// Sends a RREP back to the originator. Returns the neighbour that it goes to, if there is one.
-    fn send_reply(&mut self, request: &Request, sequence: u32, hops: u16, lifetime: Span) -> Option<NodeId> {
+    /// Sends a RREP to the originator. Returns the next hop, if there is one.
+    fn send_reply(
+        &mut self,
+        request: &AodvRequest,
+        sequence: u32,
+        hops: u16,
+        lifetime: Span,
+    ) -> Option<NodeId> {
         let back = self.table.get(&request.source).and_then(AodvRoute::known)?.next;
-        let reply = Reply {
+        let reply = AodvReply {
             to: request.source,
             target: request.target,
             sequence,
@@ -89,9 +96,9 @@ impl Aodv {
         Some(back)
     }
 
-    /// The reply teaches a route if that is better than what is known, and then goes on.
-    pub(super) fn on_reply(&mut self, now: Time, from: NodeId, reply: &Reply) {
-        let Reply { to, target, sequence, hops, .. } = *reply;
+    /// Learns a route from a reply if it is better than the known one, and relays the reply.
+    pub(super) fn on_reply(&mut self, now: Time, from: NodeId, reply: &AodvReply) {
+        let AodvReply { to, target, sequence, hops, .. } = *reply;
         let entry = self.table.entry(target).or_default();
         if target == self.id || !entry.is_beaten_by(sequence, hops) {
             return;
@@ -107,16 +114,16 @@ impl Aodv {
         }
     }
 
-    fn relay(&mut self, now: Time, reply: &Reply) {
+    fn relay(&mut self, now: Time, reply: &AodvReply) {
         let Some(back) = self.table.get_mut(&reply.to) else { return };
         let Some(Hop { next, .. }) = back.known() else { return };
         back.refresh(now, self.parameters.active_route_timeout);
         self.table.entry(reply.target).or_default().precursors.insert(next);
-        let relayed = Reply { hops: reply.hops + 1, reach: reply.reach - 1, ..reply.clone() };
+        let relayed = AodvReply { hops: reply.hops + 1, reach: reply.reach - 1, ..reply.clone() };
         self.unicast(&AodvMessage::Reply(relayed), next);
     }
 
-    /// Routes through this neighbour to these destinations are broken. An RERR goes to the precursors.
+    /// Breaks the routes through this neighbour to these destinations, and sends a RERR to their precursors.
     pub(super) fn on_error(&mut self, now: Time, from: NodeId, list: &[Unreachable]) {
         let mut unreachables = Vec::new();
         let mut any = false;
@@ -140,7 +147,7 @@ impl Aodv {
         }
     }
 
-    /// A neighbour is there. A new one changes what the node's own number stands for.
+    /// Records a hello of a neighbour. A new neighbour changes the meaning of the node's own sequence number.
     pub(super) fn on_hello(&mut self, now: Time, from: NodeId) {
         let Some(hellos) = &mut self.hellos else { return };
         let rules = &self.parameters;
@@ -153,7 +160,7 @@ impl Aodv {
     }
 }
 
-/// Lifetimes are whole seconds on the air.
+/// Lifetime rounded to whole seconds, as transmitted.
 fn whole_seconds(lifetime: Span) -> Span {
     let second = Span::from_ms(1_000);
     second * lifetime.whole(second)

@@ -1,43 +1,43 @@
-//! A node's routing table.
+//! Routing table of AODV.
 
-use super::discovery::Discovery;
+use super::discovery::RouteDiscovery;
 use multihop_core::{NodeId, Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Entries by destination; they stay when their routes break, for what they know of sequence numbers.
-pub(super) type Table = BTreeMap<NodeId, AodvRoute>;
+/// Entries by destination. An entry stays when its route breaks, because of its sequence number.
+pub(super) type AodvTable = BTreeMap<NodeId, AodvRoute>;
 
-/// What a node knows of a destination.
+/// Entry of the routing table for one destination.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AodvRoute {
-    /// How recent that is: even from the destination itself, odd for a break (RFC 3561, 6.1).
+    /// Sequence number: even from the destination itself, odd after a break (RFC 3561, 6.1).
     pub(super) sequence: u32,
-    state: State,
-    /// Hops of the route when there was one last.
+    state: RouteState,
+    /// Hops of the latest route.
     pub(super) last_hops: Option<u16>,
-    /// When the route expires if no packet takes it.
+    /// Time at which the route expires unless a packet uses it.
     pub(super) expires: Time,
-    /// Neighbours whose routes to the destination go through this node, so that they want to know of a break.
+    /// Neighbours whose routes to the destination use this node, and which need to know of a break.
     pub(super) precursors: BTreeSet<NodeId>,
-    /// Requests for it.
-    pub(super) discovery: Discovery,
+    /// Route discovery for the destination.
+    pub(super) discovery: RouteDiscovery,
 }
 
-/// What became of a route.
+/// State of a route.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum State {
-    /// There is none.
+enum RouteState {
+    /// No route.
     #[default]
     Down,
-    /// Packets take it.
+    /// Usable route.
     Up(Hop),
-    /// Packets wait until its end is found anew; but it is advertised.
+    /// Broken route under local repair that is still advertised; packets wait.
     Repairing(Hop),
-    /// Packets wait until its end is found anew.
+    /// Broken route under local repair; packets wait.
     Lost,
 }
 
-/// The first hop of a route, and how long the route is.
+/// Next hop and length of a route.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Hop {
     pub(super) next: NodeId,
@@ -46,68 +46,68 @@ pub(super) struct Hop {
 }
 
 impl AodvRoute {
-    /// The hop that packets take.
+    /// Next hop for packets, if the route is usable.
     pub(super) fn hop(&self) -> Option<Hop> {
-        if let State::Up(hop) = self.state { Some(hop) } else { None }
+        if let RouteState::Up(hop) = self.state { Some(hop) } else { None }
     }
 
-    /// The route that the node advertises: that which packets take, and, in ns-2, one that is being repaired.
+    /// Next hop that the node advertises: that of a usable route, and in ns-2 that of a route under repair.
     pub(super) fn known(&self) -> Option<Hop> {
         match self.state {
-            State::Up(hop) | State::Repairing(hop) => Some(hop),
-            State::Down | State::Lost => None,
+            RouteState::Up(hop) | RouteState::Repairing(hop) => Some(hop),
+            RouteState::Down | RouteState::Lost => None,
         }
     }
 
-    /// Do packets of others wait for it?
+    /// Whether packets of other nodes wait for a repair.
     pub(super) fn is_repaired(&self) -> bool {
-        matches!(self.state, State::Repairing(_) | State::Lost)
+        matches!(self.state, RouteState::Repairing(_) | RouteState::Lost)
     }
 
-    /// Is a route of this sequence number and length better than what is known?
+    /// Whether a route with this sequence number and length is better than the known one.
     pub(super) fn is_beaten_by(&self, sequence: u32, hops: u16) -> bool {
         let shorter = self.known().is_none_or(|known| hops < known.hops);
         sequence > self.sequence || sequence == self.sequence && shorter
     }
 
-    /// There is a route, which expires then.
+    /// Sets a usable route that expires at this time.
     pub(super) fn set(&mut self, sequence: u32, hop: Hop, expires: Time) {
         self.sequence = sequence;
-        self.state = State::Up(hop);
+        self.state = RouteState::Up(hop);
         self.expires = expires;
     }
 
-    /// A packet takes it.
+    /// Extends the lifetime of a route that a packet uses.
     pub(super) fn refresh(&mut self, now: Time, lifetime: Span) {
         self.expires = now + lifetime;
     }
 
-    /// Its end is to be found anew while the route is still advertised.
+    /// Starts a local repair of a route that stays advertised.
     pub(super) fn repair(&mut self) {
         if let Some(hop) = self.known() {
-            self.state = State::Repairing(hop);
+            self.state = RouteState::Repairing(hop);
             self.expires = Time::ZERO;
         }
     }
 
-    /// It broke, and is to be discovered anew.
+    /// Starts a local repair of a broken route.
     pub(super) fn repair_broken(&mut self) {
         self.take_down();
-        self.state = State::Lost;
+        self.state = RouteState::Lost;
     }
 
-    /// It broke, with this sequence number.
+    /// Breaks the route, with this sequence number.
     pub(super) fn invalidate(&mut self, sequence: u32) {
         self.sequence = sequence;
         self.take_down();
     }
 
-    /// There is none any more.
+    /// Removes the route.
     pub(super) fn take_down(&mut self) {
         if let Some(hop) = self.known() {
             self.last_hops = Some(hop.hops);
         }
-        self.state = State::Down;
+        self.state = RouteState::Down;
         self.expires = Time::ZERO;
     }
 }

@@ -1,27 +1,28 @@
 //! Messages of AODV (RFC 3561, section 5), and their bytes.
 //!
-//! Two things of a message are not among its bytes on the air. How many hops it may still go is the TTL of
-//! the IP header. When a discovery began follows the last byte, as in ns-2, whose nodes learn from it how
-//! long discoveries take.
+//! Two fields are not among the bytes on the air. The number of hops left is the TTL of the IP header. The
+//! start of the discovery follows the last byte, as in ns-2, whose nodes measure the duration of discoveries
+//! by it.
 
 use crate::config::AodvConfig;
-use crate::routing::message::{IpFields, Message, WireFormat};
+use crate::datagram::{Datagram, IpFields};
+use crate::routing::wire_format::WireFormat;
 use multihop_core::{Carrier, Header, NodeId, Span, Time, header};
 
-/// UDP, by the port of section 3.
+/// UDP with the port of section 3.
 pub(crate) const CARRIER: Carrier = Carrier::Udp(654);
 
-/// Types (section 5).
+/// Message types (section 5).
 const REQUEST: u8 = 1;
 const REPLY: u8 = 2;
 const ERROR: u8 = 3;
 
 const MILLISECOND: Span = Span::from_ms(1);
 
-/// The longest lifetime of a route that a reply can state.
+/// Longest lifetime of a route that a reply can state.
 pub(super) const LONGEST_LIFETIME: Span = Span::from_ms(u32::MAX as u64);
 
-/// What dissectors and the reference know of AODV.
+/// Wire format of AODV, for dissectors and the reference.
 pub(crate) const FORMAT: WireFormat = WireFormat {
     carrier: CARRIER,
     layouts: &[Rreq::LAYOUT, Rrep::LAYOUT, Rerr::LAYOUT, Destination::LAYOUT],
@@ -33,21 +34,21 @@ header! {
     struct Rreq: "aodv_rreq" = 24 of 32 {
         /// Type: 1
         kind: u8 [0..1] "",
-        /// Any sequence number of the destination will do (U)
+        /// Whether any sequence number of the destination is acceptable (U)
         unknown: bool [1..2, bit 3] "",
         /// Hops from the originator to the sender of this message
         hop_count: u8 [3..4] "",
         /// Number of the request among those of its originator
         id: u32 [4..8] "",
-        /// Node that is looked for
+        /// Destination that the request asks for
         destination: NodeId [8..12] "",
-        /// Routes with a smaller sequence number are no reply
+        /// Smallest sequence number of an acceptable route
         destination_sequence: u32 [12..16] "",
-        /// Node that looks for it
+        /// Node that asks for a route
         originator: NodeId [16..20] "",
         /// Sequence number of the originator
         originator_sequence: u32 [20..24] "",
-        /// When the originator sent the request
+        /// Time at which the originator sent the request
         asked: u64 [24..32] "ns",
     }
 }
@@ -59,15 +60,15 @@ header! {
         kind: u8 [0..1] "",
         /// Hops from the sender of this message to the destination
         hop_count: u8 [3..4] "",
-        /// Node that the route leads to; of a hello, its sender
+        /// Destination of the route; in a hello, its sender
         destination: NodeId [4..8] "",
         /// Sequence number of the route
         destination_sequence: u32 [8..12] "",
-        /// Node that looks for it; of a hello, its sender
+        /// Node that asked for the route; in a hello, its sender
         originator: NodeId [12..16] "",
-        /// How long the route lives if no packet takes it
+        /// Lifetime of the route unless a packet uses it
         lifetime: u32 [16..20] "ms",
-        /// When the originator sent the request
+        /// Time at which the originator sent the request
         asked: u64 [20..28] "ns",
     }
 }
@@ -77,7 +78,7 @@ header! {
     struct Rerr: "aodv_rerr" = 4 of 4 {
         /// Type: 3
         kind: u8 [0..1] "",
-        /// Destinations that follow; 255 for more
+        /// Number of destinations that follow; 255 for more
         count: u8 [3..4] "",
     }
 }
@@ -85,87 +86,86 @@ header! {
 header! {
     /// Unreachable destination in a route error of AODV
     struct Destination: "aodv_rerr_destination" = 8 of 8 {
-        /// Node that cannot be reached
+        /// Unreachable destination
         node: NodeId [0..4] "",
         /// Sequence number of the route that broke
         sequence: u32 [4..8] "",
     }
 }
 
-/// A message of AODV.
+/// Message of AODV.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum AodvMessage {
-    /// A RREQ (5.1): which node knows a route to the target?
-    Request(Request),
-    /// The sender knows one.
-    Reply(Reply),
-    /// The sender has no route to these any more.
+    /// Route request (RREQ, 5.1).
+    Request(AodvRequest),
+    /// Route reply (RREP, 5.2).
+    Reply(AodvReply),
+    /// Route error (RERR, 5.3): destinations that the sender cannot reach any more.
     Error(Vec<Unreachable>),
-    /// The sender is a neighbour.
+    /// Hello of a neighbour (6.9).
     Hello(Hello),
 }
 
-/// A route request (RFC 3561, 5.1), which floods a part of the network.
+/// Route request (RFC 3561, 5.1), which floods a part of the network.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Request {
-    /// Its originator.
+pub(super) struct AodvRequest {
+    /// Originator of the request.
     pub(super) source: NodeId,
-    /// Sequence number of that.
+    /// Sequence number of the originator.
     pub(super) source_sequence: u32,
-    /// Number of the request among those of its source.
+    /// Number of the request among those of its originator.
     pub(super) number: u32,
-    /// The node that is looked for.
+    /// Destination that the request asks for.
     pub(super) target: NodeId,
-    /// Routes with a smaller sequence number are no reply.
+    /// Smallest sequence number of an acceptable route.
     pub(super) target_sequence: u32,
-    /// Hops from its source to the receiver: one more than its hop count.
+    /// Hops from the originator to the receiver: one more than the hop count field.
     pub(super) hops: u16,
-    /// Hops that it may still go, that to the receiver included: the TTL.
+    /// Hops that the request may still travel, including the hop to the receiver: the TTL.
     pub(super) reach: u16,
-    /// When it was asked.
+    /// Time at which the originator sent the request.
     pub(super) asked: Time,
 }
 
-/// A route reply (5.2), which goes back to the originator of the RREQ.
+/// Route reply (5.2), which returns to the originator of the RREQ.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Reply {
-    /// The originator of the request.
+pub(super) struct AodvReply {
+    /// Originator of the request.
     pub(super) to: NodeId,
-    /// The node that is found.
+    /// Destination of the route.
     pub(super) target: NodeId,
     /// Sequence number of the route.
     pub(super) sequence: u32,
-    /// Hops from the receiver to the target: one more than its hop count.
+    /// Hops from the receiver to the destination: one more than the hop count field.
     pub(super) hops: u16,
-    /// How long the route lives if no packet takes it; whole milliseconds, and no more than
-    /// `LONGEST_LIFETIME`.
+    /// Lifetime of the route unless a packet uses it: whole milliseconds, at most `LONGEST_LIFETIME`.
     pub(super) lifetime: Span,
-    /// As in a request.
+    /// Hops that the reply may still travel: the TTL.
     pub(super) reach: u16,
-    /// When the request was asked.
+    /// Time at which the originator sent the request.
     pub(super) asked: Time,
 }
 
-/// A destination that a route error names (5.3).
+/// Unreachable destination in a route error (5.3).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Unreachable {
     pub(super) destination: NodeId,
-    /// Routes with a greater sequence number are not meant.
+    /// Largest sequence number of the routes concerned.
     pub(super) sequence: u32,
 }
 
-/// A hello (6.9): a reply about its sender, to its sender.
+/// Hello message (6.9): a reply about its sender, to its sender.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Hello {
     pub(super) sender: NodeId,
     /// Sequence number of the sender.
     pub(super) sequence: u32,
-    /// The neighbour is lost after this time without another.
+    /// Time without another hello after which the neighbour is lost.
     pub(super) lifetime: Span,
 }
 
 impl AodvMessage {
-    /// Bytes above the MAC, IP header included.
+    /// Length in bytes above the MAC, IP header included.
     pub(super) fn size(&self, sizes: &AodvConfig) -> u32 {
         match self {
             AodvMessage::Request(_) => sizes.rreq_size,
@@ -176,8 +176,8 @@ impl AodvMessage {
         }
     }
 
-    /// The message as this node sends it to a neighbour, or to all.
-    pub(super) fn emit(&self, from: NodeId, to: NodeId) -> Message {
+    /// Encodes the message as node `from` sends it to a neighbour or to all.
+    pub(super) fn emit(&self, from: NodeId, to: NodeId) -> Datagram {
         let ip = |ttl| IpFields { source: from, destination: to, ttl };
         match self {
             AodvMessage::Request(request) => row(ip(byte(request.reach.into())), &request.row()),
@@ -191,22 +191,22 @@ impl AodvMessage {
                     Destination { node: entry.destination, sequence: entry.sequence }.emit(place);
                 }
                 let air = bytes.len();
-                Message::new(CARRIER, ip(1), bytes, air)
+                Datagram::new(CARRIER, ip(1), bytes, air)
             }
         }
     }
 
-    /// The message that these bytes are, if they are one. A reply about its originator is a hello: no node
+    /// Decodes a message; none if it is malformed. A reply about its originator is a hello, because no node
     /// asks for itself.
-    pub(super) fn parse(message: &Message) -> Option<AodvMessage> {
+    pub(super) fn parse(message: &Datagram) -> Option<AodvMessage> {
         let (bytes, reach) = (message.bytes(), u16::from(message.ip.ttl));
         match *bytes.first()? {
-            REQUEST => Rreq::parse(bytes).map(|row| AodvMessage::Request(Request::of(&row, reach))),
+            REQUEST => Rreq::parse(bytes).map(|row| AodvMessage::Request(AodvRequest::of(&row, reach))),
             REPLY => Rrep::parse(bytes).map(|row| {
                 if row.originator == row.destination {
                     return AodvMessage::Hello(Hello::of(&row));
                 }
-                AodvMessage::Reply(Reply::of(&row, reach))
+                AodvMessage::Reply(AodvReply::of(&row, reach))
             }),
             ERROR => unreachables(bytes).map(AodvMessage::Error),
             _ => None,
@@ -214,7 +214,7 @@ impl AodvMessage {
     }
 }
 
-/// The destinations of a route error.
+/// Destinations of a route error.
 fn unreachables(bytes: &[u8]) -> Option<Vec<Unreachable>> {
     let (head, places) = bytes.split_at_checked(Rerr::LEN)?;
     let places = places.chunks_exact(Destination::LEN);
@@ -225,14 +225,14 @@ fn unreachables(bytes: &[u8]) -> Option<Vec<Unreachable>> {
     places.map(|place| Destination::parse(place).map(entry)).collect()
 }
 
-/// A message that is one row of fields.
-fn row<H: Header>(ip: IpFields, header: &H) -> Message {
+/// Message that consists of one header.
+fn row<H: Header>(ip: IpFields, header: &H) -> Datagram {
     let mut bytes = [0; Rreq::LEN];
     header.emit(&mut bytes[..H::LEN]);
-    Message::new(CARRIER, ip, &bytes[..H::LEN], H::LAYOUT.air)
+    Datagram::new(CARRIER, ip, &bytes[..H::LEN], H::LAYOUT.air)
 }
 
-/// A number in a byte, which holds no more than 255.
+/// Number in a byte, capped at 255.
 fn byte(number: usize) -> u8 {
     u8::try_from(number).unwrap_or(u8::MAX)
 }
@@ -241,7 +241,7 @@ fn milliseconds(lifetime: Span) -> u32 {
     u32::try_from(lifetime.whole(MILLISECOND)).unwrap_or(u32::MAX)
 }
 
-impl Request {
+impl AodvRequest {
     fn row(&self) -> Rreq {
         Rreq {
             kind: REQUEST,
@@ -256,8 +256,8 @@ impl Request {
         }
     }
 
-    fn of(row: &Rreq, reach: u16) -> Request {
-        Request {
+    fn of(row: &Rreq, reach: u16) -> AodvRequest {
+        AodvRequest {
             source: row.originator,
             source_sequence: row.originator_sequence,
             number: row.id,
@@ -270,7 +270,7 @@ impl Request {
     }
 }
 
-impl Reply {
+impl AodvReply {
     fn row(&self) -> Rrep {
         Rrep {
             kind: REPLY,
@@ -283,8 +283,8 @@ impl Reply {
         }
     }
 
-    fn of(row: &Rrep, reach: u16) -> Reply {
-        Reply {
+    fn of(row: &Rrep, reach: u16) -> AodvReply {
+        AodvReply {
             to: row.originator,
             target: row.destination,
             sequence: row.destination_sequence,

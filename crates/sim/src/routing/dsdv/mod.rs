@@ -1,15 +1,18 @@
-//! Destination-sequenced distance vectors (Perkins and Bhagwat, SIGCOMM 1994) as ns-2.35 has them
+//! Destination-sequenced distance vector routing (Perkins and Bhagwat, SIGCOMM 1994) as in ns-2.35
 //! (dsdv/dsdv.cc).
 //!
-//! Every node numbers its own updates evenly; a node that finds a route broken makes its number odd and its
-//! metric infinite. A greater number is believed whatever its metric, an equal one if its metric is smaller.
+//! Every node numbers its own updates evenly. A node that finds a route broken makes its number odd and its
+//! metric infinite. A greater number is accepted with any metric, an equal one with a smaller metric.
 //!
-//! Three things of ns-2 that one would not guess from the paper: only a new destination, a shorter route of
-//! the same number, a lost neighbour, or a neighbour that believes in an old break triggers an update, while
-//! a new number never does, even if it brings another metric; a triggered update repeats each changed metric
-//! until the next full update; and a neighbour is lost by its silence alone unless `use_mac` is set. One
-//! thing is not ns-2's: packets that wait for a route leave when the *table* has one. ns-2 lets them go when
-//! an update mentions one, and never stops trying if that update was not believed.
+//! ns-2 differs from the paper in three ways:
+//!
+//! * A triggered update follows from a new destination, a shorter route of the same number, a lost neighbour,
+//!   or a neighbour that believes in an old break. A new number never triggers one, even with another metric.
+//! * A triggered update repeats each changed metric until the next full update.
+//! * Only silence breaks the link to a neighbour unless `use_mac` is set.
+//!
+//! One thing differs from ns-2: packets that wait for a route leave when the *table* has one. In ns-2 they
+//! leave when an update mentions one, and wait forever if that update was not accepted.
 
 mod route;
 mod table;
@@ -20,39 +23,40 @@ mod tests;
 
 pub(super) use wire::FORMAT;
 
-use super::{Action, GivenUp, Message, RoutedPacket, RoutingAgent, uniform};
+use super::{Action, GivenUp, RoutedPacket, RoutingAgent, uniform};
 use crate::config::DsdvConfig;
+use crate::datagram::Datagram;
 use crate::slab::Handle;
 use multihop_core::{DropCause, NodeId, Rng, Span, Time};
 use route::{DsdvRoute, UNREACHABLE};
 use std::collections::{BTreeMap, VecDeque};
-use table::Table;
+use table::DsdvTable;
 use wire::Advert;
 
-/// DSDV at a node.
+/// DSDV agent of a node.
 pub(super) struct Dsdv {
     id: NodeId,
     parameters: DsdvConfig,
     rng: Rng,
-    table: Table,
-    /// Its own sequence number.
+    table: DsdvTable,
+    /// Sequence number of the node.
     sequence: u32,
     next_full: Time,
-    /// No triggered update before this.
+    /// Earliest time of a triggered update.
     triggered_from: Time,
-    /// Updates that are held back by the broadcast jitter.
+    /// Updates that wait for the broadcast jitter.
     outgoing: Vec<(Time, Action)>,
-    /// Packets that wait for a route.
+    /// Packets that wait for a route, by destination.
     waiting: BTreeMap<NodeId, VecDeque<Handle>>,
     actions: VecDeque<Action>,
 }
 
 impl Dsdv {
-    /// DSDV at node `id`, from time 0 on.
+    /// Creates the agent of node `id`, from time 0 on.
     pub(super) fn new(id: NodeId, parameters: DsdvConfig, mut rng: Rng) -> Dsdv {
         let next_full = Time::ZERO + uniform(&mut rng, parameters.start_jitter);
-        let mut table = Table::default();
-        table.insert(id, DsdvRoute::own(id, 0, Time::ZERO));
+        let mut table = DsdvTable::default();
+        table.insert(id, DsdvRoute::of_self(id, 0, Time::ZERO));
         Dsdv {
             id,
             rng,
@@ -69,14 +73,14 @@ impl Dsdv {
 
     // ---- sending ----
 
-    /// Puts an update on its way: all that may be advertised, if `full` or if much of it changed, and
-    /// otherwise what changed.
+    /// Schedules an update: of the whole table, if `full` or if much of it changed, and otherwise of the
+    /// changes.
     fn advertise(&mut self, now: Time, mut full: bool) {
         let changed = self.table.iter().filter(|(_, entry)| entry.is_news(now)).count();
         full |= changed * 3 > self.table.len() && changed > 3;
         if full {
             self.sequence += 2;
-            self.table.insert(self.id, DsdvRoute::own(self.id, self.sequence, now));
+            self.table.insert(self.id, DsdvRoute::of_self(self.id, self.sequence, now));
             self.schedule_full(now);
         } else if changed == 0 {
             return;
@@ -86,7 +90,7 @@ impl Dsdv {
         for (destination, entry) in self.table.iter_mut() {
             if entry.advertise_from <= now && (full || entry.is_news(now)) {
                 let advert = Advert { destination, metric: entry.metric, sequence: entry.sequence };
-                // The sender comes first, so that a node that does not know it learns of it before its routes.
+                // The sender is first, so that a node that does not know it learns of it before its routes.
                 let at = if destination == self.id { 0 } else { adverts.len() };
                 adverts.insert(at, advert);
                 entry.advertised(full);
@@ -99,14 +103,14 @@ impl Dsdv {
         }
     }
 
-    /// The next full update comes after 3/4 to 4/4 of the period.
+    /// Schedules the next full update after 3/4 to 4/4 of the period.
     fn schedule_full(&mut self, now: Time) {
         let share = 0.75 + 0.25 * self.rng.unit();
         self.next_full = now + Span::from_seconds(self.parameters.update_period.seconds() * share);
     }
 
-    /// A triggered update is due. If it comes too early, it is put off, and others that would come earlier
-    /// still with it.
+    /// Sends a triggered update about a destination. If it is too early, it is postponed together with others
+    /// that would be earlier still.
     fn trigger(&mut self, now: Time, destination: NodeId) {
         let entry = self.table.get_mut(destination).expect("entries are never removed");
         entry.trigger = None;
@@ -142,7 +146,7 @@ impl Dsdv {
             } else if sequence > known.sequence {
                 known.refresh(&heard, from, weight, now);
             } else if metric == UNREACHABLE && known.metric != UNREACHABLE {
-                known.assert_again(now); // the neighbour believes in a break that is over
+                known.assert_again(now); // the neighbour believes in an old break
             }
         });
         if !is_known {
@@ -155,18 +159,18 @@ impl Dsdv {
         }
     }
 
-    /// The neighbour is alive. One that is not in the table has an entry made that is never advertised, just
-    /// for its timeout.
+    /// Records that a neighbour is alive. A neighbour without an entry gets one for its timeout that is never
+    /// advertised.
     fn keep_alive(&mut self, now: Time, neighbour: NodeId) {
         let periods = u64::from(self.parameters.missed_updates);
-        // A hundred years, a million times over, are more than the clock has; no run sees the end of either.
+        // The product may exceed the clock; no run lasts that long.
         let silence = self.parameters.update_period.ns().saturating_mul(periods).min(Time::NEVER.ns());
         let settling = self.parameters.settling_time;
         self.table.ensure(neighbour, || DsdvRoute::silent(neighbour, 1, settling, now));
         self.table.change(neighbour, |entry| entry.lost_at = Some(now + Span::from_ns(silence)));
     }
 
-    /// Routes through this neighbour are broken.
+    /// Breaks the routes through this neighbour.
     fn lose(&mut self, now: Time, neighbour: NodeId) {
         if let Some(entry) = self.table.get_mut(neighbour) {
             entry.lost_at = None;
@@ -176,7 +180,7 @@ impl Dsdv {
         }
     }
 
-    /// Packets leave for destinations that have a route by now.
+    /// Sends the packets whose destinations have a route now.
     fn release(&mut self) {
         let routed: Vec<NodeId> =
             self.waiting.keys().copied().filter(|to| self.next_hop(*to).is_some()).collect();
@@ -193,7 +197,7 @@ impl RoutingAgent for Dsdv {
         (entry.metric != UNREACHABLE).then_some(entry.next_hop)
     }
 
-    /// The last few packets wait.
+    /// Holds the packet; per destination only the last few are held.
     fn on_no_route(&mut self, now: Time, RoutedPacket { handle, destination, .. }: RoutedPacket) {
         let settling = self.parameters.settling_time;
         self.table.ensure(destination, || DsdvRoute::silent(destination, UNREACHABLE, settling, now));
@@ -205,7 +209,7 @@ impl RoutingAgent for Dsdv {
         }
     }
 
-    /// `use_mac` alone decides; what the next hop has breaks nothing.
+    /// Breaks the link if `use_mac` is set and the next hop does not have the packet.
     fn on_link_failure(&mut self, now: Time, next_hop: NodeId, _: bool, what: GivenUp) -> bool {
         let GivenUp::Packet(RoutedPacket { handle, .. }) = what else { return false };
         if self.parameters.use_mac {
@@ -217,7 +221,7 @@ impl RoutingAgent for Dsdv {
         false
     }
 
-    fn on_message(&mut self, now: Time, from: NodeId, message: &Message) {
+    fn on_message(&mut self, now: Time, from: NodeId, message: &Datagram) {
         let Some(adverts) = wire::parse(message) else {
             debug_assert!(false, "no update of DSDV: {message:?}");
             return;
@@ -226,13 +230,13 @@ impl RoutingAgent for Dsdv {
             self.learn(now, from, advert);
         }
         self.keep_alive(now, from);
-        self.table.look();
+        self.table.find_earliest();
         self.release();
     }
 
     fn on_timer(&mut self, now: Time) {
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
-        let chosen = |table: &Table, is_due: &dyn Fn(&DsdvRoute) -> bool| -> Vec<NodeId> {
+        let chosen = |table: &DsdvTable, is_due: &dyn Fn(&DsdvRoute) -> bool| -> Vec<NodeId> {
             table.iter().filter(|(_, entry)| is_due(entry)).map(|(destination, _)| destination).collect()
         };
         for neighbour in chosen(&self.table, &|entry| due(entry.lost_at)) {
@@ -242,12 +246,12 @@ impl RoutingAgent for Dsdv {
             self.advertise(now, true);
         }
         for destination in chosen(&self.table, &|entry| due(entry.trigger)) {
-            // One before it may have taken it along.
+            // An earlier update may have included it.
             if due(self.table[destination].trigger) {
                 self.trigger(now, destination);
             }
         }
-        self.table.look();
+        self.table.find_earliest();
     }
 
     fn poll(&mut self, now: Time) -> Option<Action> {

@@ -1,37 +1,37 @@
-//! An entry of a node's routing table.
+//! Entry of the routing table of DSDV.
 
 use super::wire::Advert;
 use multihop_core::{NodeId, Span, Time};
 
-/// The metric of a destination that cannot be reached (ns-2's `BIG`).
+/// Metric of an unreachable destination (ns-2's `BIG`).
 pub(super) const UNREACHABLE: u32 = 250;
 
-/// What a node knows of a destination.
+/// Entry of the routing table for one destination.
 #[derive(Clone, Debug)]
 pub(super) struct DsdvRoute {
     pub(super) next_hop: NodeId,
-    /// Hops, or `UNREACHABLE`.
+    /// Number of hops, or `UNREACHABLE`.
     pub(super) metric: u32,
     pub(super) sequence: u32,
-    /// It is not advertised before: a better route may follow.
+    /// Earliest time of an advertisement, because a better route may follow.
     pub(super) advertise_from: Time,
-    /// What was not advertised yet; a new metric counts as such until the next full update.
+    /// Changes not advertised yet: of the sequence number, and of the metric since the last full update.
     pub(super) new_sequence: bool,
     pub(super) new_metric: bool,
     advertised_metric: u32,
-    /// When the route last changed, and when its sequence number was first heard.
+    /// Time of the last change of the route, and time at which its sequence number was first heard.
     changed_at: Time,
     new_sequence_at: Time,
-    /// Weighted settling time: how long after a new number the best route usually comes.
+    /// Weighted settling time: usual delay from a new sequence number to the best route with it.
     pub(super) settling: Span,
-    /// A triggered update is due then.
+    /// Time of the next triggered update about the destination.
     pub(super) trigger: Option<Time>,
-    /// For a neighbour: it is lost then, unless it is heard before.
+    /// Time at which the neighbour is lost if it stays silent; none for other nodes.
     pub(super) lost_at: Option<Time>,
 }
 
 impl DsdvRoute {
-    /// A route that was just heard of.
+    /// Creates the entry of a route that was just heard.
     pub(super) fn new(heard: &Advert, from: NodeId, settling: Span, now: Time) -> DsdvRoute {
         let reachable = heard.metric != UNREACHABLE;
         DsdvRoute {
@@ -50,37 +50,37 @@ impl DsdvRoute {
         }
     }
 
-    /// The node itself.
-    pub(super) fn own(id: NodeId, sequence: u32, now: Time) -> DsdvRoute {
+    /// Creates the entry of the node itself.
+    pub(super) fn of_self(id: NodeId, sequence: u32, now: Time) -> DsdvRoute {
         let advert = Advert { destination: id, metric: 0, sequence };
         DsdvRoute { new_sequence: true, ..DsdvRoute::new(&advert, id, Span::ZERO, now) }
     }
 
-    /// A destination that nothing was heard of yet: never advertised.
+    /// Creates the entry of a destination that was never heard of; it is never advertised.
     pub(super) fn silent(destination: NodeId, metric: u32, settling: Span, now: Time) -> DsdvRoute {
         let advert = Advert { destination, metric, sequence: 0 };
         DsdvRoute { advertise_from: Time::NEVER, ..DsdvRoute::new(&advert, destination, settling, now) }
     }
 
-    /// When it has something to do: a triggered update is due, or the neighbour is lost.
+    /// Time of the entry's next event: a triggered update, or the loss of the neighbour.
     pub(super) fn earliest(&self) -> Time {
         let trigger = self.trigger.unwrap_or(Time::NEVER);
         trigger.min(self.lost_at.unwrap_or(Time::NEVER))
     }
 
-    /// Is there something in it to advertise?
+    /// Whether the entry has changes to advertise.
     pub(super) fn is_news(&self, now: Time) -> bool {
         (self.new_sequence || self.new_metric) && self.advertise_from <= now
     }
 
-    /// It is in an update.
+    /// Records that an update included the entry.
     pub(super) fn advertised(&mut self, full: bool) {
         self.advertised_metric = self.metric;
         self.new_sequence = false;
         self.new_metric &= !full;
     }
 
-    /// A shorter route of the same number.
+    /// Accepts a shorter route with the same sequence number.
     pub(super) fn shorten(&mut self, heard: &Advert, from: NodeId, now: Time) {
         self.replace(heard, from, now);
         if self.new_metric {
@@ -88,7 +88,7 @@ impl DsdvRoute {
         }
     }
 
-    /// A new number, which is believed. `weight` is that of the past in the settling time.
+    /// Accepts a new sequence number. `weight` is the weight of the past in the settling time.
     pub(super) fn refresh(&mut self, heard: &Advert, from: NodeId, weight: f64, now: Time) {
         let latest = self.changed_at.since(self.new_sequence_at).seconds();
         let settling = weight * self.settling.seconds() + (1.0 - weight) * latest;
@@ -108,15 +108,15 @@ impl DsdvRoute {
         self.changed_at = now;
     }
 
-    /// The route is to be advertised again at once.
+    /// Schedules the entry for immediate advertisement.
     pub(super) fn assert_again(&mut self, now: Time) {
         self.advertise_from = now;
         self.new_metric = true;
         self.trigger = Some(now);
     }
 
-    /// The link to the next hop is broken. `changed_at` stays, so that the break is not taken for the best
-    /// route of its number.
+    /// Breaks the route to the next hop. `changed_at` stays, so that the break does not count as the best
+    /// route of its sequence number.
     pub(super) fn break_off(&mut self, now: Time) {
         if self.metric == UNREACHABLE {
             return;

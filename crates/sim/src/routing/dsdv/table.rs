@@ -1,29 +1,29 @@
-//! A node's routing table.
+//! Routing table of DSDV.
 
 use super::route::DsdvRoute;
 use multihop_core::{NodeId, Time};
 use std::ops::Index;
 
-/// Entries by destination, whose ids are dense: large networks look up and go through whole tables for each
-/// update that they hear.
+/// Entries by destination, in a vector, because ids are dense and every received update looks up the whole
+/// table.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct DsdvTable {
     entries: Vec<Option<DsdvRoute>>,
     len: usize,
-    /// When the first of the entries has something to do, as far as it is known; no entry is earlier.
+    /// Lower bound of the times of all entries' next events.
     earliest: Time,
-    /// An entry that was the first has become later, or may have.
+    /// Whether the entry with that time may have become later.
     is_stale: bool,
 }
 
-impl Default for Table {
-    fn default() -> Table {
-        Table { entries: Vec::new(), len: 0, earliest: Time::NEVER, is_stale: false }
+impl Default for DsdvTable {
+    fn default() -> DsdvTable {
+        DsdvTable { entries: Vec::new(), len: 0, earliest: Time::NEVER, is_stale: false }
     }
 }
 
-impl Table {
-    /// How many entries there are.
+impl DsdvTable {
+    /// Number of entries.
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -37,7 +37,7 @@ impl Table {
         self.entries.get_mut(destination.index())?.as_mut()
     }
 
-    /// Changes an entry, if there is one; whether there was one.
+    /// Changes an entry, if there is one; returns whether there was one.
     pub(super) fn change(&mut self, destination: NodeId, how: impl FnOnce(&mut DsdvRoute)) -> bool {
         let entry = self.entries.get_mut(destination.index()).and_then(Option::as_mut);
         let Some(entry) = entry else { return false };
@@ -56,20 +56,20 @@ impl Table {
         self.note(before.map_or(Time::NEVER, |entry| entry.earliest()), after);
     }
 
-    /// What an entry has to do has moved.
+    /// Records that the next event of an entry moved.
     fn note(&mut self, before: Time, after: Time) {
         self.is_stale |= before == self.earliest && after > before;
         self.earliest = self.earliest.min(after);
     }
 
-    /// When the first of the entries has something to do, if ever. Going through all of them costs more than
+    /// Time of the first event of all entries, or an earlier time. Searching all entries would cost more than
     /// most updates.
     pub(super) fn earliest(&self) -> Time {
         if self.is_stale { self.first() } else { self.earliest }
     }
 
-    /// Looks for that, if it is not known, so that it is known as long as that entry stays as it is.
-    pub(super) fn look(&mut self) {
+    /// Searches the first event, if it is stale.
+    pub(super) fn find_earliest(&mut self) {
         if std::mem::take(&mut self.is_stale) {
             self.earliest = self.first();
         }
@@ -91,7 +91,7 @@ impl Table {
         (0..).map(NodeId).zip(&self.entries).filter_map(|(id, entry)| Some((id, entry.as_ref()?)))
     }
 
-    /// The same, to change them.
+    /// Destinations and entries, to be changed.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (NodeId, &mut DsdvRoute)> {
         self.is_stale = true;
         (0..).map(NodeId).zip(&mut self.entries).filter_map(|(id, entry)| Some((id, entry.as_mut()?)))
@@ -106,7 +106,7 @@ impl Table {
     }
 }
 
-impl Index<NodeId> for Table {
+impl Index<NodeId> for DsdvTable {
     type Output = DsdvRoute;
 
     fn index(&self, destination: NodeId) -> &DsdvRoute {

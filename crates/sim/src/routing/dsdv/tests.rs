@@ -1,7 +1,7 @@
 //! Scripted timelines of one node, and convergence of a few, without the engine.
 
 use super::*;
-use crate::routing::message::{IpFields, Message};
+use crate::datagram::{Datagram, IpFields};
 use crate::routing::testing::{at, cut, handles};
 use crate::slab::Handle;
 use multihop_core::Carrier;
@@ -33,7 +33,7 @@ fn started(parameters: DsdvConfig) -> Dsdv {
     dsdv
 }
 
-/// What an update says.
+/// Entries of an update.
 #[derive(Clone, Debug, PartialEq)]
 struct Update(Vec<Advert>);
 
@@ -118,7 +118,8 @@ fn a_new_destination_is_advertised_after_twice_the_settling_time() {
     let sent = run(&mut dsdv, at(60.0));
     let reported = Update(vec![advert(B, 1, 4), advert(FAR, 3, 8)]);
     let size = 12 * 2 + 20;
-    // The second is that of the other destination, put off: changed metrics are advertised until the next full update.
+    // The second update is about the other destination, and was postponed: changed metrics are advertised
+    // until the next full update.
     assert_eq!(sent, [(at(22.0), reported.clone(), size), (at(23.0), reported, size)]);
 }
 
@@ -389,7 +390,7 @@ proptest! {
     #[test]
     fn any_bytes_are_an_update_or_none(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
         let length = bytes.len();
-        let message = Message::new(Carrier::Ip(114), IpFields { source: B, destination: C, ttl: 1 }, bytes, 0);
+        let message = Datagram::new(Carrier::Ip(114), IpFields { source: B, destination: C, ttl: 1 }, bytes, 0);
         let count = wire::parse(&message).map(Iterator::count);
         prop_assert_eq!(count, length.is_multiple_of(12).then_some(length / 12));
     }

@@ -1,28 +1,29 @@
-//! Routes that a node knows: paths, as ns-2's `MobiCache` keeps them.
+//! Route cache of DSR: paths, as in ns-2's `MobiCache`.
 //!
-//! Those for its own packets and those that it heard of are kept apart, so that the many of the second kind
-//! push none of the first out. Paths never grow old; a broken link cuts them off.
+//! Paths for the node's own packets and overheard paths are separate, so that overheard ones do not evict the
+//! others. Paths do not expire; a broken link truncates them.
 
 use super::wire::BrokenLink;
 use multihop_core::NodeId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The routes that a node knows.
+/// Route cache of a node.
 pub(super) struct RouteCache {
     id: NodeId,
-    /// Longest path that is kept, in nodes.
+    /// Largest number of nodes in a cached path.
     longest: usize,
     own: Paths,
     heard: Paths,
-    /// Answers that were given since something changed.
+    /// Results of searches since the last change.
     answers: BTreeMap<NodeId, Option<Arc<[NodeId]>>>,
-    /// A path that is being put together.
+    /// Buffer in which a path is built.
     draft: Vec<NodeId>,
 }
 
 impl RouteCache {
-    /// Nothing yet, at node `id`; paths of at most `longest` nodes, `own` of its own and `heard` others.
+    /// Creates the empty cache of node `id`, for paths of at most `longest` nodes: `own` of the node's own,
+    /// and `heard` overheard ones.
     pub(super) fn new(id: NodeId, longest: usize, own: usize, heard: usize) -> RouteCache {
         RouteCache {
             id,
@@ -34,12 +35,12 @@ impl RouteCache {
         }
     }
 
-    /// The shortest route to a destination, from this node on.
+    /// Shortest route from this node to a destination.
     pub(super) fn find(&self, destination: NodeId) -> Option<&[NodeId]> {
         self.shortest(destination).map(|found| self.route(found))
     }
 
-    /// The same for a packet that is to take it: the route becomes one of the node's own.
+    /// Shortest route for a packet; the route becomes one of the node's own.
     pub(super) fn take(&mut self, destination: NodeId) -> Option<Arc<[NodeId]>> {
         if let Some(answer) = self.answers.get(&destination) {
             return answer.clone();
@@ -54,7 +55,7 @@ impl RouteCache {
         answer
     }
 
-    /// Adds a route, which begins here, for the node's own packets.
+    /// Adds a route from this node for its own packets.
     pub(super) fn add(&mut self, route: &[NodeId]) {
         debug_assert_eq!(route.first(), Some(&self.id));
         let route = &route[..route.len().min(self.longest)];
@@ -63,8 +64,8 @@ impl RouteCache {
         }
     }
 
-    /// A packet or a message follows this route. If the node is on it, it knows a route to the nodes after
-    /// it.
+    /// Learns from the route of a packet or message: if it contains the node, the node knows a route to the
+    /// nodes behind it.
     pub(super) fn learn(&mut self, route: &[NodeId]) {
         if let Some(at) = route.iter().position(|node| *node == self.id) {
             let rest = &route[at..route.len().min(at + self.longest)];
@@ -74,8 +75,8 @@ impl RouteCache {
         }
     }
 
-    /// A neighbour on it uses this route; the node, which is not on it, could reach the nodes after it
-    /// through that.
+    /// Learns from a route that does not contain the node but a neighbour: the nodes behind the neighbour are
+    /// reachable through it.
     pub(super) fn learn_through(&mut self, neighbour: NodeId, route: &[NodeId]) {
         if let Some(at) = route.iter().position(|node| *node == neighbour) {
             let mut path = std::mem::take(&mut self.draft);
@@ -87,7 +88,7 @@ impl RouteCache {
         }
     }
 
-    /// A link broke.
+    /// Truncates paths at a broken link.
     pub(super) fn cut(&mut self, link: BrokenLink) {
         let own = self.own.cut(link);
         if self.heard.cut(link) || own {
@@ -95,7 +96,7 @@ impl RouteCache {
         }
     }
 
-    /// Where the shortest path is; one of the node's own if it is as short.
+    /// Place of the shortest path; one of the node's own if it is as short.
     fn shortest(&self, destination: NodeId) -> Option<Found> {
         let found = |is_heard, (at, nodes)| Found { is_heard, at, nodes };
         let own = self.own.shortest(destination).map(|place| found(false, place));
@@ -109,7 +110,7 @@ impl RouteCache {
     }
 }
 
-/// Where a path is, and how many of its nodes lead to the destination.
+/// Place of a path, and number of its nodes up to the destination.
 #[derive(Clone, Copy)]
 struct Found {
     is_heard: bool,
@@ -117,9 +118,9 @@ struct Found {
     nodes: usize,
 }
 
-/// So many paths at most; when all places are taken, they are given away in turn.
+/// Fixed number of paths; when full, places are reused in turn.
 struct Paths {
-    /// Free places are empty.
+    /// Paths; empty for free places.
     list: Vec<Vec<NodeId>>,
     limit: usize,
     next_victim: usize,
@@ -130,7 +131,7 @@ impl Paths {
         Paths { list: Vec::new(), limit, next_victim: 0 }
     }
 
-    /// Adds what is new in a path. Returns whether there was anything.
+    /// Adds a path unless it is known. Returns whether it was new.
     fn add(&mut self, path: &[NodeId]) -> bool {
         let mut free = None;
         for (at, known) in self.list.iter_mut().enumerate() {
@@ -160,12 +161,12 @@ impl Paths {
         true
     }
 
-    /// Cuts paths off before a broken link. Returns whether there were any.
+    /// Truncates paths at a broken link. Returns whether there were any.
     fn cut(&mut self, link: BrokenLink) -> bool {
         let mut any = false;
         for path in &mut self.list {
             if let Some(at) = path.windows(2).position(|pair| pair == [link.from, link.to]) {
-                // What is left of a path that leads nowhere is the node itself.
+                // A path that leads nowhere would contain the node alone.
                 path.truncate(if at == 0 { 0 } else { at + 1 });
                 any = true;
             }

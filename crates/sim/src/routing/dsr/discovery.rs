@@ -1,71 +1,76 @@
-//! When a node sends a Route Request: first a non-propagating one, then one that floods the network, and less
-//! and less often.
+//! Route discovery of DSR: first a non-propagating request, then floods with increasing intervals.
 
 use crate::config::DsrConfig;
 use multihop_core::{NodeId, Span, Time};
 use std::collections::BTreeMap;
 
-/// What a node asked for, and what it was asked.
+/// Requests of the node and of other nodes.
 #[derive(Default)]
 pub(super) struct Discoveries {
-    /// By what is looked for.
-    own: BTreeMap<NodeId, Discovery>,
-    /// By originator and target: the number of the latest request. Requests for several targets may overtake
+    /// Discoveries of the node, by target.
+    own: BTreeMap<NodeId, TargetDiscovery>,
+    /// Number of the latest request, by originator and target. Requests for different targets may overtake
     /// each other.
     others: BTreeMap<(NodeId, NodeId), u16>,
 }
 
 /// Requests for one destination since it was last found.
 #[derive(Default)]
-struct Discovery {
+struct TargetDiscovery {
     begun: u32,
-    /// When the last began.
+    /// Time of the last request.
     last: Option<Time>,
-    /// Since when neighbours alone were asked, if they were asked last.
+    /// Time of the last non-propagating request; none if a flood followed it.
     neighbours_since: Option<Time>,
 }
 
-/// What to do about a route that is missing.
+/// Decision about a missing route.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Turn {
-    /// Ask nodes that are up to so many relays away.
+pub(super) enum DiscoveryStep {
+    /// Send a request that may be relayed this many times.
     Ask(u16),
-    /// An answer may still come.
+    /// Wait for a reply.
     Wait,
-    /// This node has done enough for the packet of another.
+    /// Give up the packet of another node.
     GiveUp,
 }
 
 impl Discoveries {
-    /// A route is missing now, for a packet of the node's own or of another. For another's, the node asks its
-    /// neighbours once.
-    pub(super) fn turn(&mut self, now: Time, target: NodeId, is_own: bool, rules: &DsrConfig) -> Turn {
+    /// Decides what to do about a route missing for the node's own packet or another node's. For another
+    /// node's packet, it asks its neighbours once.
+    pub(super) fn next_step(
+        &mut self,
+        now: Time,
+        target: NodeId,
+        is_own: bool,
+        rules: &DsrConfig,
+    ) -> DiscoveryStep {
         let discovery = self.own.entry(target).or_default();
         if discovery.last.is_none_or(|last| now.since(last) >= discovery.period(rules)) {
             discovery.begun += 1;
             discovery.last = Some(now);
             if !is_own && discovery.begun > 1 {
-                return Turn::GiveUp;
+                return DiscoveryStep::GiveUp;
             }
             discovery.neighbours_since = Some(now);
-            return Turn::Ask(0);
+            return DiscoveryStep::Ask(0);
         }
         match discovery.neighbours_since {
             Some(since) if is_own && now.since(since) > DsrConfig::NONPROP_REQUEST_TIMEOUT => {
                 discovery.neighbours_since = None;
-                Turn::Ask(rules.route_limit)
+                DiscoveryStep::Ask(rules.route_limit)
             }
-            _ => Turn::Wait,
+            _ => DiscoveryStep::Wait,
         }
     }
 
-    /// A route came.
+    /// Records that a route was found.
     pub(super) fn found(&mut self, target: NodeId) {
         self.own.remove(&target);
     }
 
-    /// A request came. Returns whether it is newer than those that its source sent for this target before;
-    /// numbers begin anew after 2^16.
+    /// Records a request. Returns whether it is newer than all requests of the same source for this target;
+    /// numbers wrap at 2^16.
     pub(super) fn is_new(&mut self, source: NodeId, target: NodeId, number: u16) -> bool {
         let newest = self.others.get(&(source, target));
         let is_new = newest.is_none_or(|newest| (number.wrapping_sub(*newest) as i16) > 0);
@@ -76,8 +81,8 @@ impl Discoveries {
     }
 }
 
-impl Discovery {
-    /// How long the next has to wait for.
+impl TargetDiscovery {
+    /// Time until the next request.
     fn period(&self, rules: &DsrConfig) -> Span {
         let times = u64::from(rules.request_backoff).saturating_pow(self.begun.saturating_sub(1));
         let period = Span::from_ns(rules.request_period.ns().saturating_mul(times));

@@ -1,17 +1,16 @@
-//! Dynamic source routing (Johnson and Maltz; RFC 4728), close to ns-2.35's (dsr/dsragent.cc).
+//! Dynamic source routing (Johnson and Maltz; RFC 4728), close to ns-2.35 (dsr/dsragent.cc).
 //!
-//! A node that has no route floods a request; a node that relays it adds itself, and the target, or a node
-//! that knows the rest of the route, sends what came together back. The source then writes the whole route
-//! into each packet. Where a link breaks, the node before it sends an RERR to the source, and the packet on
-//! by another route if it knows one.
+//! A node without a route floods a request; a node that relays it appends itself. The target, or a node that
+//! knows the rest of the route, sends the complete route back. The source then writes the whole route into
+//! each packet. The node before a broken link sends a RERR to the source, and sends the packet on by another
+//! route if it knows one.
 //!
-//! * `wire`: messages, and their bytes. `cache`: the routes that a node knows.
-//! * `discovery`: when it asks for one.
+//! * `wire`: messages, and their bytes. `cache`: route cache.
+//! * `discovery`: times of requests.
 //!
-//! What ns-2 does and this does not: flow state (its data packets carry no source route once a flow is
-//! established), route errors about route errors that were lost, and broken replies that wait in the send
-//! buffer. What this does and ns-2 does not: nodes that forward a reply learn from what it says, and replies
-//! from caches are held back for a random time as well.
+//! Omitted features of ns-2: flow state (data packets without source routes once a flow is established),
+//! route errors about lost route errors, and broken replies in the send buffer. Added features: nodes that
+//! forward a reply learn from it, and replies from caches have a random delay.
 
 mod cache;
 mod discovery;
@@ -24,47 +23,49 @@ pub(super) use wire::FORMAT;
 pub(crate) use wire::{PROTOCOL as DSR_PROTOCOL, next_on, source_route_bytes, source_route_header};
 
 use super::buffer::SendBuffer;
-use super::{Action, GivenUp, Message, NextHop, Overheard, RoutedPacket, RoutingAgent, SourceRoute, uniform};
+use super::{Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent, uniform};
 use crate::config::DsrConfig;
+use crate::datagram::Datagram;
+use crate::source_route::SourceRoute;
 use cache::RouteCache;
-use discovery::{Discoveries, Turn};
+use discovery::{Discoveries, DiscoveryStep};
 use multihop_core::{DropCause, NodeId, Rng, Span, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use wire::{BrokenLink, DsrMessage, Path, Reply, Request, RouteError};
 
-/// Bytes of an IP header.
+/// Length in bytes of an IP header.
 const IP_HEADER: u32 = 20;
-/// A break that was reported to a node goes along with its requests for so long (`max_err_hold`).
+/// Time for which a node's requests include the last reported break (`max_err_hold`).
 const ERROR_HOLD: Span = Span::from_ms(1_000);
-/// A node does not report the same shorter route more often (`grat_hold_down_time`); of so many it remembers
-/// when it did (`RTREP_HOLDOFF_SIZE`).
+/// Shortest interval between two reports of the same shorter route (`grat_hold_down_time`), and number of
+/// such reports that are remembered (`RTREP_HOLDOFF_SIZE`).
 const REPLY_HOLD_OFF: Span = Span::from_ms(1_000);
 const HELD_OFF_ROUTES: usize = 10;
 
-/// DSR at a node.
+/// DSR agent of a node.
 pub(super) struct Dsr {
     id: NodeId,
     parameters: DsrConfig,
     rng: Rng,
     cache: RouteCache,
     discoveries: Discoveries,
-    /// Number of its next request.
+    /// Number of the next request.
     number: u16,
     buffer: SendBuffer,
-    /// When the buffer is looked through next, if something is in it.
+    /// Time of the next check of the send buffer, if a packet waits.
     next_check: Option<Time>,
-    /// The last break that was reported to it, and when.
+    /// Last break reported to the node, and time of the report.
     reported: Option<(Time, BrokenLink)>,
-    /// Routes that were found too long, and when that was reported to their sources.
+    /// Routes reported to their sources as longer than necessary, and times of the reports.
     shortened: VecDeque<(Time, Arc<[NodeId]>)>,
-    /// What is to be done later, and when.
+    /// Scheduled actions and their times.
     later: Vec<(Time, Action)>,
     actions: VecDeque<Action>,
 }
 
 impl Dsr {
-    /// DSR at node `id`.
+    /// Creates the agent of node `id`.
     pub(super) fn new(id: NodeId, parameters: DsrConfig, rng: Rng) -> Dsr {
         let longest = usize::from(parameters.route_limit) + 1;
         Dsr {
@@ -83,12 +84,12 @@ impl Dsr {
         }
     }
 
-    // ---- looking for routes ----
+    // ---- route discovery ----
 
-    /// A packet waits for a route.
+    /// Holds a packet until a route is found.
     fn hold(&mut self, now: Time, packet: RoutedPacket) {
         if self.next_check.is_none() {
-            // As if the buffer had always been looked through.
+            // The phase is that of a periodic check since the start.
             let whole = self.check_after();
             self.next_check = Some(now + uniform(&mut self.rng, whole));
         }
@@ -101,8 +102,8 @@ impl Dsr {
         Span::from_seconds(DsrConfig::BUFFER_CHECK.seconds() * (1.0 + self.rng.unit()))
     }
 
-    /// Looks through the packets that wait: some have a route by now, some have waited for too long, the
-    /// others ask again.
+    /// Checks the packets that wait: sends those with a route, drops those that are too old, and repeats
+    /// requests for the others.
     fn check(&mut self, now: Time) {
         let mut buffer = std::mem::replace(&mut self.buffer, SendBuffer::new(0));
         buffer.sift(|held| {
@@ -125,16 +126,16 @@ impl Dsr {
         self.next_check = (!self.buffer.is_empty()).then(|| now + self.check_after());
     }
 
-    /// The route of a packet that waited, if one is known by now.
+    /// Route of a waiting packet, if one is known now.
     fn route_of(&mut self, packet: &RoutedPacket) -> Option<SourceRoute> {
         let nodes = self.cache.take(packet.destination)?;
         Some(SourceRoute { nodes, salvaged: packet.route.as_ref().map_or(0, |route| route.salvaged) })
     }
 
-    /// Sends a request if it is time for one. Returns whether it is worth waiting.
+    /// Sends a request if one is due. Returns whether the packet should wait.
     fn ask(&mut self, now: Time, target: NodeId, is_own: bool) -> bool {
-        match self.discoveries.turn(now, target, is_own, &self.parameters) {
-            Turn::Ask(reach) => {
+        match self.discoveries.next_step(now, target, is_own, &self.parameters) {
+            DiscoveryStep::Ask(reach) => {
                 let reported = self.reported.filter(|(since, _)| now.since(*since) < ERROR_HOLD);
                 if reach > 0 {
                     self.reported = None;
@@ -146,8 +147,8 @@ impl Dsr {
                 self.broadcast(now, request);
                 true
             }
-            Turn::Wait => true,
-            Turn::GiveUp => false,
+            DiscoveryStep::Wait => true,
+            DiscoveryStep::GiveUp => false,
         }
     }
 
@@ -164,7 +165,7 @@ impl Dsr {
         self.later.push((due, Action::Broadcast(message, size)));
     }
 
-    /// A message goes on along its route, which this node is on, but not at the end of.
+    /// Sends a message on along its route, which contains this node but does not end at it.
     fn unicast(&self, message: &DsrMessage) -> Action {
         let next = next_on(message.route(), self.id);
         let message = message.emit(self.id);
@@ -172,7 +173,7 @@ impl Dsr {
         Action::Unicast(message, size, next)
     }
 
-    /// Sends a RREP back to the originator of the RREQ.
+    /// Sends a RREP to the originator of the RREQ.
     fn reply(&mut self, now: Time, found: Path, route: Path) {
         self.cache.add(&route);
         let reply = self.unicast(&DsrMessage::Reply(Reply { found, route }));
@@ -195,7 +196,7 @@ impl Dsr {
         let mut nodes = request.nodes.clone();
         nodes.push(self.id);
         if request.target == self.id {
-            // Every copy is answered, as each came another route.
+            // Every copy is answered, because each took another route.
             let route = nodes.iter().rev().copied().collect();
             self.reply(now, nodes, route);
             return;
@@ -206,7 +207,7 @@ impl Dsr {
         }
     }
 
-    /// Sends an RREP from the route cache; `nodes` lead from the originator of the RREQ to this node. Returns
+    /// Replies from the route cache; `nodes` lead from the originator of the RREQ to this node. Returns
     /// whether it did.
     fn answers_from_cache(&mut self, now: Time, nodes: &[NodeId], target: NodeId) -> bool {
         let rest = self.cache.find(target).filter(|_| self.parameters.reply_from_cache);
@@ -220,7 +221,7 @@ impl Dsr {
         true
     }
 
-    /// The reply goes on, or has come to the node that asked.
+    /// Forwards a reply, or uses it at the originator.
     fn on_reply(&mut self, now: Time, message: &DsrMessage, reply: &Reply) {
         if reply.route.last() != Some(&self.id) {
             self.cache.learn(&reply.route);
@@ -253,7 +254,8 @@ impl Dsr {
 
     // ---- breaks ----
 
-    /// A link of a packet's route broke: it goes another route, waits, or is lost for this cause.
+    /// Sends a packet along another route after a link of its route broke; otherwise holds the packet, or
+    /// drops it for this cause.
     fn salvage(&mut self, now: Time, mut packet: RoutedPacket, cause: DropCause) {
         let is_own = packet.source == self.id;
         let salvaged = packet.route.as_ref().map_or(0, |route| route.salvaged);
@@ -269,14 +271,15 @@ impl Dsr {
         if let Some(route) = &mut packet.route {
             route.salvaged = salvaged;
         }
-        // For another's packet it asks when it next looks through the buffer: another link may be heard of until then.
+        // For another node's packet the request is sent at the next check of the buffer; a route may be heard
+        // of until then.
         if is_own {
             self.ask(now, packet.destination, true);
         }
         self.hold(now, packet);
     }
 
-    /// The same for a message, unless it is a reply that says the broken link is good.
+    /// Sends a message along another route, unless it is a reply that contains the broken link.
     fn salvage_message(&mut self, message: &DsrMessage, link: BrokenLink) {
         let to = *message.route().last().expect("a route has two ends");
         let Some(route) = self.cache.find(to).map(|route| route.iter().copied().collect()) else { return };
@@ -289,7 +292,7 @@ impl Dsr {
         self.actions.push_back(self.unicast(&salvaged));
     }
 
-    /// Sends an RERR to the node that wrote this source route, a link of which broke here.
+    /// Sends a RERR to the node that wrote this source route, a link of which broke here.
     fn report_break(&mut self, route: &[NodeId], link: BrokenLink) {
         let at = route.iter().position(|node| *node == self.id).expect("it came along this route");
         if at > 0 {
@@ -300,7 +303,7 @@ impl Dsr {
 
     // ---- listening ----
 
-    /// A neighbour sent something along this route.
+    /// Learns from a frame that a neighbour sent along this route.
     fn learn_from(&mut self, neighbour: NodeId, route: &[NodeId]) {
         if route.contains(&self.id) {
             self.cache.learn(route);
@@ -309,7 +312,8 @@ impl Dsr {
         }
     }
 
-    /// A neighbour sends a packet on that will come here later: the nodes in between can be left out.
+    /// Reports a shorter route: a neighbour sent a packet that reaches this node later, so that the nodes
+    /// between can be left out.
     fn shorten(&mut self, now: Time, from: NodeId, route: &Arc<[NodeId]>) {
         let place = |node| route.iter().position(|other| *other == node);
         let (Some(heard), Some(here)) = (place(from), place(self.id)) else { return };
@@ -344,7 +348,7 @@ impl RoutingAgent for Dsr {
         self.cache.learn(&route.nodes);
     }
 
-    /// The node's own packet: what it forwards has a source route.
+    /// Holds the node's own packet; forwarded packets have a source route.
     fn on_no_route(&mut self, now: Time, packet: RoutedPacket) {
         self.ask(now, packet.destination, true);
         self.hold(now, packet);
@@ -381,7 +385,7 @@ impl RoutingAgent for Dsr {
         self.salvage(now, packet, DropCause::LinkBroken);
     }
 
-    fn on_message(&mut self, now: Time, _: NodeId, message: &Message) {
+    fn on_message(&mut self, now: Time, _: NodeId, message: &Datagram) {
         let Some(message) = parse(message) else { return };
         match &message {
             DsrMessage::Request(request) => self.on_request(now, request),
@@ -432,15 +436,15 @@ impl RoutingAgent for Dsr {
     }
 }
 
-/// The message that these bytes are. All nodes run DSR, so that they are one.
-fn parse(message: &Message) -> Option<DsrMessage> {
+/// Decodes a message. All nodes run DSR, so that every message is one of DSR.
+fn parse(message: &Datagram) -> Option<DsrMessage> {
     let parsed = DsrMessage::parse(message);
     debug_assert!(parsed.is_some(), "no message of DSR: {message:?}");
     parsed
 }
 
-/// Bytes of a message above the MAC, IP header included.
-fn size(message: &Message) -> u32 {
+/// Length in bytes of a message above the MAC, IP header included.
+fn size(message: &Datagram) -> u32 {
     IP_HEADER + message.on_air().len() as u32
 }
 
@@ -449,7 +453,7 @@ fn has_link(route: &[NodeId], link: BrokenLink) -> bool {
     route.windows(2).any(|pair| pair == there || pair == back)
 }
 
-/// A route that comes by a node twice, without what lies between.
+/// Removes the loops from a route.
 fn without_loops(route: &[NodeId]) -> Vec<NodeId> {
     let mut result = Vec::with_capacity(route.len());
     let mut at = 0;

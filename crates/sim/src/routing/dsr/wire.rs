@@ -1,19 +1,20 @@
 //! Messages of DSR (RFC 4728, section 6), and their bytes: a fixed header and options, right behind the IP
 //! header.
 //!
-//! The first and the last node of a route are the source and the destination of the IP header; a request's
-//! TTL says how far it may go.
+//! The first and the last node of a route are the source and the destination of the IP header. The TTL of a
+//! request limits the number of relays.
 
-use crate::routing::SourceRoute;
-use crate::routing::message::{IpFields, Message, WireFormat};
+use crate::datagram::{Datagram, IpFields};
+use crate::routing::wire_format::WireFormat;
+use crate::source_route::SourceRoute;
 use multihop_core::{Bits, Carrier, Header, NodeId, header};
 use std::ops::Deref;
 
-/// The IP protocol number (section 11).
+/// IP protocol number (section 11).
 pub(crate) const PROTOCOL: u8 = 48;
-/// IP, under that.
+/// IP with this protocol number.
 pub(crate) const CARRIER: Carrier = Carrier::Ip(PROTOCOL);
-/// What follows the header of a message: nothing (6.1).
+/// Next header field of a message without a payload (6.1).
 const NO_NEXT_HEADER: u8 = 59;
 
 /// Types of options (6.2 to 6.9).
@@ -24,17 +25,17 @@ const ERROR: u8 = 3;
 const SOURCE_ROUTE: u8 = 96;
 const PAD_1: u8 = 224;
 
-/// The error type of a node that is not reachable (6.4).
+/// Error type of an unreachable node (6.4).
 const NODE_UNREACHABLE: u8 = 1;
 
 const ADDRESS: usize = 4;
-/// Bytes of an option before those that its length counts.
+/// Length in bytes of the part of an option that its length field does not count.
 const BEFORE_LENGTH: usize = 2;
-/// Bytes of the longest message: a reply of 63 addresses with a source route of 62.
+/// Length in bytes of the longest message: a reply of 63 addresses with a source route of 62.
 const LONGEST: usize =
     Fixed::LEN + (SourceRouteOption::LEN + 62 * ADDRESS) + (ReplyOption::LEN + 63 * ADDRESS + 1);
 
-/// What dissectors and the reference know of DSR.
+/// Wire format of DSR, for dissectors and the reference.
 pub(crate) const FORMAT: WireFormat = WireFormat {
     carrier: CARRIER,
     layouts: &[
@@ -50,9 +51,9 @@ pub(crate) const FORMAT: WireFormat = WireFormat {
 header! {
     /// Fixed header of DSR (RFC 4728, 6.1), before the options
     struct Fixed: "dsr" = 4 of 4 {
-        /// IP protocol of what follows; 59 for nothing
+        /// IP protocol of the next header; 59 for none
         next_header: u8 [0..1] "",
-        /// Bytes of the options
+        /// Length of the options in bytes
         payload_length: u16 [2..4] "B",
     }
 }
@@ -62,11 +63,11 @@ header! {
     struct RequestOption: "dsr_rreq" = 8 of 8 {
         /// Type: 1
         kind: u8 [0..1] "",
-        /// Bytes of the option after this one
+        /// Length of the rest of the option in bytes
         length: u8 [1..2] "B",
         /// Number of the request among those of its source
         identification: u16 [2..4] "",
-        /// Node that is looked for
+        /// Destination that the request asks for
         target: NodeId [4..8] "",
     }
 }
@@ -76,7 +77,7 @@ header! {
     struct ReplyOption: "dsr_rrep" = 3 of 3 {
         /// Type: 2
         kind: u8 [0..1] "",
-        /// Bytes of the option after this one
+        /// Length of the rest of the option in bytes
         length: u8 [1..2] "B",
     }
 }
@@ -86,15 +87,15 @@ header! {
     struct ErrorOption: "dsr_rerr" = 16 of 16 {
         /// Type: 3
         kind: u8 [0..1] "",
-        /// Bytes of the option after this one: 14
+        /// Length of the rest of the option in bytes: 14
         length: u8 [1..2] "B",
         /// Type of the error: 1, node unreachable
         error_type: u8 [2..3] "",
         /// Node that found the link broken
         error_source: NodeId [4..8] "",
-        /// Node whose route has the link
+        /// Node whose route contains the link
         error_destination: NodeId [8..12] "",
-        /// Next hop that did not answer
+        /// Next hop that did not acknowledge
         unreachable: NodeId [12..16] "",
     }
 }
@@ -104,66 +105,66 @@ header! {
     struct SourceRouteOption: "dsr_source_route" = 4 of 4 {
         /// Type: 96
         kind: u8 [0..1] "",
-        /// Bytes of the option after this one
+        /// Length of the rest of the option in bytes
         length: u8 [1..2] "B",
-        /// How often nodes sent the packet on along another route
+        /// Number of times that nodes replaced the route
         salvage: Bits<4> [2..4, bit 6] "",
-        /// Addresses that are still to be visited after the receiver
+        /// Number of addresses behind the receiver still to be visited
         segments_left: Bits<6> [2..4, bit 0] "",
     }
 }
 
-/// A link that broke.
+/// Link that broke.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct BrokenLink {
     pub(super) from: NodeId,
     pub(super) to: NodeId,
 }
 
-/// A message of DSR.
+/// Message of DSR.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "there is one at a time, on the stack")]
 pub(super) enum DsrMessage {
-    /// A RREQ: which node knows a route to the target?
+    /// Route request.
     Request(Request),
-    /// This is one.
+    /// Route reply.
     Reply(Reply),
-    /// That one is broken.
+    /// Route error.
     Error(RouteError),
 }
 
-/// A route request, which floods the network.
+/// Route request, which floods the network.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Request {
     pub(super) target: NodeId,
-    /// Its number among the requests of its source.
+    /// Number of the request among those of its source.
     pub(super) number: u16,
-    /// How many times it may be relayed, from its source on.
+    /// Number of times that the request may be relayed, counted from its source.
     pub(super) reach: u16,
-    /// Its source, and the nodes that relayed it so far.
+    /// Source of the request, and the nodes that have relayed it.
     pub(super) nodes: Path,
-    /// A break that was reported to its source lately: a reply should not contain that link.
+    /// Break recently reported to the source: a reply should not contain that link.
     pub(super) broken: Option<BrokenLink>,
 }
 
-/// A route reply, which goes back to the originator of the RREQ.
+/// Route reply, which returns to the originator of the RREQ.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Reply {
-    /// The route, from the originator to the target.
+    /// Route from the originator to the target.
     pub(super) found: Path,
-    /// The nodes that the reply passes, from the first to the originator.
+    /// Nodes that the reply passes, from its sender to the originator.
     pub(super) route: Path,
 }
 
-/// A route error, which goes to the source of the route.
+/// Route error, which goes to the source of the route.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RouteError {
     pub(super) link: BrokenLink,
-    /// The nodes that the error passes, from the one that found the break to the source of the route.
+    /// Nodes that the error passes, from the one that found the break to the source of the route.
     pub(super) route: Path,
 }
 
-/// Nodes one after another, as many as the six bits of "segments left" count, and two ends.
+/// Sequence of nodes: as many as the six bits of "segments left" count, and two ends.
 #[derive(Clone)]
 pub(super) struct Path {
     nodes: [NodeId; Path::LONGEST],
@@ -176,13 +177,13 @@ impl Path {
     /// Appends a node.
     ///
     /// # Panics
-    /// If there are as many as there can be.
+    /// If the path has its largest length.
     pub(super) fn push(&mut self, node: NodeId) {
         self.nodes[self.len] = node;
         self.len += 1;
     }
 
-    /// The nodes with these addresses between two ends, if there are not too many.
+    /// Path with these addresses between two ends; none if it would be too long.
     fn between(first: NodeId, addresses: &[u8], last: Option<NodeId>) -> Option<Path> {
         let addresses = addresses.chunks_exact(ADDRESS);
         let count = 1 + addresses.len() + usize::from(last.is_some());
@@ -221,7 +222,7 @@ impl std::fmt::Debug for Path {
 }
 
 impl DsrMessage {
-    /// The nodes that a reply or an error passes, or that relayed a request so far.
+    /// Nodes that a reply or an error passes, or that have relayed a request.
     pub(super) fn route(&self) -> &[NodeId] {
         match self {
             DsrMessage::Request(request) => &request.nodes,
@@ -230,8 +231,8 @@ impl DsrMessage {
         }
     }
 
-    /// The message as this node sends it.
-    pub(super) fn emit(&self, sender: NodeId) -> Message {
+    /// Encodes the message as this node sends it.
+    pub(super) fn emit(&self, sender: NodeId) -> Datagram {
         let mut out = Writer::new();
         let route = self.route();
         let (source, mut destination, mut ttl) = (route[0], route[route.len() - 1], u8::MAX);
@@ -254,27 +255,27 @@ impl DsrMessage {
             }
         }
         let bytes = out.finish(NO_NEXT_HEADER);
-        Message::new(CARRIER, IpFields { source, destination, ttl }, bytes, bytes.len())
+        Datagram::new(CARRIER, IpFields { source, destination, ttl }, bytes, bytes.len())
     }
 
-    /// The message that these bytes are, if they are one.
-    pub(super) fn parse(message: &Message) -> Option<DsrMessage> {
+    /// Decodes a message; none if it is malformed.
+    pub(super) fn parse(message: &Datagram) -> Option<DsrMessage> {
         let IpFields { source, destination, ttl } = message.ip;
-        let options = Options::parse(message.bytes())?;
+        let options = DsrOptions::parse(message.bytes())?;
         let route = |addresses| Path::between(source, addresses, Some(destination));
         let link = |error: ErrorOption| BrokenLink { from: error.error_source, to: error.unreachable };
         match options {
-            Options { request: Some((request, relays)), reply: None, source_route: None, error } => {
+            DsrOptions { request: Some((request, relays)), reply: None, source_route: None, error } => {
                 let nodes = Path::between(source, relays, None)?;
                 let reach = (usize::from(ttl) + nodes.len()).saturating_sub(2) as u16;
                 let (target, number) = (request.target, request.identification);
                 Some(DsrMessage::Request(Request { target, number, reach, nodes, broken: error.map(link) }))
             }
-            Options { request: None, reply: Some(found), source_route: Some(between), error: None } => {
+            DsrOptions { request: None, reply: Some(found), source_route: Some(between), error: None } => {
                 let found = Path::between(destination, found, None)?;
                 Some(DsrMessage::Reply(Reply { found, route: route(between)? }))
             }
-            Options { request: None, reply: None, source_route: Some(between), error: Some(error) } => {
+            DsrOptions { request: None, reply: None, source_route: Some(between), error: Some(error) } => {
                 Some(DsrMessage::Error(RouteError { link: link(error), route: route(between)? }))
             }
             _ => None,
@@ -282,22 +283,22 @@ impl DsrMessage {
     }
 }
 
-/// The options of a message; addresses are bytes.
+/// Options of a message; addresses are bytes.
 #[derive(Default)]
-struct Options<'m> {
+struct DsrOptions<'m> {
     request: Option<(RequestOption, &'m [u8])>,
     reply: Option<&'m [u8]>,
     error: Option<ErrorOption>,
     source_route: Option<&'m [u8]>,
 }
 
-impl Options<'_> {
-    fn parse(bytes: &[u8]) -> Option<Options<'_>> {
+impl DsrOptions<'_> {
+    fn parse(bytes: &[u8]) -> Option<DsrOptions<'_>> {
         let (head, mut rest) = bytes.split_at_checked(Fixed::LEN)?;
         if usize::from(Fixed::parse(head)?.payload_length) != rest.len() {
             return None;
         }
-        let mut options = Options::default();
+        let mut options = DsrOptions::default();
         while let Some((kind, after)) = rest.split_first() {
             if *kind == PAD_1 {
                 rest = after;
@@ -321,14 +322,14 @@ impl Options<'_> {
     }
 }
 
-/// A header that is being written.
+/// Header under construction.
 struct Writer {
     bytes: [u8; LONGEST],
     len: usize,
 }
 
 impl Writer {
-    /// Room for the fixed header, and nothing behind it yet.
+    /// Starts with an empty fixed header.
     fn new() -> Writer {
         Writer { bytes: [0; LONGEST], len: Fixed::LEN }
     }
@@ -353,7 +354,7 @@ impl Writer {
         self.addresses(relays);
     }
 
-    /// A reply, and padding to a multiple of four bytes.
+    /// Appends a reply option, padded to a multiple of four bytes.
     fn reply(&mut self, found: &[NodeId]) {
         self.put(&ReplyOption { kind: REPLY, length: length::<ReplyOption>(found.len() - 1) });
         self.addresses(&found[1..]);
@@ -372,7 +373,7 @@ impl Writer {
         });
     }
 
-    /// The route of a packet that this node, which is on it, sends to the next.
+    /// Appends the source route of a packet that this node, which is on it, sends to the next.
     fn source_route(&mut self, route: &[NodeId], salvaged: u8, sender: NodeId) {
         let between = &route[1..route.len() - 1];
         let passed = route.iter().position(|node| *node == sender).unwrap_or(0);
@@ -392,30 +393,29 @@ impl Writer {
     }
 }
 
-/// What an option with so many addresses says of its length.
+/// Value of the length field of an option with this number of addresses.
 fn length<H: Header>(addresses: usize) -> u8 {
     let length = H::LEN - BEFORE_LENGTH + ADDRESS * addresses;
     u8::try_from(length).expect("routes are no longer than an option has room for")
 }
 
-/// The header between IP and a transport that takes a packet along a route, as this node sends it to the
-/// next.
+/// Header between IP and the transport that has the source route of a packet, as node `sender` sends it.
 pub(crate) fn source_route_header(route: &SourceRoute, sender: NodeId, next_header: u8) -> Vec<u8> {
     let mut out = Writer::new();
     out.source_route(&route.nodes, route.salvaged, sender);
     out.finish(next_header).to_vec()
 }
 
-/// Bytes that a source route adds to a packet: the fixed header, and an option with an address for each node
-/// between the ends. ns-2 counts the same.
+/// Number of bytes that a source route adds to a packet: the fixed header, and an option with an address for
+/// each node between the ends. ns-2 counts the same.
 pub(crate) fn source_route_bytes(nodes: &[NodeId]) -> u32 {
     (Fixed::LEN + SourceRouteOption::LEN + ADDRESS * nodes.len().saturating_sub(2)) as u32
 }
 
-/// The node after this one on a route that it is on.
+/// Node behind this one on a route.
 ///
 /// # Panics
-/// If it is not, or is the end.
+/// If the node is not on the route, or is its end.
 pub(crate) fn next_on(route: &[NodeId], node: NodeId) -> NodeId {
     let at = route
         .iter()

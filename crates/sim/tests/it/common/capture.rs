@@ -1,5 +1,4 @@
-//! Reads captures of runs back, block by block, by the specifications alone. Anything that is not as they say
-//! panics.
+//! Reader of captures, block by block, by the specifications alone. Anything else in a file panics.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -18,7 +17,7 @@ impl Write for Shared {
     }
 }
 
-/// A disk of so many bytes.
+/// Disk of this many bytes.
 pub struct Small(pub usize);
 
 impl Write for Small {
@@ -34,7 +33,7 @@ impl Write for Small {
     }
 }
 
-/// A capture.
+/// Capture of a run.
 #[derive(Debug, Default)]
 pub struct Capture {
     pub comment: String,
@@ -42,7 +41,7 @@ pub struct Capture {
     pub packets: Vec<Packet>,
 }
 
-/// A frame at one radio.
+/// Frame at one radio.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packet {
     pub interface: usize,
@@ -53,9 +52,9 @@ pub struct Packet {
     pub mhz: u16,
     pub channel: u16,
     pub dbm: Option<i8>,
-    /// Of own frames.
+    /// TX flags of own frames.
     pub tx_flags: Option<u16>,
-    /// On the air, FCS included.
+    /// Length on the air, FCS included.
     pub bytes: u32,
     pub kind: Kind,
     pub retry: bool,
@@ -112,7 +111,7 @@ pub fn read(file: &[u8]) -> Capture {
     capture
 }
 
-/// The option of this code, which must be there; the list must end as it should.
+/// Option with this code, which must exist; the list must end as specified.
 fn option(mut list: &[u8], wanted: u16) -> Vec<u8> {
     let mut found = None;
     loop {
@@ -148,7 +147,7 @@ fn packet(block: &[u8], interfaces: usize) -> Packet {
         other => panic!("fields {other:#x}"),
     };
     assert!(bytes[padding].iter().all(|byte| *byte == 0));
-    // The packet time once more: nanoseconds, at the last bit.
+    // Packet time again: nanoseconds, at the last bit.
     let stamp = u64::from(word(1)) << 32 | u64::from(word(2));
     assert_eq!((header, u64::from_le_bytes(bytes[24..32].try_into().unwrap())), (36, stamp));
     assert_eq!(bytes[32..36], [0, 0, 0x23, 0]);
@@ -172,7 +171,7 @@ fn packet(block: &[u8], interfaces: usize) -> Packet {
         sequence: None,
         body: Vec::new(),
     };
-    // A frame that was cut has lost its FCS.
+    // A truncated frame has lost its FCS.
     let mut mpdu = &bytes[header..];
     if captured == length as usize {
         let (whole, fcs) = mpdu.split_at(mpdu.len() - 4);
@@ -183,7 +182,7 @@ fn packet(block: &[u8], interfaces: usize) -> Packet {
     packet
 }
 
-/// Bit by bit, as the standard's shift register.
+/// CRC-32 bit by bit, as the standard's shift register.
 fn crc_32(bytes: &[u8]) -> u32 {
     let step = |crc: u32, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 };
     !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))
@@ -215,7 +214,7 @@ fn frame(mpdu: &[u8], packet: &mut Packet) {
     }
 }
 
-/// The index in an address; none for all ones.
+/// Node number in an address; none for the broadcast address.
 fn node(address: &[u8]) -> Option<u32> {
     if address == [0xff; 6] {
         return None;

@@ -176,7 +176,7 @@ pub fn total_goodput(outcome: &Outcome) -> f64 {
     outcome.flows.iter().map(|flow| flow.delivered_bytes as f64 * 8.0).sum::<f64>() / outcome.measured_s
 }
 
-/// So little that no queue forms: 20 packets a second.
+/// Load so low that no queue forms: 20 packets a second.
 pub fn trickle() -> AppConfig {
     AppConfig::Cbr { rate: Rate::from_kbps(80), packet: 500, jitter: 0.0 }
 }

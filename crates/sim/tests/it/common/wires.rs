@@ -38,8 +38,8 @@ pub fn tcp(config: &mut Config, name: &str, parameters: &Value) {
     config.schemes = vec![SchemeConfig { name: name.into(), scheme }];
 }
 
-/// A dumbbell: flow k goes from node 2 + 2k to node 3 + 2k by the wire of 10 Mb/s between nodes 0 and 1,
-/// before which so many packets wait at most, and has this round trip in ms and this start in ms.
+/// Dumbbell: flow k goes from node 2 + 2k to node 3 + 2k over the wire of 10 Mb/s between nodes 0 and 1, with
+/// this queue limit; each flow has this round trip in ms and this start in ms.
 pub fn dumbbell(name: &str, parameters: &Value, queue: usize, flows: &[(u64, u64)]) -> Config {
     let mut config = wired(DcfRules::IEEE, 2 + 2 * flows.len());
     lay(&mut config, (0, 1), mbps(10), Span::from_ms(5), queue);
@@ -55,14 +55,14 @@ pub fn dumbbell(name: &str, parameters: &Value, queue: usize, flows: &[(u64, u64
     config
 }
 
-/// Runs for so many seconds, of which the first are not counted.
+/// Runs for this many seconds, the first of which are not counted.
 pub fn seconds(config: &mut Config, warmup: u64, duration: u64) -> Outcome {
     config.warmup = Span::from_ms(1_000 * warmup);
     config.duration = Span::from_ms(1_000 * duration);
     run(config)
 }
 
-/// What each flow has of the payload that the wire of a [`dumbbell`] carries in packets of 1500 bytes.
+/// Share of each flow in the payload that the wire of a [`dumbbell`] carries in packets of 1500 bytes.
 pub fn shares(outcome: &Outcome) -> Vec<f64> {
     (0..outcome.flows.len()).map(|flow| goodput(outcome, flow) / (10e6 * 1460.0 / 1500.0)).collect()
 }

@@ -1,4 +1,4 @@
-//! What runs write besides tables.
+//! Captures and frame logs of runs.
 
-mod airlog;
-mod framelog;
+mod air;
+mod frames;

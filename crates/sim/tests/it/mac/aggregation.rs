@@ -1,4 +1,4 @@
-//! Aggregation over a medium: the law of block acknowledgements, and saturation against the closed form.
+//! Aggregation in a network: invariants of block acknowledgements, and saturation against closed forms.
 
 use crate::common::{
     Datagrams, add_flow, check_conservation, dropped, network, saturate, saturated_cell, total_goodput,
@@ -33,7 +33,7 @@ pub const LIMITS: AggregationConfig = AggregationConfig {
     rts: false,
     single_delimited: false,
 };
-/// 802.11n at MCS 7, 20 MHz, with room for aggregates in queues.
+/// 802.11n at MCS 7 and 20 MHz, with queues that hold whole aggregates.
 pub fn high_throughput(positions: &[[f64; 2]]) -> Config {
     aggregating(network(DcfRules::IEEE.with_quality_of_service(), positions))
 }
@@ -53,17 +53,17 @@ fn sum(outcome: &Outcome, of: fn(&LinkOutcome) -> u64) -> u64 {
     outcome.links.iter().map(of).sum()
 }
 
-/// What receivers saw, in order.
-type Seen = Arc<Mutex<Vec<u64>>>;
+/// Sequence numbers that a receiver recorded, in order.
+type Received = Arc<Mutex<Vec<u64>>>;
 
-/// Datagrams whose receiver notes the numbers of all that come, however often.
+/// Datagrams whose receiver records every sequence number, duplicates included.
 struct Recorded {
     datagrams: Datagrams,
-    seen: Seen,
+    received: Received,
 }
 
 struct RecordingReceiver {
-    seen: Seen,
+    received: Received,
     receiver: UdpReceiver,
 }
 
@@ -72,7 +72,7 @@ impl Scheme for Recorded {
         self.datagrams.sender()
     }
     fn receiver(&self) -> Box<dyn Endpoint> {
-        Box::new(RecordingReceiver { seen: self.seen.clone(), receiver: UdpReceiver::new() })
+        Box::new(RecordingReceiver { received: self.received.clone(), receiver: UdpReceiver::new() })
     }
     fn segment_size(&self) -> u32 {
         self.datagrams.segment_size()
@@ -88,7 +88,7 @@ impl Endpoint for RecordingReceiver {
         0
     }
     fn on_segment(&mut self, now: Time, segment: &Segment) -> Delivered {
-        self.seen.lock().expect("one thread").push(segment.seq);
+        self.received.lock().expect("one thread").push(segment.seq);
         self.receiver.on_segment(now, segment)
     }
     fn on_timeout(&mut self, _now: Time) {}
@@ -103,9 +103,9 @@ impl Endpoint for RecordingReceiver {
     }
 }
 
-/// A row of nodes where those two hops apart do not sense each other, with flows over one to all hops, each
-/// of a scheme of its own.
-fn row(rng: &mut Rng) -> (Config, Vec<Seen>) {
+/// A random chain in which nodes two hops apart may not sense each other, with flows over one to all hops.
+/// Each flow has a scheme of its own.
+fn row(rng: &mut Rng) -> (Config, Vec<Received>) {
     let mut pick = |of: &[u32]| of[rng.below(of.len() as u32) as usize];
     let hops = pick(&[1, 2, 3]) as usize;
     let positions: Vec<[f64; 2]> = (0..=hops).map(|i| [200.0 * i as f64, 0.0]).collect();
@@ -138,17 +138,17 @@ fn row(rng: &mut Rng) -> (Config, Vec<Seen>) {
         reorders_without_end: pick(&[0, 1, 2]) == 0,
         request_limit: [None, None, Some(1), Some(5)][pick(&[0, 1, 2, 3]) as usize],
     };
-    // Losses of DATA alone, and of all frames by their length: block acknowledgements and requests as well.
+    // Losses of DATA alone, and losses of all frames by their length.
     config.medium.packet_error_rate = f64::from(pick(&[0, 10, 50])) / 100.0;
     config.medium.bit_error_rate = f64::from(pick(&[0, 1, 100])) * 1e-5;
     if let MediumModel::Ranges { carrier_sense_range, .. } = &mut config.medium.model {
         *carrier_sense_range = f64::from(pick(&[250, 550]));
     }
     config.schemes.clear();
-    let seen: Vec<Seen> = (0..2 * hops).map(|_| Seen::default()).collect();
-    for (index, seen) in seen.iter().enumerate() {
+    let received: Vec<Received> = (0..2 * hops).map(|_| Received::default()).collect();
+    for (index, received) in received.iter().enumerate() {
         let datagrams = Datagrams { payload: pick(&[80, 700, 1_472]), header: 28 };
-        let scheme: Arc<dyn Scheme> = Arc::new(Recorded { datagrams, seen: seen.clone() });
+        let scheme: Arc<dyn Scheme> = Arc::new(Recorded { datagrams, received: received.clone() });
         config.schemes.push(SchemeConfig { name: format!("recorded-{index}"), scheme });
         let (near, far) = (index / 2, hops);
         let (from, to) = if index % 2 == 0 { (near, far) } else { (far, near) };
@@ -167,10 +167,10 @@ fn row(rng: &mut Rng) -> (Config, Vec<Seen>) {
         });
     }
     lose_acks(&mut config, f64::from(pick(&[0, 0, 10, 95])) / 100.0);
-    (config, seen)
+    (config, received)
 }
 
-/// Losses of block acknowledgements alone, of all, of some or of none.
+/// Adds losses of acknowledgements alone.
 fn lose_acks(config: &mut Config, ack_error_rate: f64) {
     let nodes = config.nodes.len() as u32;
     let links = (1..nodes).flat_map(|node| [(node - 1, node), (node, node - 1)]);
@@ -183,7 +183,7 @@ fn lose_acks(config: &mut Config, ack_error_rate: f64) {
     config.medium.link_errors = errors.filter(|_| ack_error_rate > 0.0).collect();
 }
 
-/// Access categories, opportunities long and short, and flows of several traffic identifiers.
+/// Adds access categories, TXOP limits, and flows with several traffic identifiers.
 fn differentiate(config: &mut Config, pick: &mut impl FnMut(&[u32]) -> u32) {
     config.edca = Some(AccessCategory::ALL.map(|category| EdcaParameters {
         txop_limit: Span::from_us(pick(&[0, 500, 2_080, 50_000]).into()),
@@ -195,19 +195,19 @@ fn differentiate(config: &mut Config, pick: &mut impl FnMut(&[u32]) -> u32) {
     }
 }
 
-/// Above the MAC nothing arrives twice or out of order, and nothing is lost without a cause, whatever DATA,
-/// block acknowledgements and requests are lost.
+/// The MAC passes on no packet twice or out of order, and loses none without a cause, for any loss of DATA,
+/// block acknowledgements and requests.
 #[test]
-fn what_is_passed_on_is_in_order_and_once() {
+fn packets_are_passed_on_once_and_in_order() {
     let mut exercised = [0u64; 3];
     for seed in 0..120 {
         let mut rng = Rng::at(seed, &["block acknowledgements"]);
-        let (config, seen) = row(&mut rng);
+        let (config, received) = row(&mut rng);
         let outcome = run(&config);
         check_conservation(&outcome);
-        for (flow, seen) in seen.iter().enumerate() {
-            let seen = seen.lock().expect("one thread");
-            let disorder = seen.windows(2).find(|pair| pair[1] <= pair[0]);
+        for (flow, received) in received.iter().enumerate() {
+            let received = received.lock().expect("one thread");
+            let disorder = received.windows(2).find(|pair| pair[1] <= pair[0]);
             assert_eq!(disorder, None, "seed {seed}, flow {flow} under {:?}", config.aggregation);
         }
         exercised[0] += outcome.flows.iter().map(|flow| flow.delivered_bytes).sum::<u64>();
@@ -217,14 +217,14 @@ fn what_is_passed_on_is_in_order_and_once() {
     assert!(exercised.iter().all(|count| *count > 0), "{exercised:?}");
 }
 
-/// A lone station: DIFS, the mean back-off, the longest aggregate, SIFS and a block acknowledgement of 32
+/// Cycle of a lone station: DIFS, mean back-off, longest aggregate, SIFS and a block acknowledgement of 32
 /// bytes at 24 Mb/s.
 #[test]
-fn a_lone_station_sends_what_the_closed_form_says() {
+fn a_lone_station_reaches_the_closed_form() {
     let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
     saturate(&mut config, 1, 0);
     let phy = config.phy;
-    // HT-mixed preamble 36 us, symbols of 4 us with 260 bits. Airtime is what limits it:
+    // HT-mixed preamble 36 us, symbols of 4 us with 260 bits. Airtime limits the aggregate:
     // 28 MPDUs: 28 * 1,544 - 2 bytes are 1,331 symbols, 5,360 us; one more is 5,548.
     let data = 36.0 + 4.0 * 1_331.0;
     let answer = 20.0 + 4.0 * 3.0; // 16 + 256 + 6 bits in symbols of 96
@@ -241,10 +241,10 @@ fn a_lone_station_sends_what_the_closed_form_says() {
     assert!((measured / expected - 1.0).abs() < 2e-3, "{measured} instead of {expected} without aggregation");
 }
 
-/// Only HT, VHT and HE PPDUs carry A-MPDUs: at 54 Mb/s one MPDU and an ACK, as in 802.11a, whatever limits
-/// there are.
+/// Only HT, VHT and HE PPDUs carry A-MPDUs. At 54 Mb/s a frame has one MPDU and an ACK as in 802.11a, for any
+/// limits.
 #[test]
-fn a_rate_without_a_scheme_carries_no_aggregate() {
+fn a_rate_without_an_mcs_carries_no_aggregate() {
     let rate = DataRate::Bits(Rate::from_kbps(54_000));
     let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
     saturate(&mut config, 1, 0);
@@ -258,26 +258,26 @@ fn a_rate_without_a_scheme_carries_no_aggregate() {
     let hop = Capacity::new(&config).demands[0].forward[0];
     let bound = 1_472.0 * 8.0 / (hop.airtime + hop.access);
     assert!((measured / bound - 1.0).abs() < 2e-3, "{measured} of {bound}");
-    // Two packets in an A-MSDU, of at most 4095 bytes with the header around: 1,524 + 1,522 + 30 bytes are 115 symbols.
+    // Two packets in an A-MSDU of at most 4095 bytes with its header: 1,524 + 1,522 + 30 bytes are 115
+    // symbols.
     config.aggregation = Some(AggregationConfig { a_msdu: Some(7_935), mpdu: 11_454, ..LIMITS });
     let expected = 2.0 * 1_472.0 * 8.0 / (cycle + 4.0 * (115.0 - 58.0)) * 1e6;
     let measured = total_goodput(&run(&config));
     assert!((measured / expected - 1.0).abs() < 2e-3, "{measured} instead of {expected} in A-MSDUs");
 }
 
-/// A column of a link.
+/// Value of a column of the first link.
 fn number(config: &Config, outcome: &Outcome, name: &str) -> f64 {
     let at = At { config, measured_s: outcome.measured_s, index: 0, row: &outcome.links[0] };
     match LinkOutcome::columns().into_iter().find(|column| column.name == name).map(|column| column.values) {
         Some(Values::Numbers(value)) => value(&at),
-        _ => panic!("no column of numbers is called {name}"),
+        _ => panic!("links have no column {name} of numbers"),
     }
 }
 
-/// The counters of a link are those of its PPDUs: how many MPDUs each carried, at which rate, and how long
-/// exchanges took.
+/// Columns of a link: MPDUs per PPDU, rate, and airtime of exchanges.
 #[test]
-fn links_say_what_ppdus_carried() {
+fn links_report_mpdus_rate_and_airtime_of_ppdus() {
     let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
     saturate(&mut config, 1, 0);
     let counters = |config: &Config, mpdus: f64, exchange: f64| {
@@ -288,11 +288,12 @@ fn links_say_what_ppdus_carried() {
         let expected = outcome.links[0].data as f64 / mpdus * exchange / outcome.measured_s;
         assert!((of("airtime") / expected - 1.0).abs() < 1e-4, "{} instead of {expected}", of("airtime"));
     };
-    // As above: 28 MPDUs, SIFS and a BlockAck; then one, SIFS and an ACK.
+    // As above: 28 MPDUs, SIFS and a block acknowledgement; then one MPDU, SIFS and an ACK.
     counters(&config, 28.0, (36.0 + 4.0 * 1_331.0 + 16.0 + 32.0) / 1e6);
     config.aggregation = None;
     counters(&config, 1.0, (36.0 + 4.0 * 48.0 + 16.0 + 28.0) / 1e6);
-    // With losses aggregates are as long as the window allows. SIFS and a BlockAck follow each, and a request where a whole one is lost.
+    // With losses the window limits aggregates. SIFS and a block acknowledgement follow each; a request
+    // follows a lost aggregate.
     config.aggregation = Some(LIMITS);
     config.medium.packet_error_rate = 0.2;
     let outcome = run(&config);
@@ -305,8 +306,8 @@ fn links_say_what_ppdus_carried() {
     assert!(mean < 27.0, "{mean}");
 }
 
-/// Each MPDU is drawn for: of those that are sent so many arrive as the link has it, and none is sent again
-/// that had.
+/// Loss is drawn for each MPDU: the share that arrives is that of the link, and no MPDU that arrived is sent
+/// again.
 #[test]
 fn mpdus_are_lost_one_by_one() {
     for lost in [0.1, 0.3, 0.5] {
@@ -316,17 +317,16 @@ fn mpdus_are_lost_one_by_one() {
         let outcome = run(&config);
         let (sent, arrived) = (sum(&outcome, |link| link.data), sum(&outcome, |link| link.acknowledged));
         let share = arrived as f64 / sent as f64;
-        assert!((share - (1.0 - lost)).abs() < 0.01, "{share} of them arrive where {lost} are lost");
-        // Fifteen tries each.
+        assert!((share - (1.0 - lost)).abs() < 0.01, "{share} arrive although {lost} are lost");
+        // Fifteen attempts each.
         let given_up = sum(&outcome, |link| link.given_up) as f64 / (arrived as f64 + 1.0);
         assert!((given_up - lost.powi(15) / (1.0 - lost.powi(15))).abs() < 2e-3, "{given_up}");
     }
 }
 
-/// A lone station has what the bound of an idle channel says, with and without losses and packets that share
-/// an MPDU.
+/// A lone station reaches the bound of an idle channel, with and without losses and A-MSDUs.
 #[test]
-fn the_bound_of_an_idle_channel_is_what_a_lone_station_gets() {
+fn a_lone_station_reaches_the_bound_of_an_idle_channel() {
     for (lost, a_msdu) in [(0.0, None), (0.3, None), (0.0, Some(3_839))] {
         let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
         saturate(&mut config, 1, 0);
@@ -337,12 +337,12 @@ fn the_bound_of_an_idle_channel_is_what_a_lone_station_gets() {
         let bound = 1_472.0 * 8.0 / (hop.airtime + hop.access) * (1.0 - hop.lost);
         let measured = total_goodput(&run(&config));
         assert!((measured / bound - 1.0).abs() < 0.01, "{measured} of {bound} with {lost} lost, {a_msdu:?}");
-        assert!(measured < 1_472.0 * 8.0 / hop.exchange, "no MAC can do more");
+        assert!(measured < 1_472.0 * 8.0 / hop.exchange, "no MAC exceeds the bound of exchanges alone");
     }
 }
 
-/// Saturated sources of one queue fill a frame for each neighbour: an access point with ten clients sends
-/// what a lone one would, in as long aggregates, also of A-MSDUs.
+/// Saturated sources of one queue fill a frame for each neighbour: an access point with ten clients has the
+/// goodput and the aggregates of one with a single client, also with A-MSDUs.
 #[test]
 fn saturated_sources_fill_the_frames_of_all_neighbours() {
     for a_msdu in [None, Some(7_935)] {
@@ -362,7 +362,7 @@ fn saturated_sources_fill_the_frames_of_all_neighbours() {
     }
 }
 
-/// Windows and the queue are shared evenly by next hops that are served in turns.
+/// Next hops that take turns share the windows and the queue evenly.
 #[test]
 fn neighbours_share_an_access_point() {
     let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0]]);
@@ -376,9 +376,9 @@ fn neighbours_share_an_access_point() {
     );
 }
 
-/// The fixed point of Bianchi (IEEE JSAC 18(3), 2000) for A-MPDUs, and requests, from larger windows, for the
-/// block acknowledgements of those that collided: the probability that a station transmits in a slot, and
-/// which share of that are A-MPDUs.
+/// Fixed point of Bianchi (IEEE JSAC 18(3), 2000) for A-MPDUs. After a collision, requests for the block
+/// acknowledgement follow from larger windows. Returns the probability that a station transmits in a slot,
+/// and the share of A-MPDUs among these transmissions.
 fn fixed_point(stations: f64, requests: Option<i32>) -> (f64, f64) {
     let tries = requests.map_or(200, |requests| requests + 1);
     let transmit = |p: f64| {
@@ -396,7 +396,7 @@ fn fixed_point(stations: f64, requests: Option<i32>) -> (f64, f64) {
     transmit(low)
 }
 
-/// Goodput by that: what a slot delivers over how long it is, in microseconds.
+/// Goodput of the fixed point: delivered bits of a slot over its mean duration.
 fn expected_goodput(stations: usize, requests: Option<i32>) -> f64 {
     let n = stations as f64;
     let (tau, aggregates) = fixed_point(n, requests);
@@ -412,10 +412,10 @@ fn expected_goodput(stations: usize, requests: Option<i32>) -> f64 {
     aggregates * alone * 28.0 * 1_472.0 * 8.0 / slot * 1e6
 }
 
-/// Under the model's assumptions, with requests until they are answered and with seven of them. A station
-/// that collided is silent for long, so that 100 s scatter by a per cent: the validation page has more.
+/// Under the model's assumptions, with unlimited requests and with seven. A station is silent for long after
+/// a collision, so that 100 s scatter by a per cent. The validation page has longer runs.
 #[test]
-fn saturated_stations_do_as_the_fixed_point_of_aggregates() {
+fn saturated_stations_reach_the_fixed_point_of_aggregates() {
     let mut sum = 0.0;
     for requests in [None, Some(7)] {
         for stations in [1, 2, 5, 10, 20, 50] {
@@ -433,10 +433,10 @@ fn saturated_stations_do_as_the_fixed_point_of_aggregates() {
     assert!(sum / 12.0 < 0.01, "{sum}");
 }
 
-/// A message of a routing protocol, or a request for an address, may be the first packet of an A-MSDU, and
-/// data of a flow follow it: the MPDU is that flow's.
+/// An A-MSDU may begin with a routing message or an ARP request, and continue with data of a flow. The MPDU
+/// then counts for that flow.
 #[test]
-fn data_may_share_an_a_msdu_with_what_belongs_to_no_flow() {
+fn data_can_share_an_a_msdu_with_packets_of_no_flow() {
     let protocols = [RoutingProtocol::Static, RoutingProtocol::Aodv(AodvConfig::default())];
     for protocol in protocols {
         for a_mpdu in [65_535, 0] {
@@ -462,10 +462,10 @@ fn data_may_share_an_a_msdu_with_what_belongs_to_no_flow() {
     }
 }
 
-/// Two stations that do not sense each other, with A-MPDUs that last longer than most back-offs: requests for
-/// block acknowledgements find the gaps, so that limits of tries cost little.
+/// Two hidden stations with A-MPDUs longer than most back-offs. Block acknowledgement requests fit into the
+/// gaps, so that retry limits cost little.
 #[test]
-fn limits_of_tries_cost_hidden_stations_little() {
+fn retry_limits_cost_hidden_stations_little() {
     let goodput = |persistence| {
         let mut config = high_throughput(&[[0.0, 0.0], [200.0, 0.0], [400.0, 0.0]]);
         config.data_rate = DataRate::Mcs(Mcs { streams: 1, scheme: 1 });
@@ -483,10 +483,10 @@ fn limits_of_tries_cost_hidden_stations_little() {
     assert!(limited > 0.9 * endless, "{limited} and {endless}");
 }
 
-/// Of three receivers with 6 Mb/s each one is off: the others have all of theirs where neighbours take turns,
-/// and a part where packets wait in one line.
+/// One of three receivers is off, each with 6 Mb/s. The others reach all of theirs if neighbours take turns,
+/// and a part if packets wait in one queue.
 #[test]
-fn a_silent_neighbour_leaves_the_others_their_turns() {
+fn a_silent_neighbour_takes_no_turns_from_others() {
     let disciplines = [
         (Discipline::DropTail, 2.0e6),
         (Discipline::FqCodel(FqCodelOptions::default()), 5.9e6),

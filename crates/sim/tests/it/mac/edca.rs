@@ -1,4 +1,4 @@
-//! Access categories over a medium.
+//! Access categories in a network.
 
 use super::aggregation::LIMITS;
 use crate::common::{Datagrams, add_flow, network, saturate, total_goodput};
@@ -33,23 +33,24 @@ fn differentiated(positions: &[[f64; 2]]) -> Config {
 }
 
 fn limit(config: &mut Config, category: AccessCategory, limit: Span) {
-    config.edca.as_mut().expect("it is there")[category as usize].txop_limit = limit;
+    config.edca.as_mut().expect("the configuration has access categories")[category as usize].txop_limit =
+        limit;
 }
 
 fn saturate_with(config: &mut Config, from: usize, to: usize, dscp: u8) {
     saturate(config, from, to);
-    config.flows.last_mut().expect("just added").dscp = Dscp::new(dscp).expect("six bits");
+    config.flows.last_mut().expect("a flow was added").dscp = Dscp::new(dscp).expect("six bits");
 }
 
 fn of(outcome: &Outcome, node: u32, category: AccessCategory) -> CategoryOutcome {
     let mut rows = outcome.categories.iter();
-    *rows.find(|row| (row.node, row.category) == (node, category)).expect("a row for each")
+    *rows.find(|row| (row.node, row.category) == (node, category)).expect("each category has a row")
 }
 
-/// AIFS, the mean back-off, and as many exchanges as fit into the limit, SIFS apart: DATA of 36 us and 48
-/// symbols, ACK of 28 us, SIFS 16 us and slots of 9 us.
+/// Cycle: AIFS, mean back-off, and as many exchanges as fit into the TXOP limit, SIFS apart. DATA takes 36 us
+/// and 48 symbols, ACK 28 us, SIFS 16 us and a slot 9 us.
 #[test]
-fn a_lone_station_sends_what_the_closed_form_says() {
+fn a_lone_station_reaches_the_closed_form() {
     for (dscp, category, aifsn, window, fits) in
         [(VOICE, Voice, 2.0, 3.0, 7.0), (VIDEO, Video, 2.0, 7.0, 14.0), (0, BestEffort, 3.0, 15.0, 8.0)]
     {
@@ -75,7 +76,7 @@ fn a_lone_station_sends_what_the_closed_form_says() {
 /// 4.096 ms less SIFS and a block acknowledgement of 32 us are 1003 symbols of 260 bits: 21 MPDUs of 1544
 /// bytes.
 #[test]
-fn an_aggregate_is_no_longer_than_an_opportunity() {
+fn an_aggregate_is_no_longer_than_the_txop_limit() {
     let mut config = differentiated(&[[0.0, 0.0], [10.0, 0.0]]);
     config.aggregation = Some(LIMITS);
     saturate_with(&mut config, 1, 0, VIDEO);
@@ -90,9 +91,9 @@ fn an_aggregate_is_no_longer_than_an_opportunity() {
     assert!((measured / bound - 1.0).abs() < 3e-3, "{measured} of {bound}");
 }
 
-/// Acknowledgements of TCP have the codepoint of their flow, and so do packets that are forwarded.
+/// TCP acknowledgements and forwarded packets keep the codepoint of their flow.
 #[test]
-fn every_node_on_the_way_goes_by_the_codepoint() {
+fn every_node_of_a_path_uses_the_codepoint() {
     let mut config = differentiated(&[[0.0, 0.0], [200.0, 0.0], [400.0, 0.0]]);
     config.schemes = vec![SchemeConfig { name: "tcp".into(), scheme: Arc::new(TcpNewReno::default()) }];
     saturate_with(&mut config, 0, 2, VOICE);
@@ -105,8 +106,7 @@ fn every_node_on_the_way_goes_by_the_codepoint() {
     }
 }
 
-/// A station whose four queues are full: the lower the category, the less it sends and the oftener it
-/// collides within the station.
+/// Four saturated queues of one station: a lower category sends less and has more internal collisions.
 #[test]
 fn categories_of_one_station_contend_with_each_other() {
     let mut config = differentiated(&[[0.0, 0.0], [10.0, 0.0]]);
@@ -120,15 +120,15 @@ fn categories_of_one_station_contend_with_each_other() {
     let delivered: Vec<u64> = outcome.flows.iter().map(|flow| flow.delivered_bytes).collect();
     assert!(delivered.is_sorted() && delivered[3] > 3 * delivered[2] / 2, "{delivered:?}");
     let collisions = AccessCategory::ALL.map(|category| of(&outcome, 0, category).internal_collisions);
-    assert_eq!(collisions[3], 0, "the highest never collides within its station");
+    assert_eq!(collisions[3], 0, "the highest category has no internal collisions");
     assert!(collisions[2] > 100, "{collisions:?}");
     let airtime: f64 = AccessCategory::ALL.map(|category| of(&outcome, 0, category).airtime).iter().sum();
-    assert!((airtime - outcome.nodes[0].transmitting).abs() < 1e-9, "all that it sent was of a category");
+    assert!((airtime - outcome.nodes[0].transmitting).abs() < 1e-9, "each transmission has a category");
 }
 
-/// The queue of a category has the limit for itself: what floods one takes no room of another.
+/// Each category has a queue of its own, so that a flood of one takes no room of another.
 #[test]
-fn a_full_queue_drops_nothing_of_other_categories() {
+fn a_full_queue_drops_no_packets_of_other_categories() {
     let mut config = differentiated(&[[0.0, 0.0], [10.0, 0.0]]);
     config.mac.queue_limit = 5;
     config.schemes =
@@ -144,10 +144,9 @@ fn a_full_queue_drops_nothing_of_other_categories() {
     assert_eq!(outcome.flows[1].packets_delivered, outcome.flows[1].packets_sent);
 }
 
-/// A lone station has what the bound of an idle channel says, in opportunities that hold aggregates of
-/// several lengths as well.
+/// A lone station reaches the bound of an idle channel, also if a TXOP holds aggregates of several lengths.
 #[test]
-fn the_bound_of_an_idle_channel_counts_what_an_opportunity_holds() {
+fn the_bound_of_an_idle_channel_counts_the_exchanges_of_a_txop() {
     let cells = [
         (Standard::Dot11n, 7, 1, Bandwidth::Mhz20),
         (Standard::Dot11n, 3, 2, Bandwidth::Mhz40),
@@ -188,7 +187,10 @@ fn the_bound_of_an_idle_channel_counts_what_an_opportunity_holds() {
                 let off = total_goodput(&run(&config)) / bound - 1.0;
                 let cell = (standard, scheme, streams, bandwidth, category, rts, a_msdu, propagation);
                 assert!(off.abs() < 3e-3, "{:+.2} % off the bound: {cell:?}", off * 100.0);
-                assert!(hop.exchange <= hop.airtime, "full frames are the best: {cell:?}");
+                assert!(
+                    hop.exchange <= hop.airtime,
+                    "full frames have the least airtime per packet: {cell:?}"
+                );
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What the neighbours of one sender have of its aggregates, where some are slow, lossy or silent.
+//! Fairness among the neighbours of one sender with aggregation, if some are lossy or silent.
 
 use super::aggregation::high_throughput;
 use crate::common::{add_flow, check_conservation};
@@ -9,8 +9,8 @@ use multihop_sim::run;
 
 const KBPS: u64 = 1_000;
 
-/// A sender with so many packets for each of some neighbours, which are around it and cannot relay.
-fn served(neighbours: usize, kbps: u64, discipline: Discipline) -> Config {
+/// A sender with one flow of `kbps` to each neighbour. The neighbours are around it and cannot relay.
+fn sender_with(neighbours: usize, kbps: u64, discipline: Discipline) -> Config {
     let angle = |place: usize| std::f64::consts::TAU * place as f64 / neighbours as f64;
     let around = (0..neighbours).map(|place| [240.0 * angle(place).cos(), 240.0 * angle(place).sin()]);
     let positions: Vec<[f64; 2]> = std::iter::once([0.0, 0.0]).chain(around).collect();
@@ -24,7 +24,7 @@ fn served(neighbours: usize, kbps: u64, discipline: Discipline) -> Config {
     config
 }
 
-/// DATA to a neighbour is lost in so many cases.
+/// Adds losses of DATA to a neighbour.
 fn lose(config: &mut Config, to: u32, packet_error_rate: f64) {
     let error = LinkError { from: NodeId(0), to: NodeId(to), packet_error_rate, ack_error_rate: 0.0 };
     config.medium.link_errors.push(error);
@@ -37,12 +37,12 @@ fn goodput_kbps(config: &Config) -> Vec<f64> {
     bits.map(|bits| bits / outcome.measured_s / KBPS as f64).collect()
 }
 
-/// Neighbours take turns under `FqCodel`, a frame in each. What is sent again to one of them goes between
-/// turns, and takes nothing along while others wait.
+/// Under `FqCodel` neighbours take turns of one frame. A retransmission is sent between turns, without new
+/// packets while others wait.
 #[test]
-fn losses_of_a_neighbour_earn_it_nothing() {
+fn losses_give_a_neighbour_no_larger_share() {
     for lost in [0.005, 0.1, 0.3] {
-        let mut config = served(5, 40_000, Discipline::FqCodel(FqCodelOptions::default()));
+        let mut config = sender_with(5, 40_000, Discipline::FqCodel(FqCodelOptions::default()));
         lose(&mut config, 2, lost);
         let goodput = goodput_kbps(&config);
         let mean = goodput.iter().sum::<f64>() / 5.0;
@@ -50,11 +50,11 @@ fn losses_of_a_neighbour_earn_it_nothing() {
     }
 }
 
-/// While no other neighbour waits, frames that are sent again are as full as others.
+/// If no other neighbour waits, new packets fill up retransmissions.
 #[test]
-fn a_lone_neighbour_loses_no_room_by_its_losses() {
+fn retransmissions_to_a_lone_neighbour_are_full_frames() {
     let of = |discipline| {
-        let mut config = served(1, 70_000, discipline);
+        let mut config = sender_with(1, 70_000, discipline);
         lose(&mut config, 1, 0.3);
         goodput_kbps(&config)[0]
     };
@@ -62,13 +62,13 @@ fn a_lone_neighbour_loses_no_room_by_its_losses() {
     assert!((goodput[0] / goodput[1] - 1.0).abs() < 0.02, "{goodput:?}");
 }
 
-/// One that never answers costs the others time, and no turns.
+/// A silent neighbour costs the others airtime, but no turns.
 #[test]
-fn a_silent_neighbour_does_not_hold_up_others() {
+fn a_silent_neighbour_does_not_block_others() {
     let fair =
         [Discipline::FqCodel(FqCodelOptions::default()), Discipline::Stations(StationsOptions::default())];
     for discipline in fair {
-        let mut config = served(3, 6_000, discipline);
+        let mut config = sender_with(3, 6_000, discipline);
         lose(&mut config, 1, 1.0);
         let goodput = goodput_kbps(&config);
         assert!(goodput[0] == 0.0 && goodput[1..].iter().all(|one| *one > 5_700.0), "{goodput:?}");

@@ -1,4 +1,4 @@
-//! Queues of the hardware over a medium: delays as arithmetic has them, and as limits of airtime have them.
+//! Hardware queues in a network: delays by arithmetic and by limits on airtime.
 
 use super::aggregation::high_throughput;
 use crate::common::{add_flow, check_conservation, saturate, total_goodput};
@@ -13,10 +13,10 @@ use multihop_sim::run;
 
 const NONE: HardwareQueueConfig = HardwareQueueConfig { packets: None, aggregates: None, airtime: None };
 
-/// A packet of a saturated link waits in a hardware of `n` frames for `n - 1` exchanges longer than in one of
-/// a single frame.
+/// In a hardware queue of `n` frames, a packet of a saturated link waits `n - 1` exchanges longer than in a
+/// queue of one frame.
 #[test]
-fn each_frame_of_the_hardware_adds_the_time_of_one() {
+fn each_frame_in_the_hardware_adds_one_exchange_of_delay() {
     let of = |frames: u32| {
         let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
         config.hardware_queue = Some(HardwareQueueConfig { aggregates: Some(frames), ..NONE });
@@ -26,7 +26,8 @@ fn each_frame_of_the_hardware_adds_the_time_of_one() {
         outcome
     };
     let [one, two, four] = [1, 2, 4].map(of);
-    let delay = |outcome: &Outcome| outcome.nodes[0].hardware_delay_mean_s.expect("there is such a queue");
+    let delay =
+        |outcome: &Outcome| outcome.nodes[0].hardware_delay_mean_s.expect("the node has a hardware queue");
     let exchange = one.measured_s / one.links[0].ppdus as f64;
     let added = [&two, &four].map(|outcome| (delay(outcome) - delay(&one)) / exchange);
     println!("one frame waits {:.6} s, an exchange is {exchange:.6} s, added {added:?}", delay(&one));
@@ -34,8 +35,7 @@ fn each_frame_of_the_hardware_adds_the_time_of_one() {
     assert!((total_goodput(&four) / total_goodput(&one) - 1.0).abs() < 0.005);
 }
 
-/// An access point with a station at MCS 0 and one at MCS 7, which get as much as they can, and more than
-/// fits.
+/// A saturated access point with a station at MCS 0 and one at MCS 7.
 fn anomaly(hardware: Option<HardwareQueueConfig>) -> Outcome {
     run(&anomaly_with(hardware, StationsOptions::default()))
 }
@@ -60,8 +60,8 @@ fn shares(outcome: &Outcome) -> [f64; 2] {
     air.map(|of| of / (air[0] + air[1]))
 }
 
-/// A thousand packets, half of them at 6.5 Mb/s, take most of a second. Of limits, what is pending is
-/// expected to take 24 ms at most and the last packet of each; with back-off and answers it is a little more.
+/// A thousand packets, half of them at 6.5 Mb/s, take most of a second. With the limits of Linux, pending
+/// packets take 24 ms and the last packet of each station; back-offs and acknowledgements add a little.
 #[test]
 fn airtime_limits_bound_the_delay_below_the_discipline() {
     let deep = anomaly(Some(HardwareQueueConfig { packets: Some(1_000), ..NONE }));
@@ -94,10 +94,10 @@ fn airtime_limits_bound_the_delay_below_the_discipline() {
     }
 }
 
-/// A slow station has 50 ms where others have 20. Three exchanges with it, of two packets each, are 12 ms,
-/// which is less and changes nothing; a hundred are half a second.
+/// `CoDel` targets: a slow station has 50 ms, others 20. A target of three exchanges of two packets is 12 ms,
+/// below 20, and changes nothing. A target of a hundred is half a second.
 #[test]
-fn the_target_follows_what_a_link_can_do() {
+fn the_codel_target_follows_the_throughput_of_the_link() {
     let waits = |adaptation: Adaptation| {
         let lines = FqCodelOptions {
             codel: CodelOptions { ecn: false, ..StationsOptions::default().lines.codel },
@@ -105,7 +105,7 @@ fn the_target_follows_what_a_link_can_do() {
         };
         let mut config =
             anomaly_with(None, StationsOptions { lines, adaptation, ..StationsOptions::default() });
-        // Little more than what fits, and only to the slow one.
+        // Slightly above the capacity, and only to the slow station.
         config.flows.truncate(1);
         config.flows[0].app = AppConfig::Cbr { rate: Rate::from_kbps(6_100), packet: 1472, jitter: 0.5 };
         let outcome = run(&config);

@@ -1,4 +1,4 @@
-//! What 802.11e and 802.11n add to the MAC, over a medium.
+//! MAC functions of 802.11e and 802.11n in a simulated network.
 
 pub mod aggregation;
 mod agreements;

@@ -1,4 +1,4 @@
-//! MPDUs of an A-MPDU are passed on one by one, each when it is over.
+//! Delivery of the MPDUs of an A-MPDU one by one, each at its own end.
 
 use super::aggregation::high_throughput;
 use crate::common::{add_flow, check_conservation};
@@ -8,10 +8,10 @@ use multihop_sim::external::{Injection, PacketOutcome};
 use multihop_sim::mobility::Outage;
 use multihop_sim::{Ties, World};
 
-/// When the packets were injected, in microseconds.
+/// Time of injection, in microseconds.
 const INJECTED: u64 = 10_000;
-/// An HT-mixed preamble of 36 us. Four MPDUs of 1538 bytes with delimiters and padding, 6174 bytes, are 191
-/// symbols of 260 bits behind it: 191 us each.
+/// Ends of four MPDUs of 1538 bytes, in microseconds. An HT-mixed preamble takes 36 us. With delimiters and
+/// padding, 6174 bytes are 191 symbols of 260 bits: 191 us each.
 const ENDS: [f64; 4] = [227.0, 418.0, 609.0, 800.0];
 
 fn pair() -> Config {
@@ -23,8 +23,8 @@ fn pair() -> Config {
     config
 }
 
-/// Four packets, which are sent at once in one A-MPDU. When each is delivered, in microseconds after that;
-/// the run goes on to its end.
+/// Injects four packets, which are sent in one A-MPDU. Returns the time of delivery of each, in microseconds
+/// after the injection.
 fn delivered(config: &Config) -> Vec<f64> {
     let packet = Injection {
         flow: FlowId(0),
@@ -45,30 +45,30 @@ fn delivered(config: &Config) -> Vec<f64> {
         _ => None,
     });
     let times = times.collect();
-    check_conservation(&world.close().expect("there is no log"));
+    check_conservation(&world.close().expect("the run has no log"));
     times
 }
 
-/// Are these instants those?
+/// Whether times agree within 10 ns.
 fn is_close(at: &[f64], expected: &[f64]) -> bool {
     at.len() == expected.len() && at.iter().zip(expected).all(|(at, expected)| (at - expected).abs() < 0.01)
 }
 
 #[test]
-fn together_they_are_delivered_at_the_end_of_the_last() {
+fn by_ppdu_mpdus_are_delivered_at_the_end_of_the_last() {
     let at = delivered(&Config { delivery: Delivery::Ppdu, ..pair() });
     assert!(is_close(&at, &[ENDS[3]; 4]), "{at:?}");
 }
 
 #[test]
-fn each_is_delivered_at_its_own_end() {
+fn by_mpdu_each_is_delivered_at_its_own_end() {
     let at = delivered(&pair());
     assert!(is_close(&at, &ENDS), "{at:?}");
 }
 
-/// What was over when a radio was switched off has arrived, and is not delivered again when the others are.
+/// MPDUs that ended before a radio was switched off are delivered, once.
 #[test]
-fn what_was_over_stays_when_a_radio_is_switched_off() {
+fn mpdus_that_ended_before_an_outage_are_delivered_once() {
     for (arrive, off_us) in [(0, 226), (1, 228), (3, 610)] {
         for node in [0, 1] {
             let mut config = pair();

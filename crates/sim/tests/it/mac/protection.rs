@@ -1,4 +1,4 @@
-//! CTS to self over a medium: its time, its place in logs, and that nothing is lost by it.
+//! CTS-to-self over a medium: its duration, its place in logs, and that it loses nothing.
 
 use super::aggregation::high_throughput;
 use crate::common::capture::{Kind, Shared, read as read_capture};
@@ -9,10 +9,9 @@ use multihop_core::{FrameKind, Rate, Span};
 use multihop_dot11::{AccessCategory, DcfRules, EdcaParameters, Phy, Preamble, Standard};
 use multihop_frames::{Log, Memory, Table};
 use multihop_link::Algorithm;
-use multihop_sim::airlog::AirLog;
 use multihop_sim::capacity::Capacity;
 use multihop_sim::config::{Config, Protection, RateControlConfig};
-use multihop_sim::framelog::{FrameLog, Selection};
+use multihop_sim::logs::{AirLog, FrameLog, Selection};
 use multihop_sim::outcome::Outcome;
 use multihop_sim::{Ties, World, run, run_logged};
 
@@ -56,8 +55,8 @@ fn sent(log: &Log, name: &str) -> Vec<i64> {
     log.tables.column(Table::Transmissions, name).iter().collect()
 }
 
-/// Of each kind of frame: how many the log has, how many of these are for their own sender, and the flows of
-/// those.
+/// For each kind of frame: its number in the log, how many are addressed to their own sender, and their
+/// flows.
 #[test]
 fn the_frame_log_has_each_cts_to_self_before_its_data() {
     let (outcome, log) = logged(&pair());
@@ -96,8 +95,8 @@ fn a_capture_has_each_cts_to_self_and_marks_its_data() {
     }
 }
 
-/// With errors, hidden stations, opportunities of several exchanges and aggregates: everything is accounted
-/// for, in whatever order equal instants are taken.
+/// With errors, hidden stations, TXOPs of several exchanges and aggregates, everything is accounted for, in
+/// any order of simultaneous events.
 #[test]
 fn nothing_is_lost_by_a_cts_to_self() {
     let hidden = || network(DcfRules::IEEE, &[[0.0, 0.0], [200.0, 0.0], [400.0, 0.0], [600.0, 0.0]]);
@@ -140,7 +139,7 @@ fn nothing_is_lost_by_a_cts_to_self() {
     }
 }
 
-/// An exchange takes a CTS at 11 Mb/s and a SIFS more.
+/// An exchange is longer by a CTS at 11 Mb/s and a SIFS.
 #[test]
 fn the_bound_counts_the_cts() {
     let of = |protected: bool| {

@@ -1,4 +1,4 @@
-//! Stations that choose their rates, beside the best of fixed ones.
+//! Rate control, compared with the best fixed rate.
 
 use super::aggregation::LIMITS;
 use crate::common::{check_conservation, network, saturate, total_goodput};
@@ -10,8 +10,7 @@ use multihop_sim::config::{Config, MediumModel, PathLoss, RateControlConfig, Sch
 use multihop_sim::run;
 use serde_json::json;
 
-/// Two stations this far apart, where power falls with the third power of the distance; the first saturates
-/// the second.
+/// A saturated link of this length in metres, with a path loss exponent of 3.
 fn link(standard: Standard, distance: f64) -> Config {
     let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [distance, 0.0]]);
     config.phy = Phy::new(standard, Preamble::Long);
@@ -32,7 +31,7 @@ fn link(standard: Standard, distance: f64) -> Config {
     config
 }
 
-/// The same over 802.11n with A-MPDUs.
+/// A saturated link of 802.11n with A-MPDUs.
 fn aggregating(distance: f64) -> Config {
     let mut config = link(Standard::Dot11n, distance);
     config.mac.rules = DcfRules::IEEE.with_quality_of_service();
@@ -40,11 +39,12 @@ fn aggregating(distance: f64) -> Config {
     config
 }
 
-/// What it brings across at a fixed rate, and what with this control.
+/// Goodput at a fixed rate.
 fn fixed(config: &Config, rate: DataRate) -> f64 {
     total_goodput(&run(&Config { data_rate: rate, ..config.clone() }))
 }
 
+/// Goodput with rate control.
 fn controlled(config: &Config, lowest: DataRate, algorithm: Algorithm) -> f64 {
     let rate_control = Some(RateControlConfig { algorithm, streams: 2, tries: None });
     let outcome = run(&Config { data_rate: lowest, rate_control, ..config.clone() });
@@ -53,7 +53,7 @@ fn controlled(config: &Config, lowest: DataRate, algorithm: Algorithm) -> f64 {
 }
 
 #[test]
-fn controls_find_the_best_rate_of_a_link() {
+fn rate_control_finds_the_best_rate() {
     let scheme = |streams: u8, scheme: u8| DataRate::Mcs(Mcs { streams, scheme });
     for (distance, best) in
         [(5.0, scheme(2, 7)), (35.0, scheme(2, 7)), (58.0, scheme(2, 4)), (100.0, scheme(2, 2))]
@@ -67,9 +67,9 @@ fn controls_find_the_best_rate_of_a_link() {
     }
 }
 
-/// Frames of their own, with ACKs, and rates of 802.11a.
+/// Single frames with ACKs, at the rates of 802.11a.
 #[test]
-fn controls_find_the_best_rate_without_aggregation() {
+fn rate_control_finds_the_best_rate_without_aggregation() {
     let rate = |kbps: u64| DataRate::Bits(Rate::from_kbps(kbps));
     for (distance, best) in [(20.0, rate(54_000)), (75.0, rate(24_000)), (130.0, rate(6_000))] {
         let config = link(Standard::Dot11a, distance);
@@ -84,9 +84,9 @@ fn controls_find_the_best_rate_without_aggregation() {
     }
 }
 
-/// Where every rate loses as much, the fastest is the best.
+/// If all rates have the same loss, the fastest is the best.
 #[test]
-fn loss_that_no_rate_avoids_slows_no_station_down() {
+fn loss_at_all_rates_does_not_lower_the_rate() {
     let mut config = aggregating(5.0);
     config.medium.packet_error_rate = 0.3;
     let lowest = DataRate::Mcs(Mcs { streams: 1, scheme: 0 });
@@ -95,8 +95,7 @@ fn loss_that_no_rate_avoids_slows_no_station_down() {
     assert!(minstrel > 0.85 * most, "{minstrel:.0} of {most:.0}");
 }
 
-/// What schemes reckon with is the rate that frames are sent at, and not the lowest one, from which rate
-/// control set out.
+/// Schemes use the rate of the sent frames, and not the lowest rate, with which rate control begins.
 #[test]
 fn schemes_learn_the_rate_in_use() {
     let mcs = |scheme| DataRate::Mcs(Mcs { streams: 1, scheme });
@@ -116,17 +115,16 @@ fn schemes_learn_the_rate_in_use() {
         let rate_control = Some(RateControlConfig { algorithm: Algorithm::Ideal, streams: 1, tries: None });
         let found = total_goodput(&run(&Config { data_rate: mcs(0), rate_control, ..config.clone() }));
         assert!(found > 0.9 * at_seven, "{scheme} {parameters}: {found:.0} of {at_seven:.0}");
-        // The other way round: stations of their own rate, slower than that of the network.
+        // Conversely: stations with a rate of their own, below that of the network.
         config.nodes.iter_mut().for_each(|node| node.data_rate = Some(mcs(0)));
         let slow = total_goodput(&run(&Config { data_rate: mcs(7), ..config }));
         assert!(slow > 3e6 && slow < 6.5e6, "{scheme} {parameters}: {slow:.0} of 6.5 Mb/s");
     }
 }
 
-/// A hidden sender, whose collisions look like a bad link: everything is still accounted for, and something
-/// arrives.
+/// Collisions with a hidden sender look like a bad link: packets are conserved, and some arrive.
 #[test]
-fn collisions_break_no_law() {
+fn collisions_do_not_break_conservation() {
     for algorithm in [Algorithm::Ideal, Algorithm::MinstrelHt] {
         let mut config = aggregating(90.0);
         config.nodes.push(config.nodes[1].clone());
@@ -137,10 +135,10 @@ fn collisions_break_no_law() {
     }
 }
 
-/// Seven of ten MPDUs are lost at every rate: of one that has seven tries 8 % are given up, of one that has
-/// the fifteen of the MAC a two-hundredth, of one that has 21 a two-thousandth.
+/// Seven of ten MPDUs are lost at every rate. Given up are 8 % with seven attempts, 0.5 % with the fifteen of
+/// the MAC, and 0.05 % with 21.
 #[test]
-fn tries_are_those_of_the_chain_where_it_is_said() {
+fn the_retry_chain_can_set_the_number_of_attempts() {
     let mut config = aggregating(5.0);
     config.medium.packet_error_rate = 0.7;
     let given_up = |tries| {

@@ -4,11 +4,11 @@ use crate::common::capture::{Capture, Kind, Shared, read};
 use crate::common::{add_flow, network};
 use multihop_core::{Rate, Span};
 use multihop_dot11::DcfRules;
-use multihop_sim::airlog::AirLog;
 use multihop_sim::config::{AppConfig, Config};
+use multihop_sim::logs::AirLog;
 use multihop_sim::{Ties, World};
 
-/// One packet every 50 ms from node 0 to node 1, with RTS; node 2 listens. Nothing collides, so that only
+/// One packet every 50 ms from node 0 to node 1, with RTS; node 2 overhears. Nothing collides, so that only
 /// errors lose frames.
 fn trickle() -> Config {
     let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [200.0, 0.0], [100.0, 100.0]]);
@@ -28,7 +28,7 @@ fn capture(config: &Config) -> Capture {
     read(&bytes)
 }
 
-/// Of frames of one kind: their bytes, how many were sent, and how many one listener decoded.
+/// Frames of one kind: their length in bytes, the number sent, and the number that one listener decoded.
 fn counts(capture: &Capture, kind: Kind, sender: usize, listener: usize) -> (u32, u32, u32) {
     let like = |at: usize, own: bool| {
         capture.packets.iter().filter(move |packet| {
@@ -67,7 +67,7 @@ fn bit_errors_hit_frames_of_all_kinds_by_their_length() {
     }
 }
 
-/// The other kind of error knows no lengths and spares control frames.
+/// Packet errors do not depend on length and spare control frames.
 #[test]
 fn packet_errors_hit_data_alone() {
     let mut config = trickle();
@@ -93,7 +93,7 @@ fn a_wrong_frame_is_lost_below_the_network_layer() {
     let outcome = multihop_sim::run(&config);
     let (flow, link) = (&outcome.flows[0], &outcome.links[0]);
     assert!(flow.packets_sent > 3_000);
-    // Nothing else loses packets, so that what is not given up arrives.
+    // Nothing else loses packets, so that all packets not given up arrive.
     assert!(flow.packets_delivered + link.given_up >= flow.packets_sent, "{flow:?}");
     let right = (1.0f64 - 5e-4).powi(8 * (500 + 28 + 8 + 28));
     let delivered = 1.0 - (1.0 - right).powi(4);

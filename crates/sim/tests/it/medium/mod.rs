@@ -1,4 +1,4 @@
-//! Laws of the medium: what it does to frames on the air.
+//! Laws of the medium.
 
 mod bit_errors;
 mod powers;

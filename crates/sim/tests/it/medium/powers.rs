@@ -12,8 +12,8 @@ fn milliwatts(dbm: f64) -> f64 {
     10f64.powf(dbm / 10.0)
 }
 
-/// Nodes at these places in metres along a line, which send with 20 dBm; power falls by 30 dB a decade, from
-/// -20 dBm at a metre on.
+/// Nodes at these positions in metres along a line, which send with 20 dBm; power falls by 30 dB per decade,
+/// from -20 dBm at one metre.
 fn along(places: &[f64]) -> Config {
     let positions: Vec<[f64; 2]> = places.iter().map(|x| [*x, 0.0]).collect();
     let mut config = network(DcfRules::IEEE, &positions);
@@ -56,8 +56,8 @@ fn a_link_is_usable_where_the_budgets_of_both_directions_allow() {
     assert_eq!(of(&[(0.0, 15.0), (0.0, 15.0)]), both, "gains of both ends add up");
 }
 
-/// What arrives is what matters: powers that are all given are the same run as the power of the medium, and
-/// gains as much more power at each end, whether nodes stand or move.
+/// Only received power matters: explicit powers that equal the medium's give the same run, and so do gains in
+/// place of power, whether nodes rest or move.
 #[test]
 fn equal_powers_are_the_same_run_as_a_power_of_the_medium() {
     let mut plain = along(&[0.0, 40.0, 80.0, 120.0]);
@@ -88,8 +88,8 @@ fn equal_powers_are_the_same_run_as_a_power_of_the_medium() {
 /// A station that whispers is not sensed by one that shouts, and hears it: the shouter takes the medium.
 #[test]
 fn carrier_sense_follows_the_power_of_each_sender() {
-    // Two pairs, 30 m apart: at 30 m 84 dB are lost, so that 0 dBm arrive as -84 dBm, below the threshold of carrier sense
-    // and above sensitivity; from 60 m on, as -93 dBm, nothing is noticed.
+    // Two pairs, 30 m apart: at 30 m 84 dB are lost, so that 0 dBm arrive as -84 dBm, below the carrier sense
+    // threshold and above sensitivity; from 60 m on, as -93 dBm, nothing is detected.
     let mut config = along(&[0.0, 5.0, 65.0, 70.0]);
     saturate(&mut config, 0, 1);
     saturate(&mut config, 3, 2);

@@ -9,14 +9,14 @@ use multihop_sim::run;
 
 const NOISE: f64 = -95.0;
 
-/// From one node to another: delivery, if any, and power in dBm.
+/// Link from one node to another: delivery, if any, and power in dBm.
 type Listed = (u32, u32, Option<f64>, f64);
 
 fn milliwatts(dbm: f64) -> f64 {
     10f64.powf(dbm / 10.0)
 }
 
-/// So many nodes with these links, in both directions alike, and saturated flows.
+/// This number of nodes with these links, equal in both directions, and saturated flows.
 fn sensed(nodes: usize, links: &[Listed], flows: &[(usize, usize)]) -> Config {
     let positions: Vec<[f64; 2]> = (0..nodes).map(|i| [i as f64, 0.0]).collect();
     let mut config = network(DcfRules::IEEE, &positions);
@@ -37,7 +37,7 @@ fn sensed(nodes: usize, links: &[Listed], flows: &[(usize, usize)]) -> Config {
     config
 }
 
-/// The same links without powers.
+/// Variant of the links without powers.
 fn listed(config: &Config) -> Config {
     let MediumModel::Sensed { links, probe_size, .. } = &config.medium.model else { unreachable!() };
     let decodable = links.iter().filter_map(|link| Some((link, link.delivery?)));
@@ -52,13 +52,13 @@ fn outcome(config: &Config) -> Outcome {
     run(config)
 }
 
-/// Attempts of a sender that failed, of all.
+/// Share of a sender's attempts that failed.
 fn failed(outcome: &Outcome, node: u32) -> f64 {
     let link = outcome.links.iter().find(|link| link.from == node && link.data > 0).unwrap();
     1.0 - link.acknowledged as f64 / link.data as f64
 }
 
-/// Alone, a link delivers what was measured, whatever its power: to the bit the run without powers.
+/// Without interference, a link delivers what was measured at any power: to the bit the run without powers.
 #[test]
 fn a_clear_channel_delivers_as_listed_at_any_power() {
     for delivery in [1.0, 0.8, 0.4] {
@@ -94,7 +94,7 @@ fn a_signal_far_above_an_interferer_is_received() {
     assert!(with(-92.0) > 0.5, "{}", with(-92.0));
 }
 
-/// What is only sensed is never decoded, however strong: no route leads over it.
+/// A link that is only sensed is never decoded, however strong: no route uses it.
 #[test]
 fn what_is_only_sensed_carries_nothing() {
     let config = sensed(3, &[(0, 1, Some(1.0), -60.0), (1, 2, None, -40.0)], &[(0, 1), (1, 2)]);

@@ -1,4 +1,4 @@
-//! AODV in the engine: routes are found, end where nothing takes them, and go around what is off.
+//! AODV in the engine: routes are found, expire without traffic, and avoid nodes that are off.
 
 use super::{RULES, crowd, diamond, four_and_five_hops, one_way, unreachable};
 use crate::common::{
@@ -13,7 +13,7 @@ use multihop_sim::{Ties, World, run};
 
 const REPAIRS: [LocalRepair; 3] = [LocalRepair::Off, LocalRepair::Ns2, LocalRepair::Rfc];
 
-/// Requests have jitter where files have it by default, unless `parameters` have one.
+/// Requests have jitter as in scenario files by default, unless `parameters` set it.
 fn aodv(mut config: Config, mut parameters: AodvConfig) -> Config {
     if config.mac.rules.immediate_access && parameters.broadcast_jitter > Span::ZERO {
         parameters.rreq_jitter = Span::from_ms(10);
@@ -26,7 +26,7 @@ fn messages(outcome: &Outcome) -> u64 {
     outcome.nodes.iter().map(|node| node.routing.sent).sum()
 }
 
-/// After the discovery the run is the one with static routes: packets are no longer than they are.
+/// After the discovery the run equals that with static routes: packets have the same length.
 #[test]
 fn a_chain_carries_data_as_over_static_routes() {
     for hops in [1, 2, 5] {
@@ -104,7 +104,7 @@ fn a_route_is_repaired_behind_the_middle() {
     assert_eq!(asks(LocalRepair::Ns2).1, 0);
 }
 
-/// PROTOCOLS: one packet that the MAC gives up breaks the route, and all that waits for it is lost.
+/// PROTOCOLS: one packet that the MAC gives up breaks the route, and all packets that wait for it are lost.
 #[test]
 fn a_break_empties_the_queue() {
     for rules in RULES {
@@ -150,7 +150,8 @@ fn a_packet_without_a_route_waits_and_is_lost_in_the_end() {
         let mut config = unreachable(rules, Span::from_ms(100_000));
         add_flow(&mut config, 0, 1, AppConfig::Cbr { rate: Rate::from_kbps(4), packet: 500, jitter: 0.0 });
         let outcome = run(&aodv(config, AodvConfig::default()));
-        // One a second; all that wait are lost after each fourth request, and there is a pause of 10 s before the next.
+        // One packet a second; waiting packets are lost after each fourth request, and a pause of 10 s
+        // follows.
         assert!((70..=99).contains(&dropped(&outcome, DropCause::NoRoute)), "{:?}", outcome.conservation);
         assert!((12..=16).contains(&outcome.nodes[0].routing.sent), "{:?}", outcome.nodes[0].routing);
         check_conservation(&outcome);
@@ -177,7 +178,7 @@ fn nothing_goes_farther_than_it_may() {
     assert!(outcome.flows[1].dropped[DropCause::HopLimit as usize] > 100);
 }
 
-/// b hears a, but a does not hear b: requests come through, replies do not, so that no route is believed in.
+/// Node b hears a, but a does not hear b: requests arrive, replies do not, so that no route is used.
 #[test]
 fn a_link_that_works_one_way_is_no_route() {
     let outcome = run(&aodv(one_way(), AodvConfig::default()));

@@ -87,7 +87,7 @@ fn without_a_route_a_saturated_source_does_not_flood_its_own_node() {
     }
 }
 
-/// b hears a, but a does not hear b: b's table says that a is a neighbour, and only the MAC knows better.
+/// Node b hears a, but a does not hear b: in b's table a is a neighbour, and only the MAC knows better.
 fn one_way(use_mac: bool) -> Outcome {
     let mut config = network(DcfRules::IEEE, &[[0.0; 2]; 3]);
     let link = |from, to, value| MatrixLink { from: NodeId(from), to: NodeId(to), value };

@@ -1,4 +1,4 @@
-//! DSR in the engine: routes are found, written into packets, and go around what is off.
+//! DSR in the engine: routes are found, written into packets, and avoid nodes that are off.
 
 use super::{RULES, crowd, diamond, four_and_five_hops, one_way, unreachable};
 use crate::common::{add_flow, chain, check_conservation, dropped, saturate, total_goodput, trickle};
@@ -142,7 +142,7 @@ fn no_route_is_longer_than_the_limit() {
     assert!(outcome.flows[1].dropped[DropCause::HopLimit as usize] > 100);
 }
 
-/// b hears a, but a does not hear b: requests come through, replies do not, so that no route is believed in.
+/// Node b hears a, but a does not hear b: requests arrive, replies do not, so that no route is used.
 #[test]
 fn a_link_that_works_one_way_is_no_route() {
     let outcome = run(&dsr(one_way(), DsrConfig::default()));

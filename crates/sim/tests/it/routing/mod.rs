@@ -26,7 +26,7 @@ fn diamond(rules: DcfRules) -> Config {
     config
 }
 
-/// b hears a, but a does not hear b; b and c hear each other. A flow from a to c, and one from c to b.
+/// Node b hears a, but a does not hear b; b and c hear each other. A flow from a to c, and one from c to b.
 fn one_way() -> Config {
     let mut config = network(DcfRules::IEEE, &[[0.0; 2]; 3]);
     let link = |from, to| MatrixLink { from: NodeId(from), to: NodeId(to), value: 1.0 };

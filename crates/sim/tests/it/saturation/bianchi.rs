@@ -40,7 +40,7 @@ fn fixed_point(stations: f64) -> (f64, f64) {
     (transmit(low), low)
 }
 
-/// What happened in the model's Markov chain, played out with `stations` dependent stations.
+/// Result of the model's Markov chain, simulated with `stations` dependent stations.
 #[derive(Clone, Copy)]
 struct Chain {
     sent: f64,
@@ -93,7 +93,7 @@ impl Chain {
     }
 }
 
-/// What a cell did, and what the model says of it.
+/// Result of a cell, and the model's prediction.
 struct Comparison {
     label: String,
     throughput: (f64, f64),

@@ -14,7 +14,7 @@ use multihop_sim::run;
 
 const PAYLOAD: u64 = 1472;
 
-/// What the standard says of a PHY, in nanoseconds, and of its windows.
+/// PHY parameters of the standard in nanoseconds, and its windows.
 struct Cell {
     slot: u64,
     difs: u64,
@@ -28,13 +28,13 @@ struct Cell {
     last_window: u64,
 }
 
-/// Successes per second, and the share of transmissions that collide.
+/// Successes per second, and share of transmissions that collide.
 struct Played {
     successes: f64,
     collided: f64,
 }
 
-/// A generator of its own (Marsaglia's xorshift, 2003).
+/// Random number generator (Marsaglia's xorshift, 2003).
 struct Numbers(u64);
 
 impl Numbers {
@@ -50,7 +50,7 @@ impl Numbers {
 struct Station {
     window: u64,
     left: u64,
-    /// When its slots begin to count.
+    /// Time from which its slots count.
     from: u64,
 }
 

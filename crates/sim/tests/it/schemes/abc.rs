@@ -1,4 +1,4 @@
-//! Accel-Brake Control over wires, where it is known what it should do.
+//! Accel-Brake Control over wires, with known behaviour.
 
 use crate::common::saturate;
 use crate::common::wires::{self, goodput, seconds, shares, tcp, wire};
@@ -9,12 +9,12 @@ use multihop_sim::outcome::Outcome;
 use multihop_sim::run;
 use serde_json::{Value, json};
 
-/// With a long queue.
+/// Dumbbell with a long queue.
 fn dumbbell(parameters: &Value, flows: &[(u64, u64)]) -> Config {
     wires::dumbbell("abc", parameters, 400, flows)
 }
 
-/// From 30 to 60 s.
+/// Outcome from 30 to 60 s.
 fn late(mut config: Config) -> Outcome {
     seconds(&mut config, 30, 60)
 }
@@ -41,7 +41,7 @@ fn the_queue_settles_at_the_delay_threshold() {
         let mut config = dumbbell(&json!({ "utilization": utilization }), &times);
         let outcome = late(config.clone());
         let bottleneck = wire(&outcome, 0, 1);
-        // What waits, and the packet that is sent.
+        // Packets that wait, and the packet being sent.
         let delay = (bottleneck.queue_mean + bottleneck.utilisation) * 1.2e-3;
         let expected = expected_delay(utilization, flows as f64, 0.1);
         assert!((delay - expected).abs() < 3e-3, "{utilization} {flows}: {delay} for {expected}");

@@ -1,16 +1,16 @@
-//! BBR over wires, where it is known what it should do.
+//! BBR over wires, with known behaviour.
 
 use crate::common::wires::{self, seconds, shares, wire};
 use multihop_sim::config::Config;
 use multihop_sim::outcome::Outcome;
 use serde_json::json;
 
-/// With a queue of so many packets: a bandwidth-delay product is 33 at 40 ms.
+/// Dumbbell with this queue limit; a bandwidth-delay product is 33 packets at 40 ms.
 fn dumbbell(name: &str, queue: usize, flows: &[(u64, u64)]) -> Config {
     wires::dumbbell(name, &json!({ "window": 1000 }), queue, flows)
 }
 
-/// From 30 to 90 s.
+/// Outcome from 30 to 90 s.
 fn late(mut config: Config) -> Outcome {
     seconds(&mut config, 30, 90)
 }

@@ -38,18 +38,18 @@ fn marks(outcome: &Outcome) -> u64 {
     outcome.flows.iter().map(|flow| flow.marked).sum()
 }
 
-/// A scheme whose nodes write down what they did.
-struct Watched {
+/// Scheme whose nodes record their actions.
+struct RecordedScheme {
     scheme: Arc<dyn Scheme>,
     seen: Arc<Mutex<Vec<LinkEvent>>>,
 }
 
-struct Watcher {
+struct RouterRecorder {
     policy: Box<dyn RouterPolicy>,
     seen: Arc<Mutex<Vec<LinkEvent>>>,
 }
 
-impl Scheme for Watched {
+impl Scheme for RecordedScheme {
     fn sender(&self) -> Box<dyn Endpoint> {
         self.scheme.sender()
     }
@@ -61,11 +61,11 @@ impl Scheme for Watched {
     }
     fn router(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let policy = self.scheme.router(node, egress)?;
-        Some(Box::new(Watcher { policy, seen: self.seen.clone() }))
+        Some(Box::new(RouterRecorder { policy, seen: self.seen.clone() }))
     }
 }
 
-impl RouterPolicy for Watcher {
+impl RouterPolicy for RouterRecorder {
     fn on_head_of_line(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
         self.policy.on_head_of_line(hop, packet, view)
     }
@@ -78,11 +78,11 @@ impl RouterPolicy for Watcher {
     }
 }
 
-/// For each frame of node 0 but the first: by how much longer than an exchange of the frame before it waited
-/// after that.
+/// For each frame of node 0 but the first: waiting time after an exchange of the frame before, in excess of
+/// that exchange.
 fn slack_of_node_0(parameters: &Value) -> Vec<i64> {
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let watched = Watched { scheme: scheme("lred", parameters).scheme, seen: seen.clone() };
+    let watched = RecordedScheme { scheme: scheme("lred", parameters).scheme, seen: seen.clone() };
     let mut config = slow(chain(DcfRules::IEEE, 3));
     config.schemes = vec![SchemeConfig { name: "lred".into(), scheme: Arc::new(watched) }];
     saturate(&mut config, 0, 3);
@@ -183,7 +183,7 @@ fn nred_gives_the_flow_in_the_middle_its_share() {
     assert!(nred > 0.35 * newreno && nred < 0.7 * newreno, "{nred} and {newreno}");
 }
 
-/// One hop: what is dropped at the receiver was received, and counts as lost there. The world asserts that no
+/// One hop: packets dropped at the receiver were received, and count as lost there. The world asserts that no
 /// packet is lost without a cause.
 #[test]
 fn nred_drops_what_comes_as_well_as_what_leaves() {
@@ -231,7 +231,8 @@ fn runs_are_the_same_again_and_with_reversed_ties() {
     assert_ne!(first.fingerprint, run(&Config { seed: 2, ..config }).fingerprint);
 }
 
-/// What a scheme draws is its own: another name is another stream, and the draws of other schemes stay.
+/// A scheme's random numbers are its own: another name is another stream, and the numbers of other schemes
+/// stay.
 #[test]
 fn policies_of_different_queues_and_names_draw_differently() {
     let fingerprint = |name: &str| {

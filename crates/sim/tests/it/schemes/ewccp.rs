@@ -79,7 +79,8 @@ fn flows_of_one_set_have_equal_windows_or_equal_rates() {
 /// the other's.
 #[test]
 fn a_flow_over_two_links_of_a_set_has_half_the_window() {
-    // All within reach of each other, so that the route over two links must be forced: the ends do not reach each other.
+    // All nodes are within reach of each other, so that the route over two links must be forced: the ends
+    // must not reach each other.
     let positions = [[110.0, 120.0], [110.0, 0.0], [0.0, 60.0], [130.0, 60.0], [260.0, 60.0]];
     let parameters = json!({ "law": "windows", "psi": 0.11 });
     let mut config = ewccp(network(DcfRules::IEEE, &positions), &parameters);

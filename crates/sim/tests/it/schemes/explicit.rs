@@ -71,7 +71,7 @@ fn rcp_winf_as_printed_starves() {
     assert!(printed < 0.2 && read > 5.0 * printed, "{printed} Mb/s against {read} Mb/s");
 }
 
-/// What rt-Winf watches by default follows the threshold, whose frames count MAC headers.
+/// rt-Winf's default follows the RTS threshold, which counts MAC headers.
 #[test]
 fn winf_schemes_watch_what_there_is() {
     let outcome = |threshold: Option<u32>, parameters: &Value| {

@@ -17,7 +17,7 @@ fn dropped(outcome: &Outcome) -> u64 {
     outcome.wires.iter().map(|wire| wire.dropped).sum()
 }
 
-/// What a flow has of the bottleneck that it shares with `count - 1` others, in bits per second of payload.
+/// Fair payload rate of a flow that shares the bottleneck with `count - 1` others, in bits per second.
 fn fair(headers: f64, count: usize) -> f64 {
     BOTTLENECK * 1460.0 / (1460.0 + headers) / count as f64
 }
@@ -107,7 +107,7 @@ fn xcp_b_fills_a_wire_that_it_does_not_know() {
     assert_eq!(dropped(&seconds(&mut config, 0, 40)), 0);
 }
 
-/// One sender has what is aimed at, 95 % of the wire, from the start and whatever the queue: nothing is lost.
+/// One sender gets the target rate, 95 % of the wire, from the start and with any queue: nothing is lost.
 #[test]
 fn maxnet_aims_at_its_share_of_a_wire_and_loses_nothing() {
     for (round_trip, queue) in [(48, 100), (20, 10), (200, 50), (400, 100)] {
@@ -118,7 +118,7 @@ fn maxnet_aims_at_its_share_of_a_wire_and_loses_nothing() {
     }
 }
 
-/// One demand for all: equal shares, whatever the round trips and the starts.
+/// Equal demands give equal shares, whatever the round trips and the starts.
 #[test]
 fn maxnet_shares_a_wire_equally_between_unequal_round_trips() {
     let mut config = dumbbell("maxnet", &json!({}), 100, &[(40, 0), (160, 0), (80, 5_000)]);
@@ -127,8 +127,8 @@ fn maxnet_shares_a_wire_equally_between_unequal_round_trips() {
     assert!(shares.iter().all(|share| (share - 0.95).abs() < 0.05), "{shares:?}");
 }
 
-/// Where too large a capacity keeps prices too low, losses hold the rate back: half of what is sent arrives
-/// at the least.
+/// If a capacity set too high keeps prices too low, losses limit the rate: at least half of what is sent
+/// arrives.
 #[test]
 fn maxnet_obeys_losses_where_prices_do_not_say_enough() {
     let mut config =

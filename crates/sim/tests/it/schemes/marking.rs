@@ -19,7 +19,7 @@ fn scheme(name: &str) -> SchemeConfig {
     SchemeConfig { name: name.into(), scheme }
 }
 
-/// As He et al. 2017 have it: DSSS at 1 Mb/s, with RTS.
+/// Network of He et al. 2017: DSSS at 1 Mb/s, with RTS.
 fn slow(mut config: Config) -> Config {
     config.phy = Phy::new(Standard::Dsss, Preamble::Long);
     config.data_rate = Rate::from_kbps(1_000).into();
@@ -89,8 +89,8 @@ impl RouterPolicy for Prophet {
     }
 }
 
-/// What the last DATA of a frame foretells is what its acknowledgement brings: retries, freezing and
-/// propagation are all in it.
+/// The service delay predicted at the last DATA of a frame equals that at its acknowledgement: retries,
+/// freezing and propagation are included.
 #[test]
 fn the_predicted_service_delay_of_an_acknowledged_frame_comes_true() {
     for rules in [DcfRules::IEEE, DcfRules::NS2] {
@@ -123,7 +123,7 @@ fn the_efficiency_of_a_saturated_link_without_contention_is_0_963() {
     assert_eq!(flow.rts_retransmissions_mean, Some(0.0));
 }
 
-/// One segment at a time over one hop, beside updates of DSDV: no metric finds anything.
+/// One segment at a time over one hop, next to updates of DSDV: no metric detects congestion.
 #[test]
 fn without_contention_nothing_is_marked() {
     for name in MARKING {

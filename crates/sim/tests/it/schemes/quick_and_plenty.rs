@@ -95,8 +95,8 @@ fn clients_share_alike() {
     }
 }
 
-/// Where the radio allows less than is asked for, or does not aggregate, no level shows it. Queues are
-/// bounded all the same, at some targets of packets, and throughput is what the radio carries.
+/// If the radio allows less than the scheme requests, or does not aggregate, no level shows it. Queues are
+/// bounded all the same, at the targets in packets, and throughput is that of the radio.
 #[test]
 fn a_target_out_of_reach_leaves_a_bounded_queue() {
     for aggregates in [true, false] {

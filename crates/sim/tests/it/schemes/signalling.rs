@@ -1,4 +1,4 @@
-//! What router policies report to each other: which nodes hear it, when, and that it costs airtime.
+//! Notices between router policies: which nodes receive them, when, and that they cost airtime.
 
 use crate::common::{Datagrams, add_flow, chain};
 use multihop_core::{Carrier, NodeId, Span, Time};
@@ -11,7 +11,7 @@ use multihop_sim::{Ties, World, run};
 use multihop_transport::Endpoint;
 use std::sync::{Arc, Mutex};
 
-/// What each node heard of which, and how often each was restarted.
+/// Notices that each node received from which, and number of restarts of each.
 #[derive(Default)]
 struct Log {
     heard: Vec<(u32, u32, u64)>,
@@ -118,8 +118,8 @@ fn a_node_that_is_off_is_silent() {
     assert_eq!([heard(0), heard(1)], [sent[1], sent[0] - 40]);
 }
 
-/// What waits is reported as it comes and goes, whatever becomes of it: at the end what is left is what still
-/// waits.
+/// Backlog is reported as packets are enqueued and removed, in any way: at the end it is that of the packets
+/// still queued.
 #[test]
 fn what_waits_adds_up() {
     let log: Arc<Mutex<Log>> = Arc::default();

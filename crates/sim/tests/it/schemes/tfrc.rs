@@ -79,7 +79,8 @@ fn a_cap_below_the_knee_is_the_rate_and_a_huge_one_is_none() {
     let high = capped("10 Gb/s");
     let free = run(&ns2_chain(7, 1, scheme("tfrc", &json!({ "flavour": "ns2" }))));
     let [goodput, rtt, loss_event_rate] = found(&low);
-    // Oscillation reduction lets packets leave more slowly where round trips are long, and no faster where they are short.
+    // Oscillation reduction slows packets down where round trips are long, and speeds none up where they are
+    // short.
     assert!((0.9..1.001).contains(&(goodput / 200.0)), "{goodput}");
     assert!((low.flows[0].rate_mean_bps.unwrap() / 200e3 - 1.0).abs() < 0.02, "{:?}", low.flows[0]);
     let [_, free_rtt, free_rate] = found(&free);
@@ -90,9 +91,9 @@ fn a_cap_below_the_knee_is_the_rate_and_a_huge_one_is_none() {
 /// A ratio of goodputs, and two coefficients of variation.
 type Shared = (f64, [f64; 2]);
 
-/// So many flows of TFRC and of TCP in turns, over a dumbbell of 10 Mb/s and round trips of 40 to 60 ms with
-/// a queue of 75 packets. Returns the mean goodput of the first over that of the second, and the means of the
-/// coefficients of variation of what arrives in steps of 500 ms.
+/// Alternating flows of TFRC and of TCP over a dumbbell of 10 Mb/s with round trips of 40 to 60 ms and a
+/// queue of 75 packets. Returns the mean goodput of the first over that of the second, and the mean
+/// coefficients of variation of arrivals in steps of 500 ms.
 fn beside(pairs: u64, arrangement: u64, flow: &Value, tcp: &Value) -> Shared {
     let round_trip = |k| 40 + (7 * k + 3 * arrangement) % 20;
     let flows: Vec<(u64, u64)> =
@@ -143,8 +144,8 @@ fn beside_tcp_it_has_its_share_and_is_steadier() {
     }
 }
 
-/// What a transport emits is what it offers: of a saturated flow of TFRC more than arrives, of datagrams at a
-/// constant rate that rate.
+/// The offered rate is the rate sent by the transport: more than arrives for a saturated TFRC flow, the
+/// constant rate for datagrams.
 #[test]
 fn what_is_emitted_is_counted_by_flow_and_by_step() {
     let mut config = ns2_chain(4, 1, scheme("tfrc", &json!({})));

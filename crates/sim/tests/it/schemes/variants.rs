@@ -57,7 +57,7 @@ fn over_four_hops_each_variant_works() {
     }
 }
 
-/// What pacing is for: over eight hops segments of `tcp-newreno` collide with those before them (hidden
+/// Purpose of pacing: over eight hops segments of `tcp-newreno` collide with those before them (hidden
 /// nodes), and those of `tcp-ap` hardly do (`ElRakabawy`, Klemm and Lindemann 2005).
 #[test]
 fn over_eight_hops_tcp_ap_loses_far_fewer_frames_than_newreno() {

@@ -10,7 +10,7 @@ use serde_json::json;
 
 const LOST: usize = DropCause::WireLoss as usize;
 
-/// Two wires that have no node in common, with datagrams there by both and back by the first.
+/// Two wires without a common node, with datagrams in one direction on both and in the other on the first.
 fn two_wires() -> Config {
     let mut config = wired(DcfRules::IEEE, 4);
     lay(&mut config, (0, 1), mbps(10), Span::from_ms(20), 50);

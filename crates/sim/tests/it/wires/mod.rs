@@ -34,7 +34,7 @@ fn a_packet_over_two_wires_takes_what_they_take() {
     }
 }
 
-/// Of twenty packets at once one is sent and four wait.
+/// Twenty packets arrive at once: one is sent and four wait.
 #[test]
 fn what_finds_the_queue_full_is_lost() {
     let mut config = wired(DcfRules::IEEE, 2);
@@ -143,7 +143,7 @@ fn wires_and_radio_make_one_path() {
     assert_eq!(outcome.nodes[3].idle, 1.0, "it has no radio");
 }
 
-/// Where both lead to a neighbour, the wire is taken; on longer ways hops count.
+/// The wire is used if radio and wire lead to the same neighbour; on longer paths hops count.
 #[test]
 fn the_wire_is_taken_between_neighbours_that_have_both() {
     let mut config = crate::common::chain(DcfRules::IEEE, 2);

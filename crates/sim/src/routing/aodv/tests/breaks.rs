@@ -1,4 +1,4 @@
-//! What breaks a route, and which nodes receive an RERR.
+//! Causes of broken routes, and nodes that receive a RERR.
 
 use super::*;
 use crate::config::LocalRepair;
@@ -31,7 +31,7 @@ fn one_failure_loses_a_neighbour_and_all_routes_through_it() {
 fn a_neighbour_that_is_lost_receives_no_rerr_any_more() {
     let mut aodv = node(prompt());
     knows_back(&mut aodv, 1.0, A, 8, 2);
-    hear(&mut aodv, 1.1, B, AodvMessage::Reply(Reply { to: C, ..reply(6, 3) }));
+    hear(&mut aodv, 1.1, B, AodvMessage::Reply(AodvReply { to: C, ..reply(6, 3) }));
     given_up(&mut aodv, 1.2, A, own(C, handles(1)[0]));
     assert_eq!(hear(&mut aodv, 1.3, B, error(&[(D, 7)])), [Action::Purge(B)], "A used the route to D");
 }
@@ -50,7 +50,7 @@ fn an_error_goes_to_those_who_used_the_route() {
 
     knows(&mut aodv, 2.0, B, 8, 3);
     knows_back(&mut aodv, 2.0, A, 8, 1);
-    hear(&mut aodv, 2.1, A, AodvMessage::Request(Request { number: 1, ..request() }));
+    hear(&mut aodv, 2.1, A, AodvMessage::Request(AodvRequest { number: 1, ..request() }));
     let reported = hear(&mut aodv, 2.2, B, error(&[(D, 9)]));
     assert_eq!(reported, [Action::Purge(B), broadcast(error(&[(D, 9)]))]);
 }
@@ -115,9 +115,10 @@ fn a_node_nearer_to_the_destination_repairs_as_in_ns2() {
     aodv.on_no_route(at(1.2), own(D, packets[2]));
     assert_eq!(drain(&mut aodv, at(1.2)), []);
     // It answers others with the route that it lost, which lives for ever.
-    let reported = hear(&mut aodv, 1.3, A, AodvMessage::Request(Request { target_sequence: 6, ..request() }));
+    let reported =
+        hear(&mut aodv, 1.3, A, AodvMessage::Request(AodvRequest { target_sequence: 6, ..request() }));
     let lifetime = Span::from_seconds(4_294_967_296.0);
-    let answer = Reply { to: C, lifetime, hops: 4, asked: at(0.5), ..reply(6, 4) };
+    let answer = AodvReply { to: C, lifetime, hops: 4, asked: at(0.5), ..reply(6, 4) };
     assert_eq!(reported, [unicast(AodvMessage::Reply(answer), A)]);
     // What nodes beyond the break reply is no better than what was lost.
     assert_eq!(hear(&mut aodv, 1.3, A, AodvMessage::Reply(reply(6, 3))), []);

@@ -12,8 +12,8 @@ struct Net {
     now: Time,
     /// Which pairs can hear each other.
     links: Vec<bool>,
-    /// When what arrives where, and from which node.
-    air: Vec<(Time, NodeId, NodeId, Message)>,
+    /// Messages on the air: time of arrival, receiver, transmitter, and datagram.
+    air: Vec<(Time, NodeId, NodeId, Datagram)>,
     packet: Handle,
     delivered: u32,
 }
@@ -31,7 +31,7 @@ impl Net {
         self.links[(a.0.min(b.0) * NODES + a.0.max(b.0)) as usize]
     }
 
-    /// Does what a node wants to, and checks all routes after each thing.
+    /// Performs the actions of a node, and checks all routes after each.
     fn serve(&mut self, id: NodeId) {
         while let Some(action) = self.nodes[id.index()].poll(self.now) {
             match action {
@@ -46,7 +46,7 @@ impl Net {
         self.check();
     }
 
-    fn send(&mut self, from: NodeId, to: NodeId, message: &Message) {
+    fn send(&mut self, from: NodeId, to: NodeId, message: &Datagram) {
         if from != to && self.hear_each_other(from, to) && self.rng.unit() < 0.9 {
             let due = self.now + uniform(&mut self.rng, Span::from_ms(30));
             self.air.push((due, from, to, message.clone()));

@@ -5,7 +5,7 @@ mod loops;
 mod timelines;
 mod wire;
 
-use super::wire::Reply;
+use super::wire::AodvReply;
 use super::*;
 use crate::routing::testing::{at, handles};
 use crate::slab::Handle;
@@ -35,7 +35,7 @@ fn forwarded(destination: NodeId, handle: Handle, hops: u16) -> RoutedPacket {
     RoutedPacket { handle, source: A, destination, hops, route: None }
 }
 
-/// What it asks for now.
+/// Actions that the agent requests now.
 fn drain(aodv: &mut Aodv, now: Time) -> Vec<Action> {
     std::iter::from_fn(|| aodv.poll(now)).collect()
 }
@@ -56,7 +56,7 @@ fn hear(aodv: &mut Aodv, seconds: f64, from: NodeId, message: AodvMessage) -> Ve
     drain(aodv, at(seconds))
 }
 
-/// What it broadcasts, if it does.
+/// Message that an action broadcasts, if any.
 fn said(action: &Action) -> Option<AodvMessage> {
     let Action::Broadcast(message, _) = action else { return None };
     AodvMessage::parse(message)
@@ -72,8 +72,8 @@ fn requests(done: &[(Time, Action)]) -> Vec<(Time, u16, u32)> {
 }
 
 /// A request of C's for D that the node hears from a neighbour.
-fn request() -> Request {
-    Request {
+fn request() -> AodvRequest {
+    AodvRequest {
         source: C,
         source_sequence: 8,
         number: 5,
@@ -86,8 +86,16 @@ fn request() -> Request {
 }
 
 /// A reply about D for this node, which it hears from a neighbour.
-fn reply(sequence: u32, hops: u16) -> Reply {
-    Reply { to: ME, target: D, sequence, hops, lifetime: Span::from_ms(10_000), reach: 30, asked: at(0.0) }
+fn reply(sequence: u32, hops: u16) -> AodvReply {
+    AodvReply {
+        to: ME,
+        target: D,
+        sequence,
+        hops,
+        lifetime: Span::from_ms(10_000),
+        reach: 30,
+        asked: at(0.0),
+    }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "as in `hear`")]
@@ -115,14 +123,18 @@ fn error(list: &[(NodeId, u32)]) -> AodvMessage {
 
 /// The node has a route to D with this number over that neighbour.
 fn knows(aodv: &mut Aodv, seconds: f64, next: NodeId, sequence: u32, hops: u16) {
-    let reported = Reply { asked: at(seconds), ..reply(sequence, hops) };
+    let reported = AodvReply { asked: at(seconds), ..reply(sequence, hops) };
     assert_eq!(hear(aodv, seconds, next, AodvMessage::Reply(reported)), []);
     assert_eq!(aodv.next_hop(D), Some(next));
 }
 
 /// The node has a route to C with this number over that neighbour, because C asked.
 fn knows_back(aodv: &mut Aodv, seconds: f64, next: NodeId, sequence: u32, hops: u16) {
-    let asked = Request { source_sequence: sequence, number: 100 + sequence, hops, reach: 1, ..request() };
-    assert_eq!(hear(aodv, seconds, next, AodvMessage::Request(Request { target: NodeId(99), ..asked })), []);
+    let asked =
+        AodvRequest { source_sequence: sequence, number: 100 + sequence, hops, reach: 1, ..request() };
+    assert_eq!(
+        hear(aodv, seconds, next, AodvMessage::Request(AodvRequest { target: NodeId(99), ..asked })),
+        []
+    );
     assert_eq!(aodv.next_hop(C), Some(next));
 }

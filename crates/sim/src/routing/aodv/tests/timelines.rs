@@ -4,7 +4,7 @@ use super::*;
 
 // ---- bytes ----
 
-/// What ns-2 counts: 7, 6, and 1 + 2n words, and an IP header.
+/// Sizes of ns-2: 7, 6, and 1 + 2n words, and an IP header.
 #[test]
 fn messages_have_ns2s_sizes() {
     assert_eq!(AodvMessage::Request(request()).size(&AodvConfig::default()), 20 + 28);
@@ -23,7 +23,7 @@ fn requests_become_rarer_until_the_node_gives_up() {
     let mut aodv = node(prompt());
     let packets = handles(2);
     aodv.on_no_route(at(1.0), own(D, packets[0]));
-    let first = Request {
+    let first = AodvRequest {
         source: ME,
         source_sequence: 4,
         number: 1,
@@ -117,15 +117,15 @@ fn newer_routes_win_and_shorter_ones_of_the_same_age() {
 #[test]
 fn a_reply_goes_back_to_who_asked_and_says_who_uses_the_route() {
     let mut aodv = node(prompt());
-    let passing = Reply { to: C, ..reply(6, 3) };
+    let passing = AodvReply { to: C, ..reply(6, 3) };
     assert_eq!(hear(&mut aodv, 1.0, B, AodvMessage::Reply(passing.clone())), [], "there is no reverse route");
     knows_back(&mut aodv, 1.0, A, 8, 2);
-    let passing = Reply { sequence: 8, ..passing };
-    let relayed = Reply { hops: 4, reach: 29, ..passing.clone() };
+    let passing = AodvReply { sequence: 8, ..passing };
+    let relayed = AodvReply { hops: 4, reach: 29, ..passing.clone() };
     let expected = [unicast(AodvMessage::Reply(relayed), A)];
     assert_eq!(hear(&mut aodv, 1.1, B, AodvMessage::Reply(passing.clone())), expected);
     assert_eq!(hear(&mut aodv, 1.2, B, AodvMessage::Reply(passing.clone())), [], "nothing new");
-    let last = Reply { sequence: 10, reach: 1, ..passing };
+    let last = AodvReply { sequence: 10, reach: 1, ..passing };
     assert_eq!(hear(&mut aodv, 1.2, B, AodvMessage::Reply(last)), [], "it went as far as it may");
     // A uses the route now, and receives an RERR.
     assert_eq!(hear(&mut aodv, 2.0, B, error(&[(D, 11)]))[1], broadcast(error(&[(D, 11)])));
@@ -141,16 +141,16 @@ fn a_reply_goes_back_to_who_asked_and_says_who_uses_the_route() {
 #[test]
 fn a_request_is_relayed_once_and_teaches_the_way_back() {
     let mut aodv = node(prompt());
-    let relayed = Request { hops: 3, reach: 29, ..request() };
+    let relayed = AodvRequest { hops: 3, reach: 29, ..request() };
     let expected = [broadcast(AodvMessage::Request(relayed))];
     assert_eq!(hear(&mut aodv, 1.0, A, AodvMessage::Request(request())), expected);
     assert_eq!((aodv.next_hop(C), aodv.next_hop(A)), (Some(A), None));
-    let again = Request { hops: 1, ..request() };
+    let again = AodvRequest { hops: 1, ..request() };
     assert_eq!(hear(&mut aodv, 1.1, B, AodvMessage::Request(again)), [], "it has seen it");
     assert_eq!(aodv.next_hop(C), Some(A));
-    let end = Request { number: 6, reach: 1, ..request() };
+    let end = AodvRequest { number: 6, reach: 1, ..request() };
     assert_eq!(hear(&mut aodv, 1.2, B, AodvMessage::Request(end)), [], "it went as far as it may");
-    let mine = Request { source: ME, number: 7, ..request() };
+    let mine = AodvRequest { source: ME, number: 7, ..request() };
     assert_eq!(hear(&mut aodv, 1.2, B, AodvMessage::Request(mine)), []);
     run(&mut aodv, 7.1);
     let old = hear(&mut aodv, 7.2, B, AodvMessage::Request(request()));
@@ -162,7 +162,7 @@ fn relays_ask_for_routes_as_recent_as_the_one_that_they_lost() {
     let mut aodv = node(prompt());
     knows(&mut aodv, 0.0, B, 6, 2);
     hear(&mut aodv, 0.5, B, error(&[(D, 7)]));
-    let relayed = Request { hops: 3, reach: 29, target_sequence: 7, ..request() };
+    let relayed = AodvRequest { hops: 3, reach: 29, target_sequence: 7, ..request() };
     let expected = [broadcast(AodvMessage::Request(relayed))];
     assert_eq!(hear(&mut aodv, 1.0, A, AodvMessage::Request(request())), expected);
 }
@@ -184,8 +184,8 @@ fn requests_are_held_back_by_jitter() {
 fn the_target_answers_with_a_new_number() {
     let mut aodv = node(prompt());
     for (number, asked, sequence) in [(1, 0, 4), (2, 0, 6), (3, 6, 8), (4, 9, 10), (5, 10, 12)] {
-        let target = Request { target: ME, number, target_sequence: asked, ..request() };
-        let answer = Reply {
+        let target = AodvRequest { target: ME, number, target_sequence: asked, ..request() };
+        let answer = AodvReply {
             to: C,
             target: ME,
             sequence,
@@ -204,10 +204,10 @@ fn an_intermediate_node_with_a_fresh_enough_route_replies() {
     let mut aodv = node(prompt());
     knows(&mut aodv, 1.0, B, 6, 3);
     let asks = |number: u32, target_sequence: u32| {
-        AodvMessage::Request(Request { number, target_sequence, ..request() })
+        AodvMessage::Request(AodvRequest { number, target_sequence, ..request() })
     };
     let answer = |lifetime: u64| {
-        let answer = Reply {
+        let answer = AodvReply {
             to: C,
             sequence: 6,
             hops: 4,
@@ -235,7 +235,7 @@ fn a_request_brings_the_route_that_packets_wait_for() {
         aodv.on_no_route(at(1.0), own(C, *packet));
     }
     drain(&mut aodv, at(1.0));
-    let done = hear(&mut aodv, 1.1, A, AodvMessage::Request(Request { reach: 1, ..request() }));
+    let done = hear(&mut aodv, 1.1, A, AodvMessage::Request(AodvRequest { reach: 1, ..request() }));
     assert_eq!(done, [Action::SendTo(packets[0], A), Action::SendTo(packets[1], A)], "all at once");
     assert_eq!(requests(&run(&mut aodv, 9.0)), [], "nothing is looked for any more");
 }

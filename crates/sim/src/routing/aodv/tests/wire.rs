@@ -1,8 +1,8 @@
 //! Messages and their bytes.
 
 use super::*;
+use crate::datagram::{Datagram, IpFields};
 use crate::routing::aodv::wire::{CARRIER, LONGEST_LIFETIME};
-use crate::routing::message::{IpFields, Message};
 use crate::routing::testing::cut;
 use multihop_core::Carrier;
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ fn a_request_by_hand() {
     assert_eq!(message.bytes()[24..], 500_000_000u64.to_be_bytes());
     assert_eq!(message.carrier, Carrier::Udp(654));
     assert_eq!(message.ip, IpFields { source: A, destination: NodeId::BROADCAST, ttl: 30 });
-    let known = AodvMessage::Request(Request { target_sequence: 7, ..request() });
+    let known = AodvMessage::Request(AodvRequest { target_sequence: 7, ..request() });
     assert_eq!(known.emit(A, B).on_air()[1], 0, "the number of the destination is known");
 }
 
@@ -89,7 +89,7 @@ fn what_is_cut_off_is_no_message() {
 #[test]
 fn a_lifetime_is_whole_milliseconds_and_has_an_end() {
     let stated = |lifetime| {
-        let message = AodvMessage::Reply(Reply { lifetime, ..reply(6, 3) }).emit(B, ME);
+        let message = AodvMessage::Reply(AodvReply { lifetime, ..reply(6, 3) }).emit(B, ME);
         let Some(AodvMessage::Reply(read)) = AodvMessage::parse(&message) else { panic!("{message:?}") };
         read.lifetime
     };
@@ -110,12 +110,12 @@ fn message() -> impl Strategy<Value = AodvMessage> {
     let request = (node_id(), node_id(), numbers, 1..=256_u16, 0..=255_u16).prop_map(
         |(source, target, (source_sequence, target_sequence, number, asked), hops, reach)| {
             let asked = Time::from_ns(asked);
-            Request { source, source_sequence, number, target, target_sequence, hops, reach, asked }
+            AodvRequest { source, source_sequence, number, target, target_sequence, hops, reach, asked }
         },
     );
     let reply = (node_id(), node_id(), any::<u32>(), lifetime(), 1..=256_u16, 0..=255_u16, any::<u64>())
         .prop_filter("a node does not ask for itself", |(to, target, ..)| to != target)
-        .prop_map(|(to, target, sequence, lifetime, hops, reach, asked)| Reply {
+        .prop_map(|(to, target, sequence, lifetime, hops, reach, asked)| AodvReply {
             to,
             target,
             sequence,
@@ -158,7 +158,7 @@ proptest! {
         bytes[0] = kind;
         bytes.truncate(length);
         let ip = IpFields { source: A, destination: B, ttl };
-        let message = Message::new(CARRIER, ip, bytes, 0);
+        let message = Datagram::new(CARRIER, ip, bytes, 0);
         if let Some(read) = AodvMessage::parse(&message) {
             prop_assert_eq!(AodvMessage::parse(&read.emit(A, B)), Some(read));
         }

@@ -1,4 +1,4 @@
-//! What breaks a link, which nodes receive an RERR, and what becomes of packets.
+//! Causes of broken links, nodes that receive a RERR, and the fate of packets.
 
 use super::*;
 

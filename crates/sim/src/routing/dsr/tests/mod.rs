@@ -7,6 +7,7 @@ mod wire;
 use super::*;
 use crate::routing::testing::{at, handles};
 use crate::slab::Handle;
+use crate::source_route::SourceRoute;
 
 const ME: NodeId = NodeId(0);
 const A: NodeId = NodeId(1);
@@ -28,7 +29,7 @@ fn handle() -> Handle {
     handles(1)[0]
 }
 
-/// What it asks for now.
+/// Actions that the agent requests now.
 fn drain(dsr: &mut Dsr, now: Time) -> Vec<Action> {
     std::iter::from_fn(|| dsr.poll(now)).collect()
 }
@@ -100,7 +101,7 @@ fn own(destination: NodeId, handle: Handle) -> RoutedPacket {
     RoutedPacket { handle, source: ME, destination, hops: 0, route: None }
 }
 
-/// It knows a route to D, from the RREP to its RREQ.
+/// Teaches the agent a route to D, by the RREP to its RREQ.
 fn knows(dsr: &mut Dsr, route: &[NodeId]) {
     let back: Vec<NodeId> = route.iter().rev().copied().collect();
     assert_eq!(hear(dsr, 0.0, back[1], reply(route, &back)), []);

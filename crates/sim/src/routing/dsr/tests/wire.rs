@@ -1,7 +1,7 @@
 //! Messages and their bytes.
 
 use super::*;
-use crate::routing::message::{IpFields, Message};
+use crate::datagram::{Datagram, IpFields};
 use crate::routing::testing::cut;
 use multihop_core::Carrier;
 use proptest::prelude::*;
@@ -84,7 +84,7 @@ fn padding_is_skipped() {
     bytes.extend([224, 0, 1, 0]);
     bytes[3] += 4;
     let ip = IpFields { source: ME, destination: NodeId::BROADCAST, ttl: 15 };
-    let message = Message::new(Carrier::Ip(48), ip, bytes, 0);
+    let message = Datagram::new(Carrier::Ip(48), ip, bytes, 0);
     assert_eq!(DsrMessage::parse(&message), Some(request(D, 7, 15, &[ME, A])));
 }
 
@@ -132,7 +132,7 @@ fn message() -> impl Strategy<Value = DsrMessage> {
     prop_oneof![request, reply, error]
 }
 
-/// Options, true or not, one after another.
+/// Sequences of DSR options, valid or not.
 fn options() -> impl Strategy<Value = Vec<u8>> {
     let kind = prop_oneof![Just(0_u8), Just(1), Just(2), Just(3), Just(96), Just(224), any::<u8>()];
     let option = (kind, any::<bool>(), any::<u8>(), prop::collection::vec(any::<u8>(), 0..40));
@@ -158,7 +158,7 @@ proptest! {
         let head = [59, 0, (length >> 8) as u8, length as u8];
         let bytes: Vec<u8> = head.into_iter().chain(options).collect();
         let ip = IpFields { source: A, destination: B, ttl };
-        let message = Message::new(Carrier::Ip(48), ip, bytes, 0);
+        let message = Datagram::new(Carrier::Ip(48), ip, bytes, 0);
         DsrMessage::parse(&message);
     }
 }

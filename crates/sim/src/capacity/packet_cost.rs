@@ -1,4 +1,4 @@
-//! What a packet takes on one hop of its path.
+//! Expected airtime of a packet on one hop of its path.
 
 use super::opportunity::Opportunity;
 use super::tries::{Tries, geometric, ns};
@@ -9,61 +9,61 @@ use crate::routing::{Arrivals, LinkQuality};
 use multihop_core::NodeId;
 use multihop_dot11::AccessCategory;
 
-/// A packet and a link, with times in nanoseconds.
+/// Expected cost of a packet on a link, with times in nanoseconds.
 #[derive(Clone, Copy)]
-pub(super) struct Crossing {
-    /// Of DATA frames, and of exchanges, for each packet across: the least.
+pub(super) struct PacketCost {
+    /// Smallest airtime of DATA frames, and of exchanges, per packet delivered over the link.
     pub data: f64,
     pub exchange: f64,
-    /// Of all frames, and of waiting, for each packet that its sender begins with.
+    /// Airtime of all frames, and waiting time, per packet that the sender starts.
     pub airtime: f64,
     pub access: f64,
-    /// Chance that the packet is across in the end.
+    /// Probability that the packet is delivered in the end.
     pub delivered: f64,
-    /// Share of tries that succeed, and DATA frames for each packet begun.
+    /// Share of attempts that succeed, and number of DATA frames per packet started.
     pub delivery: f64,
     pub transmissions: f64,
 }
 
-/// Packets of a message over a hop, each a number of them and network-layer bytes, the largest first. Where
-/// stations choose their rates, they do all that at the rate whose exchanges take the least time; DATA alone
-/// may take less at another.
+/// Costs of the packets of a message on a hop; each entry is a number of packets and their network-layer
+/// bytes, the largest first. Where stations choose their rates, all costs are at the rate with the shortest
+/// exchanges; DATA alone may take less at another rate.
 pub(super) fn cross_all(
     hop: (NodeId, NodeId),
     packets: &[(f64, u32)],
     category: AccessCategory,
     config: &Config,
     quality: &LinkQuality,
-) -> Vec<Crossing> {
+) -> Vec<PacketCost> {
     if let Some(wire) = config.wire(hop.0, hop.1) {
         return packets.iter().map(|(_, size)| across_wire(wire, *size)).collect();
     }
     let (_, timing) = quality.parts();
     let at_rates = |rates: &RateSet| cross_at(hop, packets, category, *rates, quality);
     let chosen = timing.rates_between(hop.0, hop.1);
-    let all: Vec<Vec<Crossing>> = chosen.iter().map(at_rates).collect();
-    let least = |of: &dyn Fn(&Crossing) -> f64, packet: usize| {
-        all.iter().map(|crossings| of(&crossings[packet])).fold(f64::INFINITY, f64::min)
+    let all: Vec<Vec<PacketCost>> = chosen.iter().map(at_rates).collect();
+    let least = |of: &dyn Fn(&PacketCost) -> f64, packet: usize| {
+        all.iter().map(|costs| of(&costs[packet])).fold(f64::INFINITY, f64::min)
     };
-    let best = |packet: usize| Crossing {
+    let best = |packet: usize| PacketCost {
         data: least(&|crossing| crossing.data, packet),
         ..*all
             .iter()
-            .map(|crossings| &crossings[packet])
+            .map(|costs| &costs[packet])
             .min_by(|a, b| a.exchange.total_cmp(&b.exchange))
             .expect("a rate")
     };
     (0..packets.len()).map(best).collect()
 }
 
-/// The same by air, at one of the link's rates.
+/// Costs over a radio link at one of its rates.
 fn cross_at(
     hop: (NodeId, NodeId),
     packets: &[(f64, u32)],
     category: AccessCategory,
     rates: RateSet,
     quality: &LinkQuality,
-) -> Vec<Crossing> {
+) -> Vec<PacketCost> {
     let (_, timing) = quality.parts();
     let Some(limits) = &timing.aggregation else {
         return packets.iter().map(|(_, size)| cross(hop, *size, category, rates, quality)).collect();
@@ -75,14 +75,14 @@ fn cross_at(
     packets.iter().map(|(_, size)| cross(*size)).collect()
 }
 
-/// A packet of so many network-layer bytes in a frame of its own.
+/// Cost of a packet of `size` network-layer bytes in a frame of its own.
 fn cross(
     hop: (NodeId, NodeId),
     size: u32,
     category: AccessCategory,
     rates: RateSet,
     quality: &LinkQuality,
-) -> Crossing {
+) -> PacketCost {
     let (_, timing) = quality.parts();
     let bytes = timing.data_bytes(size);
     let with_rts = timing.needs_rts(bytes);
@@ -95,7 +95,7 @@ fn cross(
     let handshake = if with_rts { rts / arrivals.rts / arrivals.cts + cts / arrivals.cts } else { 0.0 };
     let tries = Tries::new(arrivals, with_rts, timing);
     let exchange = timing.exchange(rates, link.airtime(RateClass::Data, bytes), with_rts);
-    Crossing {
+    PacketCost {
         data: ns(link.airtime(RateClass::Data, bytes)) / arrivals.data,
         exchange: (handshake + data) / arrivals.data + ack,
         airtime: tries.rts * rts + tries.cts * cts + tries.data * data + tries.ack * ack,
@@ -106,12 +106,12 @@ fn cross(
     }
 }
 
-/// All that a direction of a wire can do is to send one packet after the other.
-fn across_wire(wire: &WireConfig, size: u32) -> Crossing {
+/// Cost of a packet on a wire, which sends one packet after the other.
+fn across_wire(wire: &WireConfig, size: u32) -> PacketCost {
     let sending = ns(wire.rate.span_of_bytes(u64::from(size)));
     let delivered = 1.0 - wire.loss;
     let arrived = sending / delivered;
-    Crossing {
+    PacketCost {
         data: arrived,
         exchange: arrived,
         airtime: sending,
@@ -122,18 +122,18 @@ fn across_wire(wire: &WireConfig, size: u32) -> Crossing {
     }
 }
 
-/// A packet of so many network-layer bytes in a frame that is as full as limits allow: of everything that the
-/// frame takes as a whole it has its share, by number where that is what limits the frame, else by bytes. So
-/// has any mixture of packets, at the least.
+/// Cost of a packet of `size` network-layer bytes in an aggregate that is as full as the limits allow. The
+/// packet's share of the whole aggregate is by number if the number of MPDUs limits the aggregate, else by
+/// bytes. The same share is a lower bound for any mixture of packets.
 ///
-/// Each MPDU is lost for itself. Requests for lost block acknowledgements are left out.
+/// MPDUs are lost independently. Requests for lost block acknowledgements are not counted.
 fn cross_in(
     hop: (NodeId, NodeId),
     [size, largest]: [u32; 2],
     (category, rates): (AccessCategory, RateSet),
     (limits, full, opportunity): (&AggregationConfig, &Fullest, &Opportunity),
     quality: &LinkQuality,
-) -> Crossing {
+) -> PacketCost {
     let (_, timing) = quality.parts();
     let own = timing.data_bytes(size);
     let arrives = quality.arrivals(hop.0, hop.1, rates, own).map_or(0.0, |arrivals| arrivals.data);
@@ -142,7 +142,7 @@ fn cross_in(
     } else {
         f64::from(own.next_multiple_of(4)) / f64::from(timing.data_bytes(largest).next_multiple_of(4))
     };
-    // Of frames that hold so many packets in all: what DATA takes of a packet's, and what everything does.
+    // Per-packet shares of an aggregate: the time of DATA, and the time of everything.
     let shares = |frames: &Opportunity| {
         let bytes = by_bytes / frames.packets;
         let share = if full.by_number { 1.0 / frames.packets } else { bytes };
@@ -153,7 +153,7 @@ fn cross_in(
     let (share, _, airtime) = shares(opportunity);
     let tries = geometric(1.0 - arrives, timing.mpdu_retry_limit);
     let waited = ns(timing.mean_access(category)) + opportunity.between;
-    Crossing {
+    PacketCost {
         data: data / arrives,
         exchange: exchange / arrives,
         airtime: tries * airtime,

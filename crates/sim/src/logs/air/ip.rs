@@ -1,57 +1,58 @@
 //! Headers of IPv4 (RFC 791) and UDP (RFC 768), their checksums, and the ports of flows.
 
-use crate::routing::IpFields;
+use crate::datagram::IpFields;
 use multihop_core::{FlowId, Layout, Packet};
 
+/// Size of the IPv4 header.
 pub(super) const IPV4_HEADER: usize = 20;
+/// Size of the UDP header.
 pub(super) const UDP_HEADER: usize = 8;
 pub(super) const TCP: u8 = Layout::PROTOCOLS[0].1;
 pub(super) const UDP: u8 = Layout::PROTOCOLS[1].1;
 
-/// Dynamic ports begin here (RFC 6335): flow 0, then one after another.
+/// First dynamic port (RFC 6335), which flow 0 uses; later flows use the following ports.
 const FIRST_PORT: u32 = 49_152;
 const PORTS: u32 = 65_536 - FIRST_PORT;
 
-/// What the IPv4 header of a datagram says of its way.
+/// Addresses and TTL of an IPv4 header.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Way {
+pub(super) struct IpEndpoints {
     source: [u8; 4],
     destination: [u8; 4],
     ttl: u8,
 }
 
-impl From<IpFields> for Way {
-    fn from(ip: IpFields) -> Way {
-        Way { source: ip.source.ipv4(), destination: ip.destination.ipv4(), ttl: ip.ttl }
+impl From<IpFields> for IpEndpoints {
+    fn from(ip: IpFields) -> IpEndpoints {
+        IpEndpoints { source: ip.source.ipv4(), destination: ip.destination.ipv4(), ttl: ip.ttl }
     }
 }
 
-/// The same of a packet that is no message between neighbours. A multicast packet has a TTL of 1: no router
-/// forwards it.
-pub(super) fn way(packet: &Packet) -> Way {
+/// Returns addresses and TTL of a packet of a flow. A multicast packet has a TTL of 1, because no router forwards
+/// it.
+pub(super) fn endpoints(packet: &Packet) -> IpEndpoints {
     if packet.is_multicast() {
-        return Way { source: packet.source.ipv4(), destination: group(packet.flow), ttl: 1 };
+        return IpEndpoints { source: packet.source.ipv4(), destination: group(packet.flow), ttl: 1 };
     }
     let ttl = 64u16.saturating_sub(packet.hops).max(1) as u8;
     IpFields { source: packet.source, destination: packet.destination, ttl }.into()
 }
 
-/// The group of the multicast flow that this one sends for, from the organisation-local scope (RFC 2365,
-/// section 6.2).
+/// Returns the multicast group of a flow, in the organisation-local scope (RFC 2365, section 6.2).
 fn group(flow: FlowId) -> [u8; 4] {
     let [_, a, b, c] = flow.0.to_be_bytes();
     [239, 0b1100_0000 | a & 0b11, b, c]
 }
 
-/// The hardware address of that group (RFC 1112, section 6.4): the last 23 bits are those of its IPv4
-/// address.
+/// Returns the hardware address of a flow's multicast group, whose last 23 bits are those of the IPv4 address
+/// (RFC 1112, section 6.4).
 pub(super) fn group_hardware_address(flow: FlowId) -> [u8; 6] {
     let [_, a, b, c] = group(flow);
     [0x01, 0x00, 0x5e, a & 0x7f, b, c]
 }
 
-/// The header of a datagram that carries `length` bytes.
-pub(super) fn put_ipv4(out: &mut Vec<u8>, packet: &Packet, ip: Way, protocol: u8, length: usize) {
+/// Appends the IPv4 header of a datagram that carries `length` bytes.
+pub(super) fn put_ipv4(out: &mut Vec<u8>, packet: &Packet, ip: IpEndpoints, protocol: u8, length: usize) {
     let mut header = [0; IPV4_HEADER];
     header[0] = 0x45;
     header[1] = packet.segment.dscp.number() << 2 | packet.segment.ecn.bits();
@@ -67,8 +68,8 @@ pub(super) fn put_ipv4(out: &mut Vec<u8>, packet: &Packet, ip: Way, protocol: u8
     out.extend(header);
 }
 
-/// The header of a datagram of `length` bytes, whose payload is this, and zeros.
-pub(super) fn put_udp(out: &mut Vec<u8>, ip: Way, port: u16, payload: &[u8], length: usize) {
+/// Appends the UDP header of a datagram of `length` bytes, whose payload is `payload` and zeros.
+pub(super) fn put_udp(out: &mut Vec<u8>, ip: IpEndpoints, port: u16, payload: &[u8], length: usize) {
     let port = port.to_be_bytes();
     let mut header = [0; UDP_HEADER];
     header[..2].copy_from_slice(&port);
@@ -83,12 +84,13 @@ pub(super) fn put_udp(out: &mut Vec<u8>, ip: Way, port: u16, payload: &[u8], len
     out.extend(header);
 }
 
-/// Both ends of a flow use the same port.
+/// Returns the port that both ends of a packet's flow use.
 pub(super) fn port(packet: &Packet) -> u16 {
     (FIRST_PORT + packet.flow.0 % PORTS) as u16
 }
 
-pub(super) fn pseudo_header(ip: Way, protocol: u8, length: usize) -> [u8; 12] {
+/// Returns the pseudo header of the checksum of a segment of `length` bytes.
+pub(super) fn pseudo_header(ip: IpEndpoints, protocol: u8, length: usize) -> [u8; 12] {
     let mut header = [0; 12];
     header[..4].copy_from_slice(&ip.source);
     header[4..8].copy_from_slice(&ip.destination);
@@ -97,7 +99,7 @@ pub(super) fn pseudo_header(ip: Way, protocol: u8, length: usize) -> [u8; 12] {
     header
 }
 
-/// The Internet checksum of parts, all but the last of even length (RFC 1071).
+/// Returns the Internet checksum of parts (RFC 1071); all but the last must have an even length.
 pub(super) fn checksum(parts: &[&[u8]]) -> u16 {
     let words = parts.iter().flat_map(|part| part.chunks(2));
     let word = |bytes: &[u8]| u16::from_be_bytes([bytes[0], bytes.get(1).copied().unwrap_or(0)]);

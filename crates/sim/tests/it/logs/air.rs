@@ -1,5 +1,4 @@
-//! Laws of captures of runs: what the radios saw, no more and no less, at the right time and of the right
-//! length.
+//! Captures of runs contain exactly the frames that radios decoded or sent, with correct times and lengths.
 
 use crate::common::capture::{Capture, Kind, Packet, Shared, Small, read};
 use crate::common::{add_flow, chain, saturate};
@@ -7,15 +6,15 @@ use multihop_core::{FrameKind, Interval, LinkEvent, NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
 use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_schemes::{Scheme, TcpSack};
-use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::config::*;
+use multihop_sim::logs::{AirLog, LogError};
 use multihop_sim::outcome::Outcome;
 use multihop_sim::{Ties, World, run};
 use multihop_transport::Endpoint;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-/// A run and its capture.
+/// Runs a configuration and returns its capture.
 fn capture_with(config: &Config, ties: Ties) -> (Outcome, Vec<u8>) {
     let file = Shared::default();
     let log = AirLog::new(config, Box::new(file.clone())).unwrap();
@@ -29,7 +28,7 @@ fn capture(config: &Config) -> (Outcome, Capture) {
     (outcome, read(&bytes))
 }
 
-/// TCP both ways and a broadcast protocol over five nodes, some of which are hidden from each other.
+/// Returns a network of five nodes, some hidden from each other, with TCP in both directions and AODV.
 fn busy(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
     let mut config = chain(rules, 4);
     config.warmup = Span::ZERO;
@@ -46,12 +45,12 @@ fn busy(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
     });
     saturate(&mut config, 0, 4);
     saturate(&mut config, 3, 0);
-    // By then there are routes.
+    // Routes exist by then.
     config.flows.iter_mut().for_each(|flow| flow.start = Span::from_ms(5_000));
     config
 }
 
-/// What becomes of a scheme whose nodes record what they receive.
+/// Scheme whose nodes record the frames that they receive.
 struct Listening<S> {
     scheme: S,
     reported: Arc<Mutex<Vec<(NodeId, LinkEvent)>>>,
@@ -100,10 +99,9 @@ fn airtime(config: &Config, packet: &Packet) -> Span {
     phy.airtime(Rate::from_kbps(packet.kbps), packet.bytes, config.mac.rules.airtime)
 }
 
-/// Each radio's packets are the frames that its MAC was notified of and those that it sent itself, to the
-/// nanosecond.
+/// The packets of a radio are the frames that its MAC received or sent, with equal times.
 #[test]
-fn a_radio_has_what_its_mac_heard_and_sent() {
+fn a_radio_captures_the_frames_that_its_mac_received_and_sent() {
     for (rules, rts) in [(DcfRules::IEEE, Some(500)), (DcfRules::NS2, Some(0)), (DcfRules::IEEE, None)] {
         let reported = Arc::new(Mutex::new(Vec::new()));
         let mut config = busy(rules, rts);
@@ -158,16 +156,16 @@ fn a_radio_has_what_its_mac_heard_and_sent() {
                 .iter()
                 .map(|(kind, air, to): &(Kind, Interval, u32)| (*kind, air.end.ns(), air.length(), *to))
                 .collect();
-            // A try that the end of the run cuts off is in no report.
+            // An attempt that the end of the run interrupts is in no report.
             assert!(own.len() - sent.len() <= 2, "node {node}");
             assert_eq!(own[..sent.len()], sent, "node {node}");
         }
     }
 }
 
-/// TSFT lies after the preamble, and the frame from there to its end is as long as its bits.
+/// TSFT is the end of the preamble; from there to the packet time is the duration of the MPDU's bits.
 #[test]
-fn both_times_enclose_the_mpdu() {
+fn tsft_and_packet_time_enclose_the_mpdu() {
     let preambles = [(Standard::Dot11b, Preamble::Short, 11_000), (Standard::Dot11g, Preamble::Long, 54_000)];
     for (standard, preamble, kbps) in preambles {
         let mut config = busy(DcfRules::IEEE, Some(0));
@@ -187,13 +185,13 @@ fn both_times_enclose_the_mpdu() {
     }
 }
 
-/// On the sender's interface each acknowledged frame is DATA, and SIFS later its ACK.
+/// On the sender's interface an ACK follows each acknowledged DATA frame after SIFS.
 #[test]
 fn every_acknowledged_exchange_is_data_then_ack() {
     let mut config = busy(DcfRules::IEEE, Some(500));
     config.routing.protocol = RoutingProtocol::Static;
     for flow in &mut config.flows {
-        // All is over long before the run ends, so that nothing is cut off.
+        // All exchanges end long before the run.
         flow.app = AppConfig::Bulk { bytes: Some(60_000) };
     }
     config.duration = Span::from_ms(20_000);
@@ -231,14 +229,14 @@ fn every_acknowledged_exchange_is_data_then_ack() {
     assert!(retries > 10, "5 % of DATA are lost: {retries}");
 }
 
-/// The order of packets is that of time, then of interfaces, and does not depend on the order of simultaneous
-/// events. The long propagation delay makes own frames be known long after they ended.
+/// Packets are ordered by time, then by interface, for any order of simultaneous events. With the long propagation
+/// delay a sender's frames are known long after their end.
 #[test]
-fn packets_are_in_order_of_time() {
+fn packets_are_ordered_by_time() {
     for delay in [Span::ZERO, Span::from_ns(1_000), Span::from_us(900)] {
         let mut config = busy(DcfRules::IEEE, Some(0));
         config.medium.propagation_delay = delay;
-        // With timeouts that allow for it.
+        // Timeouts allow for the delay.
         config.mac.rules.response_timeout =
             multihop_dot11::ResponseTimeout::WholeResponse { propagation: delay };
         let (outcome, bytes) = capture_with(&config, Ties::InOrder);
@@ -253,9 +251,9 @@ fn packets_are_in_order_of_time() {
     }
 }
 
-/// IPv4 total lengths are true whatever the rules count, and frames are as long as the rules say.
+/// Under every rule set, IPv4 total lengths are correct, and frames have the lengths of the rules.
 #[test]
-fn datagrams_are_whole_under_every_rule_set() {
+fn datagrams_are_complete_under_every_rule_set() {
     for rules in [DcfRules::IEEE, DcfRules::NS2, DcfRules::BIANCHI] {
         let (_, capture) = capture(&busy(rules, None));
         let headers = rules.data_header + rules.llc_header;
@@ -264,7 +262,7 @@ fn datagrams_are_whole_under_every_rule_set() {
             let datagram = if data.body[0] == 0xaa { &data.body[8..] } else { &data.body[3..] };
             assert_eq!(datagram[0], 0x45, "{data:?}");
             let total = u32::from(u16::from_be_bytes([datagram[2], datagram[3]]));
-            // SACK blocks take more room than there is under ns-2's rules, and one of them is left out.
+            // ns-2 rules leave too few bytes for all SACK blocks; one is omitted.
             let left_out = data.bytes - headers - total;
             assert!(left_out == 0 || (rules == DcfRules::NS2 && left_out == 8), "{data:?}");
             sizes.push(total);
@@ -273,9 +271,9 @@ fn datagrams_are_whole_under_every_rule_set() {
     }
 }
 
-/// DSR's header is right behind IPv4's: messages have nothing behind it, data packets their transport.
+/// The DSR header follows the IPv4 header; the transport header of data packets follows it.
 #[test]
-fn source_routes_are_before_the_transport() {
+fn source_routes_precede_the_transport() {
     let mut config = busy(DcfRules::IEEE, None);
     config.routing.protocol = RoutingProtocol::Dsr(DsrConfig::default());
     let (outcome, capture) = capture(&config);
@@ -295,7 +293,7 @@ fn source_routes_are_before_the_transport() {
         let is_unicast = data.receiver.is_some();
         let is_message = next_header == 59;
         assert_eq!(is_message, 24 + length == total as usize, "a message is options alone: {data:?}");
-        // A request that floods the network; a source route first in all else, whose addresses are between the ends.
+        // A route request that floods the network, or a source route with the addresses between the ends.
         assert_eq!(datagram[24], if is_unicast { 96 } else { 1 }, "{data:?}");
         if !is_message {
             assert!(is_unicast && next_header == 6 && [4, 8, 12, 16].contains(&length), "{data:?}");
@@ -311,7 +309,7 @@ fn source_routes_are_before_the_transport() {
 }
 
 #[test]
-fn the_signal_is_there_where_the_medium_has_powers() {
+fn the_signal_is_captured_if_the_medium_computes_powers() {
     let mut config = busy(DcfRules::IEEE, None);
     let (_, without) = capture(&config);
     assert!(without.packets.iter().all(|packet| packet.dbm.is_none()));
@@ -329,8 +327,7 @@ fn the_signal_is_there_where_the_medium_has_powers() {
     assert!(heard.iter().all(|packet| packet.dbm == Some(if packet.interface == 1 { -60 } else { -56 })));
 }
 
-/// Wherever the disk runs full, the caller receives the error; and the run does not go on to its end for
-/// nothing.
+/// A full disk is reported to the caller, and the run ends early.
 #[test]
 fn a_full_disk_ends_the_run_with_an_error() {
     let mut config = busy(DcfRules::IEEE, None);
@@ -339,7 +336,7 @@ fn a_full_disk_ends_the_run_with_an_error() {
         let log = AirLog::new(&config, Box::new(Small(room))).unwrap();
         let failed = World::new(&config, Ties::InOrder).finish_logged(log, |_| ());
         assert!(
-            matches!(&failed, Err(AirLogError::Io(error)) if error.kind() == io::ErrorKind::StorageFull),
+            matches!(&failed, Err(LogError::Io(error)) if error.kind() == io::ErrorKind::StorageFull),
             "room for {room} bytes: {failed:?}"
         );
     }
@@ -350,9 +347,10 @@ fn a_full_disk_ends_the_run_with_an_error() {
     assert!(last < 1_000_000_000_000);
 }
 
-/// Signalling of router policies is broadcast data of its own size; what waits at the end was not sent.
+/// Notices of router policies are broadcast data frames with their own size. Notices in a queue at the end of the
+/// run were not sent.
 #[test]
-fn what_policies_tell_their_neighbours_is_captured() {
+fn notices_of_policies_are_captured() {
     let mut config = chain(DcfRules::IEEE, 4);
     config.warmup = Span::ZERO;
     let scheme = multihop_schemes::find("nred").unwrap().build(&serde_json::json!({})).unwrap();
@@ -368,7 +366,7 @@ fn what_policies_tell_their_neighbours_is_captured() {
 }
 
 #[test]
-fn a_mac_header_that_is_too_short_for_80211_is_reported_before_the_run() {
+fn a_mac_header_too_short_for_80211_is_reported_before_the_run() {
     let mut config = busy(DcfRules::IEEE, None);
     config.mac.rules.data_header = 27;
     let reported = AirLog::new(&config, Box::new(io::sink())).err().expect("an error").to_string();

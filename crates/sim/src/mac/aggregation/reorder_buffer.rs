@@ -1,4 +1,4 @@
-//! The recipient's side of an agreement: which MPDUs arrived, and those that wait for one before them.
+//! The recipient's side of an agreement: MPDUs that arrived, and MPDUs that wait for a missing one.
 
 use super::sequence::{HALF, after, ahead};
 use crate::medium::Bitmap;
@@ -6,44 +6,46 @@ use crate::slab::Handle;
 use multihop_core::{NodeId, Span, Time};
 use std::collections::VecDeque;
 
-/// What an MPDU is that arrives.
+/// Kind of an arriving MPDU.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Arrival {
-    /// It did not come before.
+pub(super) enum MpduArrival {
+    /// The MPDU is new.
     Fresh,
-    /// It waits here already.
+    /// The MPDU waits in the buffer already.
     Repeated,
-    /// Everything up to behind it was passed on.
+    /// The window has moved past the MPDU.
     Late,
 }
 
 /// Scoreboard (10.24.7.3) and receive reordering buffer (10.24.7.6) for MPDUs of one originator and traffic
 /// identifier.
 #[derive(Clone, Debug)]
-pub(super) struct Reordering {
+pub(super) struct ReorderBuffer {
     pub(super) from: NodeId,
-    /// The traffic identifier.
+    /// Traffic identifier.
     pub(super) tid: u8,
-    /// Agreements before this one.
+    /// Number of earlier agreements.
     agreement: u32,
     size: usize,
-    /// `WinStartB`: what lies before it was passed on, or never will be.
+    /// `WinStartB`: all MPDUs before it were passed on or given up.
     start: u16,
-    /// What waits, from `start` on.
+    /// Waiting MPDUs, from `start` on.
     held: VecDeque<Option<Handle>>,
+    /// Number of waiting MPDUs.
     holding: usize,
-    /// Since when `start` has been missed.
+    /// Time from which on the MPDU at `start` is missing.
     since: Time,
-    /// `WinStartR`, and what arrived from there on.
+    /// `WinStartR`: first sequence number of the scoreboard.
     board: u16,
+    /// MPDUs that arrived, from `board` on.
     arrived: Bitmap,
 }
 
-impl Reordering {
-    /// That of an agreement about `size` MPDUs.
-    pub(super) fn new(from: NodeId, tid: u8, size: u32) -> Reordering {
+impl ReorderBuffer {
+    /// Buffer of an agreement with a window of `size` MPDUs.
+    pub(super) fn new(from: NodeId, tid: u8, size: u32) -> ReorderBuffer {
         let size = size as usize;
-        Reordering {
+        ReorderBuffer {
             from,
             tid,
             agreement: 0,
@@ -57,8 +59,8 @@ impl Reordering {
         }
     }
 
-    /// An MPDU or a request of an agreement, whose window begins here by now: if it is a new one, what waits
-    /// is passed on, and nothing has arrived yet.
+    /// Follows the originator to an agreement, whose window starts at `start`. A new agreement passes on all
+    /// waiting MPDUs and clears the scoreboard.
     pub(super) fn follow(&mut self, agreement: u32, start: u16, now: Time, ready: &mut VecDeque<Handle>) {
         if agreement == self.agreement {
             return;
@@ -67,13 +69,13 @@ impl Reordering {
         (self.agreement, self.start, self.board, self.arrived) = (agreement, start, start, Bitmap::default());
     }
 
-    /// What a block acknowledgement says now.
+    /// Content of a block acknowledgement.
     pub(super) fn scoreboard(&self) -> (u16, Bitmap) {
         (self.board, self.arrived)
     }
 
-    /// An MPDU arrived: what it is, and that it did.
-    pub(super) fn arrives(&mut self, sequence: u16) -> Arrival {
+    /// Records an arriving MPDU in the scoreboard. Returns its kind.
+    pub(super) fn record_arrival(&mut self, sequence: u16) -> MpduArrival {
         let place = ahead(self.board, sequence);
         if usize::from(place) < self.size {
             self.arrived.set(usize::from(place));
@@ -84,18 +86,18 @@ impl Reordering {
         }
         let place = ahead(self.start, sequence);
         match self.held.get(usize::from(place)) {
-            Some(Some(_)) => Arrival::Repeated,
-            Some(None) => Arrival::Fresh,
-            None if place < HALF => Arrival::Fresh,
-            None => Arrival::Late,
+            Some(Some(_)) => MpduArrival::Repeated,
+            Some(None) => MpduArrival::Fresh,
+            None if place < HALF => MpduArrival::Fresh,
+            None => MpduArrival::Late,
         }
     }
 
-    /// Keeps a fresh MPDU; what can be passed on then goes to `ready`.
+    /// Keeps a new MPDU, and moves MPDUs that are in order to `ready`.
     pub(super) fn keep(&mut self, sequence: u16, packet: Handle, now: Time, ready: &mut VecDeque<Handle>) {
         let place = usize::from(ahead(self.start, sequence));
         if place == 0 && self.holding == 0 {
-            // It is the one that comes next, and nothing waits: as if it were kept and passed on.
+            // The MPDU is in order and no other waits.
             ready.push_back(packet);
             (self.start, self.since) = (after(self.start, 1), now);
             return;
@@ -112,7 +114,7 @@ impl Reordering {
         self.release(now, ready);
     }
 
-    /// The originator says that it sends nothing before this one any more (10.24.7.5).
+    /// Moves the window: the originator will not send MPDUs before `start` any more (10.24.7.5).
     pub(super) fn move_to(&mut self, start: u16, now: Time, ready: &mut VecDeque<Handle>) {
         let steps = ahead(self.board, start);
         if steps < HALF {
@@ -125,24 +127,25 @@ impl Reordering {
         }
     }
 
-    /// When it will have missed the first MPDU for so long.
+    /// End of the timeout for the missing MPDU, if any MPDU waits for it.
     pub(super) fn due(&self, timeout: Span) -> Option<Time> {
         (self.holding > 0).then(|| self.since + timeout)
     }
 
-    /// It has missed the first MPDU for too long.
-    pub(super) fn give_up_first(&mut self, now: Time, ready: &mut VecDeque<Handle>) {
+    /// Gives up the missing MPDUs before the first waiting one.
+    pub(super) fn give_up_first_mpdu(&mut self, now: Time, ready: &mut VecDeque<Handle>) {
         let missing = self.held.iter().take_while(|held| held.is_none()).count();
         self.skip(missing, now, ready);
         self.release(now, ready);
     }
 
+    /// Moves the scoreboard by some steps.
     fn move_board(&mut self, steps: usize) {
         self.board = after(self.board, steps);
         self.arrived = self.arrived.without_first(steps);
     }
 
-    /// Passes on what is there of so many.
+    /// Moves the window by some steps, and the waiting MPDUs among them to `ready`.
     fn skip(&mut self, steps: usize, now: Time, ready: &mut VecDeque<Handle>) {
         for _ in 0..steps.min(self.size) {
             let first = self.held.pop_front().flatten();
@@ -156,6 +159,7 @@ impl Reordering {
         }
     }
 
+    /// Moves MPDUs that are in order to `ready`.
     fn release(&mut self, now: Time, ready: &mut VecDeque<Handle>) {
         while self.held.front().is_some_and(Option::is_some) {
             self.skip(1, now, ready);

@@ -1,6 +1,6 @@
-//! Writes pcapng (draft-ietf-opsawg-pcapng): a section, its interfaces, its packets.
+//! Writer of pcapng files (draft-ietf-opsawg-pcapng): one section, its interfaces, its packets.
 //!
-//! Little-endian, times in nanoseconds. A file is written from front to back through a buffer of fixed size.
+//! Numbers are little-endian, times are in nanoseconds. Files are written sequentially through a buffer.
 
 use std::io::{self, BufWriter, Write};
 
@@ -18,23 +18,23 @@ const IF_TIME_RESOLUTION: u16 = 9;
 
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 const VERSION: [u16; 2] = [1, 0];
-/// The section is as long as the file.
+/// Section length of a section that extends to the end of the file.
 const LENGTH_UNKNOWN: u64 = u64::MAX;
-/// Times are in units of ten to the minus ninth of a second.
+/// Time resolution: units of 10^-9 s.
 const NANOSECONDS: u8 = 9;
 const BUFFER: usize = 1 << 16;
 
-/// A pcapng file in the making, of one section.
+/// Writer of a pcapng file with one section.
 pub struct PcapngWriter<W: Write> {
     out: BufWriter<W>,
     block: Vec<u8>,
 }
 
 impl<W: Write> PcapngWriter<W> {
-    /// Begins the section; `application` and `comment` go into its header.
+    /// Begins the section, whose header contains `application` and `comment`.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If `out` cannot be written.
     pub fn new(out: W, application: &str, comment: &str) -> io::Result<PcapngWriter<W>> {
         let mut writer = PcapngWriter { out: BufWriter::with_capacity(BUFFER, out), block: Vec::new() };
         writer.write(SECTION_HEADER, |block| {
@@ -48,10 +48,10 @@ impl<W: Write> PcapngWriter<W> {
         Ok(writer)
     }
 
-    /// Describes an interface; interfaces are numbered from 0 in the order of these calls.
+    /// Adds an interface. Interfaces are numbered from 0 in the order of these calls.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn interface(&mut self, name: &str, link_type: u16, snap_length: u32) -> io::Result<()> {
         self.write(INTERFACE_DESCRIPTION, |block| {
             block.extend(link_type.to_le_bytes());
@@ -63,10 +63,10 @@ impl<W: Write> PcapngWriter<W> {
         })
     }
 
-    /// A packet of `length` bytes, of which the first, `captured`, are kept.
+    /// Writes a packet of `length` bytes, whose first bytes are `captured`.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn packet(&mut self, interface: u32, time_ns: u64, length: u32, captured: &[u8]) -> io::Result<()> {
         self.write(ENHANCED_PACKET, |block| {
             let [high, low] = [(time_ns >> 32) as u32, time_ns as u32];
@@ -77,31 +77,31 @@ impl<W: Write> PcapngWriter<W> {
         })
     }
 
-    /// Writes what is still in the buffer.
+    /// Writes the rest of the buffer.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn finish(mut self) -> io::Result<()> {
         self.out.flush()
     }
 
-    /// A block: type, length, body, padding, and the length again.
+    /// Writes a block: type, length, body, padding, length.
     fn write(&mut self, kind: u32, body: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
-        const AROUND: usize = 12;
+        const OVERHEAD: usize = 12;
         let block = &mut self.block;
         block.clear();
         block.extend(kind.to_le_bytes());
         block.extend([0; 4]);
         body(block);
         pad(block);
-        let length = ((block.len() + AROUND - 8) as u32).to_le_bytes();
+        let length = ((block.len() + OVERHEAD - 8) as u32).to_le_bytes();
         block[4..8].copy_from_slice(&length);
         block.extend(length);
         self.out.write_all(block)
     }
 }
 
-/// The bytes of a text that fit into an option, whole characters only.
+/// Returns the bytes of a text, truncated to complete characters that fit into an option.
 fn text(text: &str) -> &[u8] {
     let mut end = text.len().min(usize::from(u16::MAX));
     while !text.is_char_boundary(end) {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_too_long_for_an_option_loses_whole_characters() {
+    fn a_long_text_is_truncated_to_complete_characters() {
         let long = "ö".repeat(40_000);
         assert_eq!(text(&long).len(), 65_534);
         assert!(std::str::from_utf8(text(&long)).is_ok());

@@ -1,4 +1,4 @@
-//! The frame log says what the tables say, and changes nothing.
+//! Frame logs agree with the tables of a run and change nothing in it.
 
 use crate::common::{chain, network, saturate, saturated_cell};
 use crate::mac::aggregation::high_throughput;
@@ -6,14 +6,14 @@ use multihop_core::{DropCause, FlowId, NodeId, Span, Time};
 use multihop_dot11::DcfRules;
 use multihop_frames::layout::ENUMERATIONS;
 use multihop_frames::{Head, Log, Memory, Sink, Table, Tables};
-use multihop_sim::airlog::AirLogError;
 use multihop_sim::config::{Config, MediumModel};
-use multihop_sim::framelog::{FrameLog, Selection};
+use multihop_sim::logs::{FrameLog, LogError, Selection};
 use multihop_sim::mobility::Outage;
 use multihop_sim::outcome::{LossCause, Outcome};
 use multihop_sim::{run, run_logged};
 use std::io;
 
+/// Runs a configuration with a frame log of a selection.
 fn logged_of(config: &Config, selection: Selection) -> (Outcome, Log) {
     let memory = Memory::default();
     let log = FrameLog::new(config, selection, Box::new(memory.clone())).unwrap();
@@ -22,28 +22,29 @@ fn logged_of(config: &Config, selection: Selection) -> (Outcome, Log) {
     (outcome, log)
 }
 
-/// A run with causes, from the beginning of which everything counts, and its log. The run is that without a
+/// Runs a configuration without warm-up, with causes and a frame log. Asserts that the run equals one without a
 /// log.
 fn logged(mut config: Config) -> (Outcome, Log) {
     config.warmup = Span::ZERO;
     config.causes = true;
-    let made = logged_of(&config, Selection::default());
-    assert_eq!(run(&config), made.0);
+    let (outcome, log) = logged_of(&config, Selection::default());
+    assert_eq!(run(&config), outcome);
     config.causes = false;
-    assert_eq!(run(&config).fingerprint, made.0.fingerprint);
-    made
+    assert_eq!(run(&config).fingerprint, outcome.fingerprint);
+    (outcome, log)
 }
 
 fn column(log: &Log, table: Table, name: &str) -> Vec<i64> {
     log.tables.column(table, name).iter().collect()
 }
 
-/// A column of transmissions.
+/// Returns a column of the table of transmissions.
 fn sent(log: &Log, name: &str) -> Vec<i64> {
     column(log, Table::Transmissions, name)
 }
 
-/// Airtimes add up to the table of nodes to the nanosecond, collisions and other losses are those counted.
+/// Asserts that the airtimes in a log add up to the table of nodes to the nanosecond, and that collisions and other
+/// losses are those that the run counted.
 fn check(outcome: &Outcome, log: &Log) {
     let (from, to, kind) = (sent(log, "from"), sent(log, "to"), sent(log, "kind"));
     let airtime = sent(log, "airtime");
@@ -52,11 +53,11 @@ fn check(outcome: &Outcome, log: &Log) {
         let sum: i64 = sent.map(|(_, airtime)| *airtime).sum();
         assert_eq!(sum, (node.transmitting * outcome.measured_s * 1e9).round() as i64, "node {index}");
     }
-    let what = sent(log, "outcome");
+    let outcomes = sent(log, "outcome");
     let count = |row: &multihop_sim::outcome::LossOutcome, cause: LossCause| {
-        (0..what.len())
+        (0..outcomes.len())
             .filter(|at| (from[*at], to[*at], kind[*at]) == (row.from.into(), row.to.into(), row.kind as i64))
-            .filter(|at| what[*at] == 2 + cause as i64)
+            .filter(|at| outcomes[*at] == 2 + cause as i64)
             .count() as u64
     };
     let physical = &LossCause::ALL[..5];
@@ -65,17 +66,18 @@ fn check(outcome: &Outcome, log: &Log) {
             assert_eq!(count(row, *cause), row.lost[*cause as usize], "{cause:?} of {row:?}");
         }
     }
-    let booked: u64 = outcome
+    let counted: u64 = outcome
         .causes
         .losses
         .iter()
         .flat_map(|row| physical.iter().map(|cause| row.lost[*cause as usize]))
         .sum();
-    assert_eq!(what.iter().filter(|what| (2..7).contains(*what)).count() as u64, booked);
-    let with = sent(log, "collided");
+    assert_eq!(outcomes.iter().filter(|outcome| (2..7).contains(*outcome)).count() as u64, counted);
+    let interferers = sent(log, "collided");
     for hit in &outcome.causes.collisions {
-        let found = (0..with.len()).filter(|at| {
-            (from[*at], to[*at], with[*at]) == (hit.sender.into(), hit.receiver.into(), hit.interferer.into())
+        let found = (0..interferers.len()).filter(|at| {
+            (from[*at], to[*at], interferers[*at])
+                == (hit.sender.into(), hit.receiver.into(), hit.interferer.into())
         });
         assert!(found.count() as u64 >= hit.lost, "{hit:?}");
     }
@@ -83,7 +85,7 @@ fn check(outcome: &Outcome, log: &Log) {
     assert_eq!(column(log, Table::Drops, "time").len() as u64, dropped);
 }
 
-/// One flow from end to end of a chain.
+/// Returns a chain with one flow from end to end.
 fn relayed(rules: DcfRules, hops: usize) -> Config {
     let mut config = chain(rules, hops);
     saturate(&mut config, 0, hops);
@@ -103,28 +105,26 @@ fn hidden_terminals_collide_in_the_log_as_in_the_tables() {
     let (outcome, log) = logged(seconds(config, 4));
     check(&outcome, &log);
     let overlap = sent(&log, "overlap");
-    assert!(overlap.contains(&1), "some are hidden");
+    assert!(overlap.contains(&1), "some collisions are with hidden senders");
 }
 
-/// Where each listener hears a frame as late as light does, at places so many times as far apart as ranges
-/// allow.
-fn by_distance(mut config: Config, farther: f64) -> Config {
+/// Makes propagation delays depend on distance, and multiplies distances and ranges by a factor.
+fn by_distance(mut config: Config, factor: f64) -> Config {
     config.medium.propagation_delay = Span::ZERO;
     config.delays_by_distance = true;
     for node in &mut config.nodes {
-        node.position = node.position.map(|place| place.map(|metres| metres * farther));
+        node.position = node.position.map(|place| place.map(|metres| metres * factor));
     }
     if let MediumModel::Ranges { receive_range, carrier_sense_range, .. } = &mut config.medium.model {
-        *receive_range *= farther;
-        *carrier_sense_range *= farther;
+        *receive_range *= factor;
+        *carrier_sense_range *= factor;
     }
     config
 }
 
-/// What is in the log does not depend on how late frames are at each listener: losses are those counted, and
-/// NAVs and packets of aggregates are there.
+/// Losses are those counted, and the log contains NAVs and packets of aggregates, if delays depend on distance.
 #[test]
-fn logs_say_the_same_where_delays_go_by_distance() {
+fn logs_agree_with_tables_where_delays_depend_on_distance() {
     let mut hidden = network(DcfRules::IEEE, &[[0.0, 0.0], [200.0, 0.0], [600.0, 0.0], [800.0, 0.0]]);
     saturate(&mut hidden, 0, 1);
     saturate(&mut hidden, 2, 3);
@@ -141,8 +141,8 @@ fn logs_say_the_same_where_delays_go_by_distance() {
         let has_aggregates = config.aggregation.is_some();
         let (_, fixed) = logged(seconds(config.clone(), 3));
         let set_navs = |log: &Log| sent(log, "reserves").iter().any(|set| *set > 0);
-        for farther in [1.0, 5.0] {
-            let (outcome, log) = logged(by_distance(seconds(config.clone(), 3), farther));
+        for factor in [1.0, 5.0] {
+            let (outcome, log) = logged(by_distance(seconds(config.clone(), 3), factor));
             check(&outcome, &log);
             collisions += outcome.causes.collisions.iter().map(|row| row.lost).sum::<u64>();
             let (nav, sets) = (sent(&log, "nav"), column(&log, Table::Reservations, "set"));
@@ -153,19 +153,19 @@ fn logs_say_the_same_where_delays_go_by_distance() {
                 let row = sets.iter().position(|set| *set == reserves[at]).unwrap();
                 assert_eq!(navs[row], nav[at], "{index}");
             }
-            let arrived = column(&log, Table::Mpdus, "outcome").iter().filter(|what| **what == 0).count();
+            let arrived =
+                column(&log, Table::Mpdus, "outcome").iter().filter(|outcome| **outcome == 0).count();
             assert_eq!(arrived > 1_000, has_aggregates, "{index}: {arrived}");
-            let unknown = sent(&log, "outcome").iter().filter(|what| **what == 7).count();
-            assert!(unknown <= 1, "{index}: only what is on its way when the run ends");
+            let unknown = sent(&log, "outcome").iter().filter(|outcome| **outcome == 7).count();
+            assert!(unknown <= 1, "{index}: only a frame that propagates when the run ends");
         }
     }
     assert!(collisions > 1_000, "{collisions}");
 }
 
-/// The table counts what of a frame its sender had on the air after the warm-up, whatever instant that ends
-/// at.
+/// The table of nodes counts the airtime after the warm-up, also of a frame that began in the warm-up.
 #[test]
-fn airtimes_add_up_from_any_warm_up_on() {
+fn airtimes_add_up_after_any_warm_up() {
     let mut config = seconds(saturated_cell(DcfRules::IEEE, 4), 2);
     config.medium.propagation_delay = Span::from_us(3);
     for warmup_us in (300_000..310_000).step_by(97) {
@@ -183,7 +183,6 @@ fn airtimes_add_up_from_any_warm_up_on() {
     }
 }
 
-/// The packets of aggregates that arrived are those that their receiver took.
 #[test]
 fn packets_of_aggregates_are_in_the_log() {
     let mut config = high_throughput(&[[0.0, 0.0], [100.0, 0.0]]);
@@ -199,7 +198,7 @@ fn packets_of_aggregates_are_in_the_log() {
 }
 
 #[test]
-fn a_selection_of_flows_has_their_frames_and_the_answers() {
+fn a_selection_of_flows_contains_their_frames_and_the_responses() {
     let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [100.0, 0.0], [0.0, 100.0], [100.0, 100.0]]);
     saturate(&mut config, 0, 1);
     saturate(&mut config, 2, 3);
@@ -213,12 +212,12 @@ fn a_selection_of_flows_has_their_frames_and_the_answers() {
         .collect();
     assert!(wanted.len() > 100 && wanted.len() < from.len());
     assert_eq!(sent(&part, "start"), wanted);
-    assert!(sent(&part, "kind").contains(&3), "answers are there");
+    assert!(sent(&part, "kind").contains(&3), "the responses are selected");
     assert!(part.head.contains("\"only_flows\":[1]") && whole.head.contains("\"only_flows\":[]"));
 }
 
 #[test]
-fn radios_that_are_off_send_nothing_and_lose_all() {
+fn radios_in_an_outage_send_nothing_and_lose_all_frames() {
     let mut config = relayed(DcfRules::IEEE, 2);
     let outage = Outage { node: NodeId(1), from: Span::from_ms(1_000), to: Span::from_ms(2_000) };
     config.mobility.outages.push(outage);
@@ -229,7 +228,7 @@ fn radios_that_are_off_send_nothing_and_lose_all() {
 }
 
 #[test]
-fn a_selection_is_a_part_of_the_whole() {
+fn a_selection_is_a_subset_of_the_whole_log() {
     let config = seconds(relayed(DcfRules::IEEE, 3), 4);
     let (_, whole) = logged_of(&config, Selection::default());
     let between = [Time::from_ns(1_000_000_000), Time::from_ns(2_000_000_000)];
@@ -248,7 +247,7 @@ fn a_selection_is_a_part_of_the_whole() {
     assert_eq!(sent(&part, "start"), starts);
 }
 
-/// RTS and CTS of a hop set the NAV of those that hear them, until the ACK is over.
+/// RTS and CTS of a hop set the NAV of their listeners until the end of the ACK.
 #[test]
 fn a_nav_lasts_as_long_as_the_duration_field_says() {
     let (_, log) = logged(seconds(relayed(DcfRules::IEEE, 3), 2));
@@ -256,21 +255,21 @@ fn a_nav_lasts_as_long_as_the_duration_field_says() {
     let sets = column(&log, Table::Reservations, "set");
     let (navs, nodes) = (column(&log, Table::Reservations, "nav"), column(&log, Table::Reservations, "node"));
     let (reserves, from) = (sent(&log, "reserves"), sent(&log, "from"));
-    let mut seen = 0;
+    let mut checked = 0;
     for (index, set) in reserves.iter().enumerate().filter(|(_, set)| **set > 0) {
         for at in (0..sets.len()).filter(|at| sets[*at] == *set) {
             assert_eq!(navs[at], nav[index]);
             assert_ne!(nodes[at], from[index]);
-            seen += 1;
+            checked += 1;
         }
-        if seen > 200 {
+        if checked > 200 {
             return;
         }
     }
-    panic!("only {seen}");
+    panic!("only {checked} NAVs are in the log");
 }
 
-/// What makes a log that is written in turn, or on a thread.
+/// Constructor of a log that the thread of the run or a separate thread writes.
 type New = fn(&Config, Selection, Box<dyn Sink>) -> io::Result<FrameLog>;
 
 #[test]
@@ -280,21 +279,21 @@ fn a_log_that_is_written_on_a_thread_has_the_same_rows() {
     saturate(&mut config, 0, 1);
     saturate(&mut config, 2, 3);
     let config = by_distance(seconds(config, 30), 1.0);
-    let [in_turn, on_a_thread] = [FrameLog::new as New, FrameLog::on_a_thread].map(|new| {
+    let [inline, on_a_thread] = [FrameLog::new as New, FrameLog::on_a_thread].map(|new| {
         let memory = Memory::default();
         let log = new(&config, Selection::default(), Box::new(memory.clone())).unwrap();
         let outcome = run_logged(&config, log, |_| ()).unwrap();
         let log = memory.log().clone();
         (outcome.fingerprint, log)
     });
-    let transmissions = in_turn.1.tables.rows(Table::Transmissions);
-    assert!(transmissions > 5_000, "{transmissions} make no batches");
-    assert_eq!(in_turn.0, on_a_thread.0);
-    assert_eq!(in_turn.1.tables, on_a_thread.1.tables);
-    assert!(in_turn.1.cut_short.is_none() && on_a_thread.1.cut_short.is_none());
+    let transmissions = inline.1.tables.rows(Table::Transmissions);
+    assert!(transmissions > 5_000, "{transmissions} transmissions fill no batch");
+    assert_eq!(inline.0, on_a_thread.0);
+    assert_eq!(inline.1.tables, on_a_thread.1.tables);
+    assert!(inline.1.cut_short.is_none() && on_a_thread.1.cut_short.is_none());
 }
 
-/// A disk with room for so many batches, small ones.
+/// Sink with space for a number of small batches.
 struct Full(usize);
 
 impl Sink for Full {
@@ -303,8 +302,8 @@ impl Sink for Full {
     }
 
     fn write(&mut self, _: &Tables) -> io::Result<()> {
-        let left = self.0.checked_sub(1);
-        self.0 = left.ok_or(io::ErrorKind::StorageFull)?;
+        let remaining = self.0.checked_sub(1);
+        self.0 = remaining.ok_or(io::ErrorKind::StorageFull)?;
         Ok(())
     }
 
@@ -317,7 +316,7 @@ impl Sink for Full {
     }
 }
 
-/// And does not go on to its end for nothing.
+/// The run ends early.
 #[test]
 fn a_full_disk_ends_a_run_with_a_frame_log() {
     let mut config = chain(DcfRules::IEEE, 1);
@@ -328,13 +327,13 @@ fn a_full_disk_ends_a_run_with_a_frame_log() {
         let log = new(&config, Selection::default(), Box::new(Full(room))).unwrap();
         let failed = run_logged(&config, log, |_| ());
         assert!(
-            matches!(&failed, Err(AirLogError::Io(error)) if error.kind() == io::ErrorKind::StorageFull),
+            matches!(&failed, Err(LogError::Io(error)) if error.kind() == io::ErrorKind::StorageFull),
             "room for {room} batches: {failed:?}"
         );
     }
 }
 
-/// The format lists the causes by itself, and drops are written by their place in that list.
+/// The format lists the causes of drops separately; the codes of drops are indices of this list.
 #[test]
 fn the_format_names_every_cause_of_a_drop() {
     let (_, named) = ENUMERATIONS.iter().find(|(unit, _)| *unit == "cause").unwrap();

@@ -1,15 +1,15 @@
-//! The radiotap header in front of each frame (radiotap.org, "defined fields").
+//! Radiotap header of each frame (radiotap.org, "defined fields").
 
 use crate::config::Channel;
 use multihop_core::Span;
 use multihop_dot11::{Band, Bandwidth, DataRate, HePpdu, HtPpdu, OfdmClock, Phy, Ppdu, VhtPpdu};
 
-/// Bytes of the longest header that is written here, of frames at rates alone or at schemes as well.
-pub(super) const fn longest(schemes: bool) -> usize {
-    if schemes { 64 } else { 36 }
+/// Returns the size of the longest header, with or without fields of MCS, VHT and HE.
+pub(super) const fn longest(has_mcs: bool) -> usize {
+    if has_mcs { 64 } else { 36 }
 }
 
-// Bits of the word that says which fields are present, in their order.
+// Bits of the "present" word, in the order of their fields.
 const TSFT: u32 = 1 << 0;
 const FLAGS: u32 = 1 << 1;
 const RATE: u32 = 1 << 2;
@@ -23,52 +23,52 @@ const TIMESTAMP: u32 = 1 << 22;
 const HE: u32 = 1 << 23;
 const L_SIG: u32 = 1 << 27;
 
-/// Nanoseconds, at the last bit of the PPDU.
+/// Unit and position of the timestamp: nanoseconds, at the last bit of the PPDU.
 const TIMESTAMP_UNIT_AND_POSITION: u8 = 0x23;
 
 const FLAG_SHORT_PREAMBLE: u8 = 0x02;
-/// The frame ends with its FCS.
+/// The captured frame includes its FCS.
 const FLAG_FCS: u8 = 0x10;
 
 const CHANNEL_CCK: u16 = 0x0020;
 const CHANNEL_OFDM: u16 = 0x0040;
 const CHANNEL_2_GHZ: u16 = 0x0080;
 const CHANNEL_5_GHZ: u16 = 0x0100;
-/// Frequency hopping.
+/// GFSK, the modulation of frequency hopping.
 const CHANNEL_GFSK: u16 = 0x0800;
-/// At half and a quarter of the clock.
+/// Half and quarter of the OFDM clock.
 const CHANNEL_HALF: u16 = 0x4000;
 const CHANNEL_QUARTER: u16 = 0x8000;
 
-/// Of the status of an A-MPDU: it is known which MPDU is the last, and this is it.
+/// Flags of the A-MPDU status: the last MPDU is known; this MPDU is the last.
 const LAST_IS_KNOWN: u16 = 0x0004;
 const IS_LAST: u16 = 0x0008;
 
-/// Of the legacy signal field, the length is known.
+/// Flag of the L-SIG field: the length is known.
 const LENGTH_IS_KNOWN: u16 = 0x0002;
 
-/// It was sent after a CTS to the station itself.
+/// Transmission after a CTS-to-self.
 pub(super) const TX_WITH_CTS: u16 = 0x0002;
-/// It was sent after RTS and CTS.
+/// Transmission after RTS and CTS.
 pub(super) const TX_WITH_RTS: u16 = 0x0004;
-/// No acknowledgement is awaited.
+/// Transmission without acknowledgement.
 pub(super) const TX_WITHOUT_ACK: u16 = 0x0008;
 
-/// What is the same for all frames at one rate.
+/// Radiotap fields that all frames at one rate share.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct RateFields {
     flags: u8,
     mhz: u16,
     channel: u16,
-    how: How,
-    /// Silence that belongs to a frame and is no part of what its preamble announces.
-    silence: Span,
+    rate: RateField,
+    /// Signal extension, which belongs to a frame but not to the duration that its preamble announces.
+    signal_extension: Span,
 }
 
-/// The field that says what a frame was sent at.
+/// Field of the rate or modulation and coding scheme of a frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum How {
-    /// In units of 500 kb/s, rounded up: that concerns 2.25 Mb/s in 5 MHz, as in Linux.
+enum RateField {
+    /// Rate in units of 500 kb/s, rounded up like Linux does for 2.25 Mb/s in 5 MHz.
     Rate(u8),
     Mcs([u8; 3]),
     Vht([u8; 12]),
@@ -76,9 +76,9 @@ enum How {
 }
 
 impl RateFields {
-    /// Where the scenario names no channel, it is 1 at 2.4 GHz, and 36 at 5 GHz. Its flags are those of the
-    /// frame's modulation, which is how Linux distinguishes 802.11g frames from 802.11b frames. A network
-    /// that hops is written down as if it stood on one of its channels.
+    /// Returns the fields of a rate on channel 1 at 2.4 GHz or channel 36 at 5 GHz. The channel flags are those of
+    /// the frame's modulation, by which Linux distinguishes 802.11g frames from 802.11b frames. Frequency hopping
+    /// is captured as one fixed channel.
     pub(super) fn new(phy: &Phy, rate: DataRate) -> RateFields {
         let (mhz, band) = match phy.options().band {
             Band::Ghz2_4 => (2412, CHANNEL_2_GHZ),
@@ -89,76 +89,79 @@ impl RateFields {
             Some(modulation) if modulation.is_gfsk() => CHANNEL_GFSK,
             _ => CHANNEL_CCK,
         };
-        let (how, short) = match rate {
+        let (field, is_short) = match rate {
             DataRate::Bits(rate) => {
-                (How::Rate(rate.bps().div_ceil(500_000) as u8), phy.has_short_preamble(rate))
+                (RateField::Rate(rate.bps().div_ceil(500_000) as u8), phy.has_short_preamble(rate))
             }
-            DataRate::Mcs(mcs) => (How::of(&phy.ppdu(mcs).expect("the scheme belongs to the PHY")), false),
+            DataRate::Mcs(mcs) => {
+                (RateField::from_ppdu(&phy.ppdu(mcs).expect("the MCS belongs to the PHY")), false)
+            }
         };
-        let flags = FLAG_FCS | if short { FLAG_SHORT_PREAMBLE } else { 0 };
-        let silence = Span::from_us(if phy.options().band == Band::Ghz2_4 { SIGNAL_EXTENSION_US } else { 0 });
+        let flags = FLAG_FCS | if is_short { FLAG_SHORT_PREAMBLE } else { 0 };
+        let signal_extension =
+            Span::from_us(if phy.options().band == Band::Ghz2_4 { SIGNAL_EXTENSION_US } else { 0 });
         let clock = match phy.options().bandwidth.clock() {
             OfdmClock::Full => 0,
             OfdmClock::Half => CHANNEL_HALF,
             OfdmClock::Quarter => CHANNEL_QUARTER,
         };
-        RateFields { flags, mhz, channel: band | kind | clock, how, silence }
+        RateFields { flags, mhz, channel: band | kind | clock, rate: field, signal_extension }
     }
 
-    /// The same on a channel of the same band: radiotap has the centre of its first 20 MHz, the primary
-    /// channel.
+    /// Returns the fields on another channel of the band. Radiotap names the centre frequency of the primary channel
+    /// of 20 MHz.
     pub(super) fn on(self, channel: Channel) -> RateFields {
         RateFields { mhz: Channel { width_mhz: 20, ..channel }.centre_mhz() as u16, ..self }
     }
 }
 
-impl How {
-    fn of(ppdu: &Ppdu) -> How {
+impl RateField {
+    fn from_ppdu(ppdu: &Ppdu) -> RateField {
         match ppdu {
-            Ppdu::Ht(ppdu) => How::Mcs(ht(*ppdu)),
-            Ppdu::Vht(ppdu) => How::Vht(vht(*ppdu)),
-            Ppdu::He(ppdu) => How::He(he(ppdu)),
+            Ppdu::Ht(ppdu) => RateField::Mcs(ht(*ppdu)),
+            Ppdu::Vht(ppdu) => RateField::Vht(vht(*ppdu)),
+            Ppdu::He(ppdu) => RateField::He(he(ppdu)),
             Ppdu::Fhss { .. } | Ppdu::Dsss { .. } | Ppdu::Ofdm { .. } => {
-                unreachable!("these have no schemes")
+                unreachable!("these PPDUs have no MCS")
             }
         }
     }
 
-    /// Its bit in the word of fields, with that of the legacy signal field.
-    fn field(&self) -> u32 {
+    /// Returns the bit of the field in the "present" word, with that of the L-SIG field.
+    fn present_bits(&self) -> u32 {
         match self {
-            How::Rate(_) => RATE,
-            How::Mcs(_) => MCS | L_SIG,
-            How::Vht(_) => VHT | L_SIG,
-            How::He(_) => HE | L_SIG,
+            RateField::Rate(_) => RATE,
+            RateField::Mcs(_) => MCS | L_SIG,
+            RateField::Vht(_) => VHT | L_SIG,
+            RateField::He(_) => HE | L_SIG,
         }
     }
 
-    /// The field of the legacy signal field of a PPDU that is on the air for so long: its length, which says
-    /// at a rate of 6 Mb/s how long that is, and in HE is no multiple of three (19.3.9.3.5, 21.3.8.2.4;
-    /// 802.11ax-2021, 27.3.11.5). Not known where it would have more than 12 bits.
+    /// Returns the L-SIG field for a PPDU of an airtime: the length at 6 Mb/s that announces this airtime, which in
+    /// HE is no multiple of three (19.3.9.3.5, 21.3.8.2.4; 802.11ax-2021, 27.3.11.5). A length of more than 12 bits
+    /// is "not known".
     fn legacy_length(&self, airtime: Span) -> [u16; 2] {
         const SYMBOL: Span = Span::from_us(4);
         const PREAMBLE: Span = Span::from_us(20);
         let symbols = airtime.saturating_sub(PREAMBLE).rounded_up(SYMBOL).whole(SYMBOL);
-        let short = if matches!(self, How::He(_)) { 2 } else { 0 };
-        let length = (3 * symbols).saturating_sub(3 + short);
+        let reduction = if matches!(self, RateField::He(_)) { 2 } else { 0 };
+        let length = (3 * symbols).saturating_sub(3 + reduction);
         if length < 1 << 12 { [LENGTH_IS_KNOWN, (length as u16) << 4] } else { [0; 2] }
     }
 }
 
-/// OFDM at 2.4 GHz (19.3.2.4.2).
+/// Signal extension of OFDM at 2.4 GHz (19.3.2.4.2).
 const SIGNAL_EXTENSION_US: u64 = 6;
 
-/// `known`, `flags` and `mcs`: all of it is known, that there is no space-time coding and no extension stream
-/// too.
+/// Returns `known`, `flags` and `mcs` of the MCS field. All subfields are known; STBC and extension streams are
+/// not used.
 fn ht(ppdu: HtPpdu) -> [u8; 3] {
-    let wide = u8::from(ppdu.bandwidth == Bandwidth::Mhz40);
-    [0x7f, wide | u8::from(ppdu.short_gi) << 2 | u8::from(ppdu.ldpc) << 4, ppdu.mcs]
+    let is_40_mhz = u8::from(ppdu.bandwidth == Bandwidth::Mhz40);
+    [0x7f, is_40_mhz | u8::from(ppdu.short_gi) << 2 | u8::from(ppdu.ldpc) << 4, ppdu.mcs]
 }
 
-/// Space-time coding, guard interval, beamforming and bandwidth are known; scheme, streams and code of the
-/// first user.
+/// Returns the VHT field. Known: STBC, guard interval, beamforming, bandwidth; MCS, streams and coding of the first
+/// user.
 fn vht(ppdu: VhtPpdu) -> [u8; 12] {
     let bandwidth = match ppdu.bandwidth {
         Bandwidth::Mhz40 => 1,
@@ -170,8 +173,8 @@ fn vht(ppdu: VhtPpdu) -> [u8; 12] {
     [0x65, 0, u8::from(ppdu.short_gi) << 2, bandwidth, user, 0, 0, 0, u8::from(ppdu.ldpc), 0, 0, 0]
 }
 
-/// To a single user. Scheme, dual carriers, code, space-time coding, bandwidth, Doppler, guard interval,
-/// number of training symbols and beamforming are known.
+/// Returns the HE field of a single-user PPDU. Known: MCS, dual-carrier modulation, coding, STBC, bandwidth,
+/// Doppler, guard interval, number of HE-LTF symbols, beamforming.
 fn he(ppdu: &HePpdu) -> [u8; 12] {
     let bandwidth = match ppdu.bandwidth {
         Bandwidth::Mhz40 => 1,
@@ -184,9 +187,9 @@ fn he(ppdu: &HePpdu) -> [u8; 12] {
         1_600 => 1,
         _ => 2,
     };
-    // Training symbols of 6.4 us are "2x", those of 12.8 us "4x".
+    // HE-LTF symbols of 6.4 us are "2x", those of 12.8 us "4x".
     let training = if ppdu.training.ns() == 12_800 { 3 } else { 2 };
-    // 1, 2, 4, 6 or 8 of them by streams (802.11ax-2021, table 27-14), which are the numbers 0 to 4 here.
+    // 1, 2, 4, 6 or 8 HE-LTF symbols by streams (802.11ax-2021, table 27-14) have the codes 0 to 4.
     let symbols = if ppdu.streams == 1 { 0 } else { u16::from(ppdu.streams).div_ceil(2) };
     let words: [u16; 6] = [
         0xc2e0,
@@ -201,73 +204,72 @@ fn he(ppdu: &HePpdu) -> [u8; 12] {
     bytes
 }
 
-/// How the frame came to be seen by this radio.
+/// Event at a radio that a packet of the capture records.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Seen {
-    /// It was received; with the power in dBm where the medium has powers.
+pub(super) enum Observation {
+    /// Reception.
     Received {
-        /// At the antenna.
+        /// Power at the antenna in dBm; none if the medium computes no powers.
         dbm: Option<i8>,
     },
-    /// The node sent it itself.
+    /// Transmission.
     Sent {
-        /// Of `TX_WITH_CTS`, `TX_WITH_RTS` and `TX_WITHOUT_ACK`.
+        /// Any of `TX_WITH_CTS`, `TX_WITH_RTS` and `TX_WITHOUT_ACK`.
         flags: u16,
     },
 }
 
-/// When a PPDU was at an antenna.
+/// Times of a PPDU at an antenna.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stamps {
-    /// The first bit behind preamble and PLCP header, in microseconds. All MPDUs of an A-MPDU have the same,
-    /// as from drivers.
+    /// Time of the first bit behind preamble and PLCP header, in microseconds; equal for all MPDUs of an A-MPDU.
     pub tsft_us: u64,
-    /// The last bit, in nanoseconds.
+    /// Time of the last bit, in nanoseconds.
     pub end_ns: u64,
-    /// How long it was on the air.
+    /// Airtime of the PPDU.
     pub airtime: Span,
 }
 
-/// The place of an MPDU in an A-MPDU.
+/// Position of an MPDU in an A-MPDU.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Aggregate {
-    /// The same for all MPDUs of an A-MPDU, and of no other.
+    /// Reference number that identifies the A-MPDU.
     pub reference: u32,
-    /// There is none behind it.
+    /// Whether the MPDU is the last one.
     pub is_last: bool,
 }
 
-/// Appends a header. The end of the frame, which the time of the packet says too, is in a field that says
-/// what it means; TSFT has no fractions of microseconds. Checksums of delimiters are not known.
+/// Appends a header. The timestamp field contains the end of the frame, like the packet's time, but names its
+/// position; TSFT has no fractions of microseconds. The CRCs of A-MPDU delimiters are "not known".
 pub(super) fn put(
     out: &mut Vec<u8>,
     stamps: Stamps,
     fields: RateFields,
     aggregate: Option<Aggregate>,
-    seen: Seen,
+    observation: Observation,
 ) {
     let start = out.len();
-    let which = match seen {
-        Seen::Received { dbm: None } => 0,
-        Seen::Received { dbm: Some(_) } => ANTENNA_SIGNAL,
-        Seen::Sent { .. } => TX_FLAGS,
+    let event_bits = match observation {
+        Observation::Received { dbm: None } => 0,
+        Observation::Received { dbm: Some(_) } => ANTENNA_SIGNAL,
+        Observation::Sent { .. } => TX_FLAGS,
     };
     out.extend([0; 4]);
-    let which = which | if aggregate.is_some() { A_MPDU_STATUS } else { 0 };
-    out.extend((TSFT | FLAGS | CHANNEL | fields.how.field() | which | TIMESTAMP).to_le_bytes());
+    let event_bits = event_bits | if aggregate.is_some() { A_MPDU_STATUS } else { 0 };
+    out.extend((TSFT | FLAGS | CHANNEL | fields.rate.present_bits() | event_bits | TIMESTAMP).to_le_bytes());
     out.extend(stamps.tsft_us.to_le_bytes());
     out.push(fields.flags);
-    if let How::Rate(rate) = fields.how {
+    if let RateField::Rate(rate) = fields.rate {
         out.push(rate);
     }
     align(out, start, 2);
     out.extend(fields.mhz.to_le_bytes());
     out.extend(fields.channel.to_le_bytes());
-    match seen {
-        Seen::Received { dbm } => out.extend(dbm.map(i8::to_le_bytes).into_iter().flatten()),
-        Seen::Sent { flags } => out.extend(flags.to_le_bytes()),
+    match observation {
+        Observation::Received { dbm } => out.extend(dbm.map(i8::to_le_bytes).into_iter().flatten()),
+        Observation::Sent { flags } => out.extend(flags.to_le_bytes()),
     }
-    if let How::Mcs(bytes) = fields.how {
+    if let RateField::Mcs(bytes) = fields.rate {
         out.extend(bytes);
     }
     if let Some(Aggregate { reference, is_last }) = aggregate {
@@ -276,26 +278,26 @@ pub(super) fn put(
         out.extend((LAST_IS_KNOWN | if is_last { IS_LAST } else { 0 }).to_le_bytes());
         out.extend([0; 2]);
     }
-    if let How::Vht(bytes) = fields.how {
+    if let RateField::Vht(bytes) = fields.rate {
         align(out, start, 2);
         out.extend(bytes);
     }
     align(out, start, 8);
     out.extend(stamps.end_ns.to_le_bytes());
-    // No accuracy is given; the last byte has flags.
+    // The accuracy is not given; the last byte contains flags.
     out.extend([0, 0, TIMESTAMP_UNIT_AND_POSITION, 0]);
-    if let How::He(bytes) = fields.how {
+    if let RateField::He(bytes) = fields.rate {
         out.extend(bytes);
     }
-    if fields.how.field() & L_SIG != 0 {
-        let words = fields.how.legacy_length(stamps.airtime.saturating_sub(fields.silence));
+    if fields.rate.present_bits() & L_SIG != 0 {
+        let words = fields.rate.legacy_length(stamps.airtime.saturating_sub(fields.signal_extension));
         out.extend(words.into_iter().flat_map(u16::to_le_bytes));
     }
     let length = ((out.len() - start) as u16).to_le_bytes();
     out[start + 2..start + 4].copy_from_slice(&length);
 }
 
-/// Fields begin at multiples of their size, counted from the beginning of the header.
+/// Pads to a multiple of a field's size, counted from the start of the header.
 fn align(out: &mut Vec<u8>, start: usize, size: usize) {
     out.resize(start + (out.len() - start).next_multiple_of(size), 0);
 }
@@ -306,38 +308,39 @@ mod tests {
     use multihop_core::Rate;
     use multihop_dot11::{Coding, GuardInterval, Mcs, PpduOptions, Preamble, Standard};
 
-    /// 222 us are 50.5 symbols of 4 us behind 20 us: 51.
+    /// 222 us are a preamble of 20 us and 50.5 symbols of 4 us, rounded up to 51.
     const STAMPS: Stamps = Stamps { tsft_us: 0x0102, end_ns: 0x0506, airtime: Span::from_us(222) };
-    /// 51 * 3 - 3, and in HE 2 less.
+    /// Length 51 * 3 - 3 = 150.
     const LEGACY_LENGTH: [u8; 4] = [2, 0, 0x60, 0x09];
+    /// Length 148, 2 less in HE.
     const LEGACY_LENGTH_HE: [u8; 4] = [2, 0, 0x40, 0x09];
 
-    fn header(fields: RateFields, seen: Seen) -> Vec<u8> {
-        header_in(None, fields, seen)
+    fn header(fields: RateFields, observation: Observation) -> Vec<u8> {
+        header_in(None, fields, observation)
     }
 
-    fn header_in(aggregate: Option<Aggregate>, fields: RateFields, seen: Seen) -> Vec<u8> {
+    fn header_in(aggregate: Option<Aggregate>, fields: RateFields, observation: Observation) -> Vec<u8> {
         let mut out = Vec::new();
-        put(&mut out, STAMPS, fields, aggregate, seen);
-        assert!(out.len() <= longest(!matches!(fields.how, How::Rate(_))));
+        put(&mut out, STAMPS, fields, aggregate, observation);
+        assert!(out.len() <= longest(!matches!(fields.rate, RateField::Rate(_))));
         out
     }
 
     #[test]
-    fn every_field_is_where_its_alignment_puts_it() {
+    fn every_field_is_aligned() {
         let phy = Phy::new(Standard::Dot11b, Preamble::Short);
         let fields = RateFields::new(&phy, Rate::from_kbps(5_500).into());
         let common = [2, 1, 0, 0, 0, 0, 0, 0, 0x12, 11, 0x6c, 0x09, 0xa0, 0x00];
         let stamp = [6, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0x23, 0];
-        let heard = header(fields, Seen::Received { dbm: Some(-70) });
+        let heard = header(fields, Observation::Received { dbm: Some(-70) });
         assert_eq!(heard[..8], [0, 0, 36, 0, 0x2f, 0, 0x40, 0]);
         assert_eq!(heard[8..22], common);
         assert_eq!(heard[22..24], [186, 0]);
         assert_eq!(heard[24..], stamp);
-        let powerless = header(fields, Seen::Received { dbm: None });
+        let powerless = header(fields, Observation::Received { dbm: None });
         assert_eq!((powerless.len(), powerless[4]), (36, 0x0f));
         assert_eq!(powerless[22..24], [0, 0]);
-        let sent = header(fields, Seen::Sent { flags: TX_WITH_RTS });
+        let sent = header(fields, Observation::Sent { flags: TX_WITH_RTS });
         assert_eq!(sent[..8], [0, 0, 36, 0, 0x0f, 0x80, 0x40, 0]);
         assert_eq!(sent[8..22], common);
         assert_eq!(sent[22..24], [4, 0]);
@@ -345,10 +348,10 @@ mod tests {
     }
 
     #[test]
-    fn the_channel_is_that_of_the_modulation() {
+    fn the_channel_flags_are_those_of_the_modulation() {
         let of = |standard, kbps| {
             let fields = RateFields::new(&Phy::new(standard, Preamble::Short), Rate::from_kbps(kbps).into());
-            let How::Rate(rate) = fields.how else { panic!("{fields:?}") };
+            let RateField::Rate(rate) = fields.rate else { panic!("{fields:?}") };
             (fields.mhz, fields.channel, rate, fields.flags)
         };
         assert_eq!(of(Standard::Dot11a, 54_000), (5180, 0x0140, 108, 0x10));
@@ -362,18 +365,18 @@ mod tests {
         );
     }
 
-    /// Half and quarter are bits 14 and 15 of the flags of a channel (radiotap.org, "Channel").
+    /// Half and quarter clock are bits 14 and 15 of the channel flags (radiotap.org, "Channel").
     #[test]
-    fn narrow_channels_say_so() {
+    fn narrow_channels_have_flags() {
         let of = |bandwidth, kbps| {
             let phy = Phy::new(Standard::Dot11a, Preamble::Long);
             let phy = phy.with_options(PpduOptions { bandwidth, ..phy.options() });
             let fields = RateFields::new(&phy, Rate::from_kbps(kbps).into());
-            (fields.channel, fields.how)
+            (fields.channel, fields.rate)
         };
-        assert_eq!(of(Bandwidth::Mhz10, 27_000), (0x4140, How::Rate(54)));
-        assert_eq!(of(Bandwidth::Mhz5, 13_500), (0x8140, How::Rate(27)));
-        assert_eq!(of(Bandwidth::Mhz5, 2_250), (0x8140, How::Rate(5)));
+        assert_eq!(of(Bandwidth::Mhz10, 27_000), (0x4140, RateField::Rate(54)));
+        assert_eq!(of(Bandwidth::Mhz5, 13_500), (0x8140, RateField::Rate(27)));
+        assert_eq!(of(Bandwidth::Mhz5, 2_250), (0x8140, RateField::Rate(5)));
         let channel = Channel { number: 178, width_mhz: 10, overlaps: true };
         let phy = Phy::new(Standard::Dot11a, Preamble::Long);
         assert_eq!(RateFields::new(&phy, Rate::from_kbps(6_000).into()).on(channel).mhz, 5890);
@@ -387,12 +390,12 @@ mod tests {
     }
 
     fn with(standard: Standard, bandwidth: Bandwidth, guard: GuardInterval, mcs: Mcs) -> Vec<u8> {
-        header(fields(standard, bandwidth, guard, mcs), Seen::Received { dbm: Some(-70) })
+        header(fields(standard, bandwidth, guard, mcs), Observation::Received { dbm: Some(-70) })
     }
 
-    /// By the definitions of radiotap.org: MCS, VHT, HE.
+    /// Definitions of radiotap.org: MCS, VHT, HE.
     #[test]
-    fn schemes_have_fields_of_their_own() {
+    fn mcs_vht_and_he_have_separate_fields() {
         let ht =
             with(Standard::Dot11n, Bandwidth::Mhz40, GuardInterval::Ns400, Mcs { scheme: 7, streams: 2 });
         assert_eq!(ht[..8], [0, 0, 48, 0, 0x2b, 0, 0x48, 8]);
@@ -410,14 +413,19 @@ mod tests {
         );
         assert_eq!(he[36..48], [0xe0, 0xc2, 0x16, 0, 0x00, 0x2b, 0, 0, 0xe3, 4, 8, 0]);
     }
-    /// The status stands between the fields of MCS and of VHT, at a multiple of four bytes: reference, flags,
-    /// checksum, one to spare.
+
+    /// The status follows the MCS field and precedes the VHT field, aligned to four bytes: reference, flags,
+    /// delimiter CRC, one reserved byte.
     #[test]
-    fn mpdus_of_an_a_mpdu_say_so() {
+    fn mpdus_of_an_a_mpdu_have_a_status() {
         let scheme = Mcs { scheme: 7, streams: 1 };
         let of = |standard, is_last| {
             let fields = fields(standard, Bandwidth::Mhz20, GuardInterval::Ns800, scheme);
-            header_in(Some(Aggregate { reference: 0x0201, is_last }), fields, Seen::Received { dbm: None })
+            header_in(
+                Some(Aggregate { reference: 0x0201, is_last }),
+                fields,
+                Observation::Received { dbm: None },
+            )
         };
         let (ht, vht, he) =
             (of(Standard::Dot11n, false), of(Standard::Dot11ac, true), of(Standard::Dot11ax, true));
@@ -433,22 +441,24 @@ mod tests {
         );
     }
 
-    /// The silence at 2.4 GHz is no part of it; 12 bits end at 5484 us.
+    /// The airtime excludes the signal extension at 2.4 GHz. The limit of 12 bits is 5484 us.
     #[test]
     fn the_preamble_announces_the_airtime() {
-        let how = How::Mcs([0; 3]);
-        let of = |us| how.legacy_length(Span::from_us(us));
+        let field = RateField::Mcs([0; 3]);
+        let of = |us| field.legacy_length(Span::from_us(us));
         assert_eq!((of(5_484), of(5_488)), ([2, 4_095 << 4], [0, 0]));
         let options = PpduOptions { band: Band::Ghz2_4, ..PpduOptions::for_standard(Standard::Dot11n) };
         let phy = Phy::new(Standard::Dot11n, Preamble::Long).with_options(options);
-        let low =
-            header(RateFields::new(&phy, Mcs { scheme: 7, streams: 1 }.into()), Seen::Received { dbm: None });
+        let low = header(
+            RateFields::new(&phy, Mcs { scheme: 7, streams: 1 }.into()),
+            Observation::Received { dbm: None },
+        );
         // 216 us: 49 symbols.
         assert_eq!(low[low.len() - 4..], [2, 0, 0, 9]);
     }
 
     #[test]
-    fn a_wide_channel_is_named_by_its_primary() {
+    fn a_wide_channel_has_the_frequency_of_its_primary_channel() {
         let scheme = Mcs { scheme: 7, streams: 1 };
         let fields = fields(Standard::Dot11ac, Bandwidth::Mhz80, GuardInterval::Ns800, scheme);
         let channel = Channel { number: 153, width_mhz: 80, overlaps: false };

@@ -1,50 +1,50 @@
-//! Events that are due soon: keys in no order, of which the least is found by looking at all.
+//! Near part of the agenda: unsorted keys, of which a scan finds the smallest.
 
-/// Keys are looked at in groups of so many.
+/// Number of keys that the scan compares at a time.
 const LANES: usize = 4;
-/// There is always room for so many, which are looked at first, without a loop: few networks of some hops
-/// have more that is due soon.
+/// Number of keys that are always allocated and are scanned first, without a loop. Few networks of some hops
+/// have more events due soon.
 const FEW: usize = 2 * LANES;
 
-/// Keys that, read as `f64`, are positive normal numbers in the same order: SSE2 has a minimum of `f64`, and
+/// Keys that, read as `f64`, are positive normal numbers in the same order: SSE2 has a minimum of `f64` but
 /// none of `u64`.
 #[derive(Clone, Debug)]
-pub(super) struct Near {
-    /// In places from `len` on is `Near::NONE`.
+pub(super) struct NearEvents {
+    /// Keys; the places from `len` on hold `NearEvents::NONE`.
     keys: Vec<u64>,
     len: usize,
 }
 
-impl Near {
-    /// The least key of all.
+impl NearEvents {
+    /// Smallest valid key.
     pub(super) const FIRST: u64 = 1 << 62;
-    /// Greater than any key.
+    /// Marker of an empty place, greater than any key.
     pub(super) const NONE: u64 = f64::INFINITY.to_bits();
-    /// All keys lie below `FIRST` and this.
-    pub(super) const RANGE: u64 = Near::NONE - Near::FIRST;
+    /// Number of distinct keys from `FIRST` on.
+    pub(super) const RANGE: u64 = NearEvents::NONE - NearEvents::FIRST;
 
-    /// None, with room for so many.
-    pub(super) fn with_room(keys: usize) -> Near {
-        Near { keys: vec![Near::NONE; keys.max(FEW).next_multiple_of(LANES)], len: 0 }
+    /// Creates an empty set with memory for `keys` keys.
+    pub(super) fn with_room(keys: usize) -> NearEvents {
+        NearEvents { keys: vec![NearEvents::NONE; keys.max(FEW).next_multiple_of(LANES)], len: 0 }
     }
 
-    /// How many there are.
+    /// Number of keys.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// All keys, in no order.
+    /// All keys, in no particular order.
     pub(super) fn keys(&self) -> impl Iterator<Item = u64> {
         self.keys[..self.len].iter().copied()
     }
 
-    /// The key at a place.
+    /// Key at a position.
     pub(super) fn at(&self, at: usize) -> u64 {
         self.keys[at]
     }
 
-    /// Puts a key in the place of another one, or behind all if it is none of these; returns the place.
-    /// Returns none, and adds nothing, if there is no room.
+    /// Replaces the key at a position, or appends the key if the position is past the end. Returns its
+    /// position, or none if nothing was added for lack of memory.
     #[inline]
     pub(super) fn put(&mut self, at: usize, key: u64) -> Option<usize> {
         let is_new = at >= self.len;
@@ -54,53 +54,53 @@ impl Near {
         Some(at)
     }
 
-    /// Adds a key, and makes room if there is none; returns its place.
+    /// Appends a key, growing the memory if needed; returns its position.
     pub(super) fn push(&mut self, key: u64) -> usize {
         if self.len == self.keys.len() {
-            self.keys.extend([Near::NONE; LANES]);
+            self.keys.extend([NearEvents::NONE; LANES]);
         }
         self.keys[self.len] = key;
         self.len += 1;
         self.len - 1
     }
 
-    /// Takes the key at a place out. The last one, which may be that itself, comes there and is returned:
-    /// no processor could predict which it is.
+    /// Removes the key at a position. The last key moves there and is returned, even if it is the removed
+    /// one: a branch would not be predictable.
     #[inline]
     pub(super) fn remove(&mut self, at: usize) -> u64 {
         self.len -= 1;
         let last = self.keys[self.len];
         self.keys[at] = last;
-        self.keys[self.len] = Near::NONE;
+        self.keys[self.len] = NearEvents::NONE;
         last
     }
 
-    /// Takes all out.
+    /// Removes all keys.
     pub(super) fn clear(&mut self) {
-        self.keys.fill(Near::NONE);
+        self.keys.fill(NearEvents::NONE);
         self.len = 0;
     }
 
-    /// The key that so many are less than.
+    /// Key of the given rank in ascending order.
     pub(super) fn of_rank(&mut self, rank: usize) -> u64 {
         *self.keys[..self.len].select_nth_unstable(rank).1
     }
 
-    /// The least; [`Near::NONE`] if there is none.
+    /// Smallest key; [`NearEvents::NONE`] if there is none.
     #[inline]
     pub(super) fn least(&self) -> u64 {
-        let Some((few, more)) = self.keys.split_first_chunk::<FEW>() else { return Near::NONE };
-        // One by one: what was stored just now comes late for a load of two keys, which no store held both of.
+        let Some((few, more)) = self.keys.split_first_chunk::<FEW>() else { return NearEvents::NONE };
+        // Loads single keys: a load of two keys would wait for both of their separate stores.
         let [a, b, c, d] = [0, 2, 4, 6].map(|at| few[at].min(few[at + 1]));
         let least = a.min(b).min(c.min(d));
         if self.len <= FEW { least } else { least.min(self.least_of(more)) }
     }
 
-    /// The least of those that are behind the first.
+    /// Smallest of the keys behind the first [`FEW`].
     #[inline]
     fn least_of(&self, more: &[u64]) -> u64 {
         let mut least = [f64::INFINITY; LANES];
-        // Written so that it becomes one instruction for two lanes.
+        // Written so that the compiler uses one instruction for two keys.
         for group in more[..(self.len - FEW).next_multiple_of(LANES)].as_chunks::<LANES>().0 {
             for (least, key) in least.iter_mut().zip(group) {
                 *least = lesser(*least, f64::from_bits(*key));
@@ -122,11 +122,12 @@ mod tests {
 
     #[test]
     fn keys_of_the_whole_range_are_in_order() {
-        let mut near = Near::with_room(2);
-        let last = Near::FIRST + Near::RANGE - 1;
+        let mut near = NearEvents::with_room(2);
+        let last = NearEvents::FIRST + NearEvents::RANGE - 1;
         let middle = (4..16).map(|before| last - before);
-        let keys = [last, last - 1, Near::FIRST + 1, Near::FIRST, last - 2].into_iter().chain(middle);
-        assert_eq!(near.least(), Near::NONE);
+        let keys =
+            [last, last - 1, NearEvents::FIRST + 1, NearEvents::FIRST, last - 2].into_iter().chain(middle);
+        assert_eq!(near.least(), NearEvents::NONE);
         for (index, key) in keys.chain([last - 3]).enumerate() {
             let place = near.put(usize::MAX, key);
             let fits = index != 8 && index != 12 && index != 16;
@@ -140,6 +141,6 @@ mod tests {
         assert_eq!((near.least(), near.len()), (last - 15, 16));
         assert_eq!(near.of_rank(15), last);
         near.clear();
-        assert_eq!(near.least(), Near::NONE);
+        assert_eq!(near.least(), NearEvents::NONE);
     }
 }

@@ -1,22 +1,22 @@
-//! 802.11 frames made of simulated ones (IEEE 802.11-2012, clauses 8.2 and 8.3; block acknowledgements:
-//! 802.11-2016, 9.3.1.8 and 9.3.1.9), without their FCS.
+//! Bytes of 802.11 frames without FCS, for simulated frames (IEEE 802.11-2012, clauses 8.2 and 8.3; block
+//! acknowledgements: 802.11-2016, 9.3.1.8 and 9.3.1.9).
 
 use super::datagram::{self, Contents};
 use super::ip::group_hardware_address;
 use crate::medium::{Frame, Load};
 use multihop_core::{FlowId, FrameKind, NodeId, Span};
 
-/// Bytes of the frame check sequence.
+/// Size of the frame check sequence.
 pub(super) const FCS: u32 = 4;
-/// Bytes of the MAC header of a DATA frame with three addresses.
+/// Size of the MAC header of a DATA frame with three addresses.
 const DATA_HEADER: u32 = 24;
-/// Bytes that quality of service adds to it (802.11-2016, 9.2.4.5).
+/// Size of the QoS Control field (802.11-2016, 9.2.4.5).
 const QOS_CONTROL: u32 = 2;
-/// Bytes of a frame that its headers behind that of the MAC can take: LLC/SNAP, IPv4, and TCP with all
-/// options. More with a source route, a congestion header or a message of a routing protocol.
+/// Maximum size of the headers behind the MAC header: LLC/SNAP, IPv4, and TCP with all options. A source route, a
+/// congestion header and a message of a routing protocol are counted separately.
 const PLAIN_HEADERS: usize = 8 + 20 + 60;
 
-// The first byte of the frame control field: subtype, type, and protocol version 0 (8.2.4.1).
+// First byte of the Frame Control field: subtype, type, protocol version 0 (8.2.4.1).
 const RTS: u8 = 0xb4;
 const CTS: u8 = 0xc4;
 const ACK: u8 = 0xd4;
@@ -24,43 +24,44 @@ const BLOCK_ACK_REQUEST: u8 = 0x84;
 const BLOCK_ACK: u8 = 0x94;
 const CF_END: u8 = 0xe4;
 const DATA: u8 = 0x08;
-/// Of DATA without a body, or with one that is too short for any.
+/// DATA with an empty body, or one too short for an 802.2 header.
 const NULL: u8 = 0x48;
-/// Of DATA with quality of service.
+/// Bit of QoS Data frames.
 const QOS: u8 = 0x80;
 
+/// Retry bit in the second byte of the Frame Control field.
 const RETRY: u8 = 0x08;
 
-/// Of the `QoS` control field, besides the traffic identifier: the body is an A-MSDU (9.2.4.5.9). All else is
-/// zero: "normal ack", which in an A-MPDU asks for a block acknowledgement.
+/// Bit of the `QoS` Control field: the body is an A-MSDU (9.2.4.5.9). The acknowledgement policy is zero, "normal
+/// ack", which in an A-MPDU requests a block acknowledgement.
 const A_MSDU_PRESENT: u8 = 0x80;
-/// Bytes of the header of a packet in an A-MSDU: two addresses and a length (9.3.2.2).
+/// Size of the header of an A-MSDU subframe: two addresses and a length (9.3.2.2).
 const SUBFRAME_HEADER: usize = 14;
-/// Packets of an A-MSDU begin at multiples of this.
+/// Alignment of A-MSDU subframes.
 const SUBFRAME_ALIGNMENT: usize = 4;
 
-/// The control field of a compressed block acknowledgement and of a request for one: of type 2 (table 9-24).
-/// The traffic identifier is in the four highest bits of its second byte.
+/// BA Control field of a compressed block ack and of its request: type 2 (table 9-24). The four highest bits of
+/// the second byte contain the traffic identifier.
 const COMPRESSED: u8 = 2 << 1;
-/// Instead of a fragment number: the bitmap has 32 bytes (802.11ax-2021, table 9-30b).
+/// Value of the fragment number for a bitmap of 32 bytes (802.11ax-2021, table 9-30b).
 const BITMAP_OF_32_BYTES: u16 = 4;
-/// Bytes of a block acknowledgement besides its bitmap: two addresses, control, start, FCS.
-const AROUND_BITMAP: u32 = 24;
+/// Size of a block ack without its bitmap: MAC header, control, starting sequence number, FCS.
+const BLOCK_ACK_OVERHEAD: u32 = 24;
 
-/// Bytes of the MAC header of a DATA frame, with quality of service or without.
+/// Returns the size of the MAC header of a DATA frame.
 pub(super) const fn data_header(qos: bool) -> u32 {
     if qos { DATA_HEADER + QOS_CONTROL } else { DATA_HEADER }
 }
 
-/// Bytes of the longest frame that holds a datagram.
+/// Returns the size of the longest frame that contains a datagram.
 pub(super) const fn longest(qos: bool) -> usize {
     data_header(qos) as usize + 8 + 65_535 + FCS as usize
 }
 
-/// Everyone's network: an independent one, in which frames go neither to nor from a distribution system.
+/// BSSID of all nodes, which form one independent BSS without a distribution system.
 const BSSID: [u8; 6] = [0x02, 0xff, 0, 0, 0, 0];
 
-/// A node's address, locally administered; all ones for none in particular.
+/// Returns the locally administered MAC address of a node; the broadcast address for none.
 pub(super) fn address(node: Option<NodeId>) -> [u8; 6] {
     node.map_or([0xff; 6], |node| {
         let [a, b, c, d] = node.0.to_be_bytes();
@@ -68,61 +69,62 @@ pub(super) fn address(node: Option<NodeId>) -> [u8; 6] {
     })
 }
 
-/// A frame, or one of the MPDUs of an A-MPDU.
+/// Frame, or MPDU of an A-MPDU.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unit<'p> {
     pub(super) frame: &'p Frame,
-    /// From its MAC header to its FCS.
+    /// Size from the MAC header to the FCS.
     pub(super) bytes: u32,
     pub(super) sequence: u32,
     pub(super) retry: bool,
-    /// The traffic identifier of DATA.
+    /// Traffic identifier of DATA.
     pub(super) tid: u8,
-    /// What it says of others, if it is a block acknowledgement or a request for one.
-    pub(super) about: Option<&'p Load>,
-    /// Its packets: several are an A-MSDU, of packets of these network-layer bytes each.
+    /// Acknowledged MPDUs of a block ack, or of a request for one.
+    pub(super) acknowledged: Option<&'p Load>,
+    /// Packets of the frame; several packets form an A-MSDU.
     pub(super) contents: &'p [Contents<'p>],
-    /// DATA frames have quality of service.
+    /// Whether DATA frames are QoS Data frames.
     pub(super) qos: bool,
-    /// LLC bytes in front of each packet of an A-MSDU.
+    /// Size of the LLC header of each packet in an A-MSDU.
     pub(super) llc: u32,
 }
 
 impl Unit<'_> {
-    /// How many of its first bytes are kept.
-    pub(super) fn kept(&self) -> usize {
-        let headers = |contents: &Contents| PLAIN_HEADERS + contents.kept();
-        let before = match self.contents {
+    /// Maximum number of captured bytes.
+    pub(super) fn capture_length(&self) -> usize {
+        let headers = |contents: &Contents| PLAIN_HEADERS + contents.extra_bytes();
+        let previous_end = match self.contents {
             [] | [_] => 0,
-            [before @ .., _] => before.iter().fold(0, |at, contents| self.subframe_end(at, contents)),
+            [previous @ .., _] => previous.iter().fold(0, |end, contents| self.subframe_end(end, contents)),
         };
         let header = if self.contents.len() > 1 { SUBFRAME_HEADER } else { 0 };
         data_header(self.qos) as usize
-            + before.next_multiple_of(SUBFRAME_ALIGNMENT)
+            + previous_end.next_multiple_of(SUBFRAME_ALIGNMENT)
             + header
             + self.contents.last().map_or(PLAIN_HEADERS, headers)
     }
 
-    /// Where a packet of an A-MSDU ends whose subframe begins behind `at`.
-    fn subframe_end(&self, at: usize, contents: &Contents) -> usize {
-        at.next_multiple_of(SUBFRAME_ALIGNMENT) + SUBFRAME_HEADER + self.msdu(contents)
+    /// Returns the end of an A-MSDU subframe that follows one ending at `end`.
+    fn subframe_end(&self, end: usize, contents: &Contents) -> usize {
+        end.next_multiple_of(SUBFRAME_ALIGNMENT) + SUBFRAME_HEADER + self.msdu_size(contents)
     }
 
-    /// The flow that sends for the multicast group that the frame is for.
+    /// Returns the flow that sends for the multicast group to which the frame is addressed.
     fn group(&self) -> Option<FlowId> {
         let packet = self.contents.first().filter(|_| self.frame.to.is_none())?.packet;
         packet.is_multicast().then_some(packet.flow)
     }
 
-    fn msdu(&self, contents: &Contents) -> usize {
+    /// Returns the size of a packet in an A-MSDU, with its LLC header.
+    fn msdu_size(&self, contents: &Contents) -> usize {
         (contents.packet.size + self.llc) as usize
     }
 }
 
-/// Appends the first bytes of a frame, at most as many as are [`Unit::kept`]; what is missing at its end is
-/// zero. DATA frames may be those of quality of service.
+/// Appends the first bytes of a frame, at most [`Unit::capture_length`]. The caller fills the rest of the frame
+/// with zeros.
 ///
-/// A DATA frame with contents must have at least [`data_header`] and `FCS` bytes.
+/// The size of a DATA frame with contents must be at least that of its MAC header and FCS.
 pub(super) fn put(out: &mut Vec<u8>, unit: &Unit) {
     let start = out.len();
     let Unit { frame, qos, .. } = *unit;
@@ -146,8 +148,8 @@ pub(super) fn put(out: &mut Vec<u8>, unit: &Unit) {
         FrameKind::CfEnd => out.extend(BSSID), // 802.11-2020, 9.3.1.6
         _ => out.extend(address(Some(frame.from))),
     }
-    if let Some(about) = unit.about {
-        put_block_ack(out, unit, about);
+    if let Some(acknowledged) = unit.acknowledged {
+        put_block_ack(out, unit, acknowledged);
     }
     if let [first, others @ ..] = unit.contents {
         out.extend(BSSID);
@@ -161,48 +163,47 @@ pub(super) fn put(out: &mut Vec<u8>, unit: &Unit) {
             put_a_msdu(out, unit);
         }
     }
-    debug_assert!(out.len() - start <= unit.kept());
+    debug_assert!(out.len() - start <= unit.capture_length());
 }
 
-/// Appends what is behind the addresses of a block acknowledgement, or of a request for one, which has no
-/// bitmap.
-fn put_block_ack(out: &mut Vec<u8>, unit: &Unit, about: &Load) {
-    let answers = unit.frame.kind == FrameKind::BlockAck;
-    let bitmap = if answers { (unit.bytes - AROUND_BITMAP) as usize } else { 0 };
-    let words = about.arrived.words();
+/// Appends the fields behind the addresses of a block ack, or of a request for one, which has no bitmap.
+fn put_block_ack(out: &mut Vec<u8>, unit: &Unit, acknowledged: &Load) {
+    let has_bitmap = unit.frame.kind == FrameKind::BlockAck;
+    let bitmap = if has_bitmap { (unit.bytes - BLOCK_ACK_OVERHEAD) as usize } else { 0 };
+    let words = acknowledged.arrived.words();
     let size = if bitmap > size_of::<u64>() { BITMAP_OF_32_BYTES } else { 0 };
-    out.extend([COMPRESSED, about.tid << 4]);
-    out.extend((about.start << 4 | size).to_le_bytes());
+    out.extend([COMPRESSED, acknowledged.tid << 4]);
+    out.extend((acknowledged.start << 4 | size).to_le_bytes());
     out.extend(words.into_iter().flat_map(u64::to_le_bytes).take(bitmap));
 }
 
-/// Appends the packets of an A-MSDU, each behind its header. Both addresses are those of the hop: nothing is
-/// bridged.
+/// Appends the subframes of an A-MSDU. Their addresses are those of the hop, because nothing is bridged.
 fn put_a_msdu(out: &mut Vec<u8>, unit: &Unit) {
     let body = out.len();
     for contents in unit.contents {
         out.resize(body + (out.len() - body).next_multiple_of(SUBFRAME_ALIGNMENT), 0);
         out.extend(address(unit.frame.to));
         out.extend(address(Some(unit.frame.from)));
-        let length = unit.msdu(contents);
+        let length = unit.msdu_size(contents);
         out.extend((length as u16).to_be_bytes());
         let start = out.len();
         datagram::put(out, length, contents);
         out.resize(start + length, 0);
     }
-    out.truncate(body - data_header(unit.qos) as usize + unit.kept());
+    out.truncate(body - data_header(unit.qos) as usize + unit.capture_length());
 }
 
-/// The duration field in whole microseconds, 15 bits of them; ns-2's rules allow frames that would need more.
+/// Returns the Duration field in whole microseconds, limited to 15 bits. Frames under ns-2 rules may exceed the
+/// limit.
 fn duration(span: Span) -> u16 {
-    const MOST: u64 = (1 << 15) - 1;
-    span.rounded_up(Span::from_us(1)).whole(Span::from_us(1)).min(MOST) as u16
+    const MAX: u64 = (1 << 15) - 1;
+    span.rounded_up(Span::from_us(1)).whole(Span::from_us(1)).min(MAX) as u16
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::airlog::datagram::Transport;
+    use crate::logs::air::datagram::Transport;
     use crate::medium::{RateClass, RateSet};
     use crate::slab::Slab;
     use multihop_core::{FlowId, Interval, Packet, Port, Segment, Time};
@@ -228,7 +229,7 @@ mod tests {
 
     fn unit<'p>(frame: &'p Frame, contents: &'p [Contents<'p>], qos: bool) -> Unit<'p> {
         let Frame { bytes, sequence, retry, .. } = *frame;
-        Unit { frame, bytes, sequence, retry, tid: 0, about: None, contents, qos, llc: 8 }
+        Unit { frame, bytes, sequence, retry, tid: 0, acknowledged: None, contents, qos, llc: 8 }
     }
 
     fn bytes(unit: &Unit) -> Vec<u8> {
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn control_frames_are_as_long_as_the_standard_says() {
+    fn control_frames_have_the_standard_lengths() {
         let to = Some(NodeId(0x0102_0304));
         let of = |kind, length| bytes(&unit(&frame(kind, to, length), &[], false));
         let rts = of(FrameKind::Rts, multihop_dot11::RTS_BYTES);
@@ -266,13 +267,13 @@ mod tests {
     }
 
     #[test]
-    fn a_duration_is_rounded_up_and_has_15_bits() {
+    fn a_duration_is_rounded_up_to_15_bits() {
         assert_eq!(duration(Span::from_ns(1_627_273)), 1_628);
         assert_eq!(duration(Span::from_ms(400)), 32_767);
     }
 
     #[test]
-    fn a_broadcast_is_for_all_ones_and_sequence_numbers_wrap() {
+    fn broadcasts_are_addressed_to_all_ones_and_sequence_numbers_wrap() {
         let mut packets = Slab::default();
         let handle = packets.insert(packet(0));
         let contents = [Contents::of(&packets, handle, NodeId(1), Transport::Udp)];
@@ -282,21 +283,21 @@ mod tests {
         assert_eq!(plain[4..10], [0xff; 6]);
         assert_eq!(plain[22..24], [0xc0, 0xab]);
         let empty = of(28, false);
-        assert_eq!((empty[0], empty.len()), (NULL, 24), "there is no body");
+        assert_eq!((empty[0], empty.len()), (NULL, 24), "a frame without a body");
         let qos = of(98, true);
         assert_eq!((qos[0], &qos[22..32]), (0x88, &[0xc0, 0xab, 0, 0, 0xaa, 0xaa, 3, 0, 0, 0][..]));
     }
 
     /// 802.11-2016, 9.3.1.8 and 9.3.1.9; 802.11ax-2021, table 9-30b.
     #[test]
-    fn block_acknowledgements_are_as_long_as_the_standard_says() {
-        let mut about = Load { start: 0xabc, tid: 6, ..Load::default() };
+    fn block_acks_have_the_standard_lengths() {
+        let mut acknowledged = Load { start: 0xabc, tid: 6, ..Load::default() };
         for place in [0, 9, 63, 64, 255] {
-            about.arrived.set(place);
+            acknowledged.arrived.set(place);
         }
         let of = |kind, length| {
             let frame = frame(kind, Some(NodeId(2)), length);
-            let bytes = bytes(&Unit { about: Some(&about), ..unit(&frame, &[], true) });
+            let bytes = bytes(&Unit { acknowledged: Some(&acknowledged), ..unit(&frame, &[], true) });
             assert_eq!(bytes.len() as u32 + FCS, length);
             bytes
         };
@@ -310,9 +311,9 @@ mod tests {
         assert_eq!((&long[29..51], long[51]), (&[0; 22][..], 0x80));
     }
 
-    /// 60 bytes and LLC are 68 behind 14 of a header: 82, padded to 84, and the header of the second.
+    /// The first subframe has 14 bytes of header and 68 of packet with LLC, padded from 82 to 84 bytes.
     #[test]
-    fn packets_of_an_a_msdu_have_headers_of_their_own() {
+    fn every_packet_of_an_a_msdu_has_a_subframe_header() {
         let mut packets = Slab::default();
         let handles = [packets.insert(packet(0)), packets.insert(packet(1))];
         let contents = handles.map(|handle| Contents::of(&packets, handle, NodeId(1), Transport::Udp));
@@ -326,6 +327,6 @@ mod tests {
             assert_eq!(bytes[start + 22..start + 24], [0x45, 0], "IPv4 behind LLC");
         }
         assert_eq!((bytes[26 + 82], bytes[26 + 83], bytes.len()), (0, 0, 26 + 84 + 82));
-        assert_eq!(unit.kept(), 26 + 84 + 14 + PLAIN_HEADERS);
+        assert_eq!(unit.capture_length(), 26 + 84 + 14 + PLAIN_HEADERS);
     }
 }

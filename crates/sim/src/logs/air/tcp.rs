@@ -1,20 +1,20 @@
-//! TCP's header, with its options, made of a simulated segment.
+//! TCP header of a simulated segment, with options.
 
-use super::ip::{TCP, checksum, port, pseudo_header, way};
+use super::ip::{TCP, checksum, endpoints, port, pseudo_header};
 use multihop_core::{Packet, Port};
 
-/// Bytes of the header without options.
+/// Size of the header without options.
 pub(super) const HEADER: usize = 20;
 
-/// The header of a segment of `length` bytes, whose payload is all zeros.
+/// Appends the header of a segment of `length` bytes with a payload of zeros.
 pub(super) fn put(out: &mut Vec<u8>, packet: &Packet, options: &Options, length: usize) {
     let segment = &packet.segment;
     let flags = segment.flags;
-    // A SYN takes a sequence number, which the simulator does not count.
+    // A SYN uses a sequence number, which the simulator does not count.
     let seq = if flags.syn { 0 } else { segment.seq + 1 };
     let ack = if flags.ack { segment.ack + 1 } else { 0 };
     let window = match packet.port {
-        // The simulated sender receives no data, and has no window.
+        // The simulated sender receives no data and advertises no window.
         Port::Receiver => u16::MAX,
         Port::Sender => segment.window.min(u64::from(u16::MAX)) as u16,
     };
@@ -29,14 +29,14 @@ pub(super) fn put(out: &mut Vec<u8>, packet: &Packet, options: &Options, length:
     header[13] =
         bits.iter().zip([0x02, 0x08, 0x10, 0x40, 0x80]).filter(|(on, _)| **on).map(|(_, bit)| bit).sum();
     header[14..16].copy_from_slice(&window.to_be_bytes());
-    let pseudo = pseudo_header(way(packet), TCP, length);
+    let pseudo = pseudo_header(endpoints(packet), TCP, length);
     let checksum = checksum(&[&pseudo, &header, options.bytes()]).to_be_bytes();
     header[16..18].copy_from_slice(&checksum);
     out.extend(header);
     out.extend_from_slice(options.bytes());
 }
 
-/// TCP options.
+/// Options of a TCP header.
 pub(super) struct Options {
     bytes: [u8; 40],
     pub(super) length: usize,
@@ -47,8 +47,8 @@ impl Options {
     const SACK: u8 = 5;
     const TIMESTAMPS: u8 = 8;
 
-    /// What `room` has place for: timestamps, then SACK blocks, which ns-2 counts with fewer bytes than they
-    /// take.
+    /// Returns the options of a packet that fit into `room` bytes: timestamps, then SACK blocks. ns-2 counts fewer
+    /// bytes for SACK blocks than they need.
     pub(super) fn new(packet: &Packet, room: usize) -> Options {
         let mut options = Options { bytes: [0; 40], length: 0 };
         let segment = &packet.segment;

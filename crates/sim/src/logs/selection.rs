@@ -1,24 +1,23 @@
-//! Which part of a run its logs are of.
+//! Selection of the nodes, the flows and the interval that the logs of a run cover.
 
 use crate::config::Config;
 use crate::medium::Frame;
 use multihop_core::{FlowId, NodeId, Time};
 
-/// What a log is to have.
+/// Selection that a log covers.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Selection {
-    /// Only what these nodes send or receive; all if there are none.
+    /// Nodes whose sent and received frames are selected. Empty: all nodes.
     pub nodes: Vec<NodeId>,
-    /// Only what carries packets of these flows, in either direction, or is sent for them, and what answers
-    /// that; all if there are none.
+    /// Flows whose frames are selected: those that carry their packets in either direction or are sent for them,
+    /// and the responses. Empty: all flows.
     pub flows: Vec<FlowId>,
-    /// Only what is in this interval, its ends included; none for the whole run.
+    /// Closed interval that is selected; none for the whole run.
     pub between: Option<[Time; 2]>,
 }
 
 impl Selection {
-    /// The same with the flows that send packets of the selected ones: of a multicast group the first one
-    /// sends for all.
+    /// Adds the flows that send for selected ones: the first flow of a multicast group sends for all its flows.
     pub(crate) fn with_senders(mut self, config: &Config) -> Selection {
         let groups = self.flows.iter().filter_map(|flow| config.flows.get(flow.index())?.group);
         for sender in groups.collect::<Vec<_>>() {
@@ -41,19 +40,19 @@ impl Selection {
         self.flows.is_empty() || self.flows.contains(&flow)
     }
 
-    /// Does a frame of its flows, which begins then, concern its nodes?
-    pub(crate) fn has(&self, frame: &Frame, start: Time) -> bool {
+    /// Whether a frame that begins at `start` is in the interval and has a selected sender or receiver.
+    pub(crate) fn has_frame(&self, frame: &Frame, start: Time) -> bool {
         self.has_time(start) && (self.has_node(frame.from) || frame.to.is_some_and(|to| self.has_node(to)))
     }
 }
 
-/// By node: was its last frame that begins an exchange, or goes on with one, of the flows of a selection?
+/// Filter of frames by flow: whether the last frame of each node that is no response belongs to a selected flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowFilter(Vec<bool>);
 
 impl FlowFilter {
-    /// Is a frame with packets of these flows, or sent for them, of those of the selection? An answer is, if
-    /// what it answers was.
+    /// Whether a frame with packets of these flows, or sent for them, is selected. A response is selected if the
+    /// frame that it responds to is.
     pub(crate) fn passes(
         &mut self,
         selection: &Selection,
@@ -63,12 +62,12 @@ impl FlowFilter {
         if selection.flows.is_empty() {
             return true;
         }
-        let is_answer = frame.is_answer();
-        let Some(node) = (if is_answer { frame.to } else { Some(frame.from) }) else { return false };
+        let is_response = frame.is_answer();
+        let Some(node) = (if is_response { frame.to } else { Some(frame.from) }) else { return false };
         if node.index() >= self.0.len() {
             self.0.resize(node.index() + 1, false);
         }
-        if !is_answer {
+        if !is_response {
             self.0[node.index()] = flows.any(|flow| selection.has_flow(flow));
         }
         self.0[node.index()]

@@ -1,64 +1,64 @@
-//! Events that are not due soon: a timing wheel (Varghese and Lauck, 1987) for those of the next 34 ms, and a
-//! heap for what is due later, or comes before the wheel begins.
+//! Events far ahead: a timing wheel (Varghese and Lauck, 1987) with the events of the next 34 ms, and a
+//! heap with the events before and after the wheel's window.
 //!
-//! The wheel has buckets of 16 us, in each of which keys are in no order: what comes and goes costs the same
-//! however much is pending. In a network of 30,000 nodes most timers of MACs lie there.
+//! A bucket of the wheel spans 16 us and holds its keys unsorted, so that adding and removing a key costs the
+//! same however many events are pending. In a network of 30,000 nodes most MAC timers lie in the wheel.
 
 use super::heap::Heap;
 
-/// Nanoseconds of a bucket, and buckets, as powers of two.
+/// Base-2 logarithms of the width of a bucket in nanoseconds and of the number of buckets.
 const WIDTH: u32 = 14;
 const BUCKET_BITS: u32 = 11;
 const BUCKETS: usize = 1 << BUCKET_BITS;
-/// An empty bucket keeps room for so many keys at most.
+/// Number of keys for which an empty bucket keeps its memory at most.
 const KEPT: usize = 256;
-/// A place in the wheel: this bit, the bucket, and the place in the bucket.
+/// Bit that marks a position inside the wheel; bucket and index within the bucket follow in lower bits.
 const WHEEL: usize = 1 << 30;
 const INDEX_BITS: u32 = 30 - BUCKET_BITS;
 
-/// Keys, of which the upper 64 bits are a time in nanoseconds. The caller says how a key's place is kept:
-/// `place(key, at)` is called whenever a key comes to stand at a place, which is below 2^31.
+/// Keys whose upper 64 bits are a time in nanoseconds. The caller tracks positions: `place(key, at)` is
+/// called whenever a key moves to position `at`, which is below 2^31.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Far {
-    /// Those of bucket `b` are in `buckets[b % BUCKETS]`; empty until something comes.
+pub(super) struct TimingWheel {
+    /// Keys by bucket: bucket `b` is in `buckets[b % BUCKETS]`. Empty until the first key is added.
     buckets: Vec<Vec<u128>>,
-    /// A bit for each that holds something.
+    /// Occupancy bitmap of `buckets`, one bit per bucket.
     filled: Vec<u64>,
-    /// The wheel has this bucket, counted from time zero on, and those that follow.
+    /// Number of the wheel's first bucket, counted from time zero.
     first: u64,
     in_wheel: usize,
     heap: Heap,
 }
 
-/// The bucket of a key, counted from time zero on.
+/// Number of the bucket that a key belongs to, counted from time zero.
 fn bucket_of(key: u128) -> u64 {
     (key >> 64) as u64 >> WIDTH
 }
 
-/// The least key that a bucket may hold.
+/// Smallest key that a bucket may hold.
 fn beginning(bucket: u64) -> u128 {
     u128::from(bucket << WIDTH) << 64
 }
 
-impl Far {
-    /// How many keys there are.
+impl TimingWheel {
+    /// Number of keys.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.in_wheel + self.heap.len()
     }
 
-    /// For how many keys there is room in the wheel.
+    /// Number of keys for which the wheel has memory allocated.
     #[cfg(test)]
     pub(super) fn room(&self) -> usize {
         self.buckets.iter().map(Vec::capacity).sum()
     }
 
-    /// All keys, in no order.
+    /// All keys, in no particular order.
     pub(super) fn keys(&self) -> impl Iterator<Item = u128> {
         self.buckets.iter().flatten().copied().chain(self.heap.keys())
     }
 
-    /// The wheel begins at this time in nanoseconds, if it is empty. What is due before goes into the heap.
+    /// Moves the start of an empty wheel to `time`, in nanoseconds. Events due earlier go to the heap.
     pub(super) fn begin_at(&mut self, time: u64) {
         if self.in_wheel == 0 {
             self.first = time >> WIDTH;
@@ -86,13 +86,13 @@ impl Far {
         place(key, WHEEL | at << INDEX_BITS | index);
     }
 
-    /// Puts a key in the place of another one.
+    /// Replaces the key at a position.
     pub(super) fn replace(&mut self, at: usize, key: u128, place: &mut impl FnMut(u128, usize)) {
         self.remove(at, place);
         self.push(key, place);
     }
 
-    /// Takes the key at a place out.
+    /// Removes the key at a position.
     pub(super) fn remove(&mut self, at: usize, place: &mut impl FnMut(u128, usize)) {
         if at & WHEEL == 0 {
             return self.heap.remove(at, place);
@@ -111,9 +111,11 @@ impl Far {
         }
     }
 
-    /// Takes the first keys out, some `most` of them and twice as many at most, all within `reach`
-    /// nanoseconds. Returns a time that none is before, and a key that all of them are less than, and none of
-    /// those that stay; none if there is no key. They come to `taken`, in no order.
+    /// Moves about `most` of the smallest keys, at most `2 * most`, into `taken`, unsorted. All of them are
+    /// due within `reach` nanoseconds of the first.
+    ///
+    /// Returns a time in nanoseconds at or before all of them, and a key greater than all of them and not
+    /// greater than any key that remains. Returns none if there is no key.
     pub(super) fn take_first(
         &mut self,
         most: usize,
@@ -145,7 +147,7 @@ impl Far {
         self.buckets.get(bucket as usize % BUCKETS).map_or(&[], Vec::as_slice)
     }
 
-    /// Takes all of a bucket, which is the first that holds something.
+    /// Moves all keys of a bucket into `taken`; the bucket is the first that is not empty.
     fn take_bucket(&mut self, bucket: u64, taken: &mut Vec<u128>, place: &mut impl FnMut(u128, usize)) {
         if bucket == self.first && !self.buckets.is_empty() {
             let at = bucket as usize % BUCKETS;
@@ -159,14 +161,16 @@ impl Far {
         }
     }
 
-    /// Drops the room of a burst, whose like comes to other buckets, once a bucket is empty.
+    /// Releases the memory of an empty bucket beyond [`KEPT`] keys, because the next burst fills another
+    /// bucket.
     fn trim(&mut self, at: usize) {
         if self.buckets.get(at).is_some_and(|keys| keys.is_empty() && keys.capacity() > KEPT) {
             self.buckets[at] = Vec::new();
         }
     }
 
-    /// Puts all but the first `most` back; returns the first of the others.
+    /// Returns all but the first `most` taken keys to the wheel, and the smallest of the returned keys to the
+    /// caller.
     fn leave_later(
         &mut self,
         most: usize,
@@ -178,18 +182,19 @@ impl Far {
         horizon
     }
 
-    /// The first bucket that holds something, or that something of the heap belongs to.
+    /// First bucket that holds a key, or to which the first key of the heap belongs.
     fn first_bucket(&self) -> Option<u64> {
         let of_heap = self.heap.first().map(bucket_of);
         let of_wheel = (self.in_wheel > 0).then(|| self.first + self.steps_to_filled());
         [of_heap, of_wheel].into_iter().flatten().min()
     }
 
-    /// How far behind the wheel's first bucket the first is that holds something.
+    /// Number of buckets from the wheel's first bucket to the first one that is not empty.
     fn steps_to_filled(&self) -> u64 {
         let start = self.first as usize % BUCKETS;
         let words = self.filled.len();
-        // The word in which it begins comes twice: its upper part first, and its lower part last.
+        // The word that contains the first bucket is examined twice: its upper bits first, its lower bits
+        // last.
         let found = (0..=words).find_map(|step| {
             let word = (start / 64 + step) % words;
             let upper = u64::MAX << (start % 64);
