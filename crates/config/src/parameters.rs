@@ -74,8 +74,9 @@ impl Written<Span> for Option<Span> {
 /// that have names in files (`[Enum]`), what there may be or not (`(Option<u32> as Bytes)`), and others,
 /// whose value in a file and its default stand in brackets (`(engine as written = default)`): those are
 /// resolved by hand. Bounds of quantities are written as in a file; a time without an upper bound may last as
-/// long as the clock. Parameters that no file sets stand in braces after the rows. Serialized, such a table has the parameters that differ from their default: the scenario
-/// hash is made of it, so that a parameter that is added changes no hash of a scenario without it.
+/// long as the clock. Parameters that no file sets stand in braces after the rows. Serialized, such a table
+/// has the parameters that differ from their default: the scenario hash is made of it, so that a parameter
+/// that is added changes no hash of a scenario without it.
 ///
 /// A table `by` an enum of presets has defaults of each, from its function `of`: `name: kind range = default,
 /// Preset: other;`, where presets that are not named have the first. There are two more kinds there:

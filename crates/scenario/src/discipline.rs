@@ -50,8 +50,8 @@ keys! {
         #[schemars(transform = usually(Duration::from(StationsOptions::default().airtime_quantum)))]
         pub airtime_quantum: Option<Duration> ["10 us", "100 s"],
         /// Slow neighbours have a target of 50 ms and an interval of 300 ms, and no ECN, as in mac80211. A
-        /// neighbour is slow whose link is expected to carry less than 6 Mb/s for each neighbour that there is.
-        /// Only with `"stations"`.
+        /// neighbour is slow whose link is expected to carry less than 6 Mb/s for each neighbour that there
+        /// is. Only with `"stations"`.
         #[schemars(transform = usually(false))]
         pub slow: Option<bool>,
         /// The target of a neighbour is at least as long as so many exchanges like the last one with it, of a

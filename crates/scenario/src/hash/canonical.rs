@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 /// The value without spaces, with the keys of each object in ascending order.
 ///
-/// Numbers are written as ECMAScript writes them, so that `1.0` is `1`. Whole numbers beyond 2^53 keep all their
-/// digits, which RFC 8785 would round.
+/// Numbers are written as ECMAScript writes them, so that `1.0` is `1`. Whole numbers beyond 2^53 keep all
+/// their digits, which RFC 8785 would round.
 pub(crate) fn canonical(value: &Value) -> String {
     let mut text = String::new();
     append(&mut text, value);

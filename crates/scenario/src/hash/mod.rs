@@ -13,8 +13,8 @@ use sha2::{Digest, Sha256};
 pub(super) struct Identity<'a> {
     /// The configuration, before starts of flows are drawn.
     pub(super) config: &'a Config,
-    /// Name that the scenario gives itself. The name of its file is not part of it, so that a copy under another
-    /// name is the same scenario.
+    /// Name that the scenario gives itself. The name of its file is not part of it, so that a copy under
+    /// another name is the same scenario.
     pub(super) name: Option<&'a str>,
     /// The longest random delay of each flow's start.
     pub(super) jitters: &'a [Span],

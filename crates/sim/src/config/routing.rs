@@ -43,8 +43,8 @@ parameters! {
     {
         /// Hops that a network-wide RREQ goes, and that RREPs go (`NETWORK_DIAMETER`).
         network_diameter: u16 = 30;
-        /// A node's own RREQs are held back for a random time up to this, lest nodes send at once. It takes none
-        /// by default where the MAC always draws a back-off, as with the rules of ns-2.
+        /// A node's own RREQs are held back for a random time up to this, lest nodes send at once. It takes
+        /// none by default where the MAC always draws a back-off, as with the rules of ns-2.
         rreq_jitter: Span = Span::ZERO;
         /// RREQs and RERRs that are relayed are held back for a random time up to this.
         broadcast_jitter: Span = Span::from_ms(10);
@@ -136,8 +136,8 @@ parameters! {
     /// (`dsr_salvage_max_attempts`). 0: never.
     salvage_limit: u8 [0, 255] = 15;
     {
-        /// Route Requests and Route Replies are held back for a random time up to this, lest neighbours send at
-        /// once (`RREQ_JITTER`).
+        /// Route Requests and Route Replies are held back for a random time up to this, lest neighbours send
+        /// at once (`RREQ_JITTER`).
         broadcast_jitter: Span = Span::from_ms(10);
         /// How long each is held at most (`SEND_TIMEOUT`).
         buffer_timeout: Span = Span::from_ms(30_000);
