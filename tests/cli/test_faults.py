@@ -133,28 +133,6 @@ def test_a_run_of_which_only_the_beginning_was_written_is_made_again(tmp_path, i
     assert tree(tmp_path / "s") == before
 
 
-def test_a_store_of_one_file_for_each_run_goes_on(tmp_path, inline, whole):
-    write_study(tmp_path)
-    shutil.copytree(whole, tmp_path / "s")
-    before = kept(tmp_path / "s")
-    keep_only(tmp_path / "s", {})
-    files = [tmp_path / "s" / "runs" / key[:2] / f"{key}.json.gz" for key in before]
-    for path, content in zip(files, before.values(), strict=True):
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(content)
-    (tmp_path / "s" / "store.json").write_text('{"what": "multihop study", "format": 1}\n')
-    assert "12 runs finished, 0 missing" in inline("study", "status", "s").out
-    files[3].unlink()
-    files[4].write_bytes(gzip.compress(b"{broken"))
-    files[5].write_bytes(files[6].read_bytes())
-    done = inline("study", "run", "small.toml", "--out", "s")
-    assert "small: 3 runs made, 9 were there" in done.err
-    assert f"2 damaged places of runs were {LEFT}, and these runs were repeated" in done.err
-    assert inline("study", "export", "s", "--to", "t").code == 0
-    assert tree(tmp_path / "s").keys() == {path.name[:64] for path in files[3:6]}
-    assert "0 runs made, 12 were there" in inline("study", "run", "small.toml", "--out", "s").err
-
-
 def test_what_is_damaged_is_missing_in_every_look_at_a_study(tmp_path, inline, whole):
     for index, command in enumerate(("status", "report", "export")):
         folder = tmp_path / command

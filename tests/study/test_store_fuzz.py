@@ -97,7 +97,7 @@ def test_any_bytes_are_no_run(content: bytes, run: RunId) -> None:
 @fuzzed
 @given(data=st.data())
 def test_the_mark_of_a_folder(data: st.DataObject) -> None:
-    sound = {"what": "multihop study", "format": 1, "runs_in": "../runs"}
+    sound = {"what": "multihop study", "format": 2, "runs_in": "../runs"}
     with tempfile.TemporaryDirectory() as place:
         there = Path(place) / "a" / "b"
         there.mkdir(parents=True)

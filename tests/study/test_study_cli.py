@@ -318,6 +318,7 @@ def test_broken_options(tmp_path, command, monkeypatch, case):
 
 
 MARKS = {
+    "an older version's": ('{"what": "multihop study", "format": 1}', ["format 1", "format 2", "name another place"]),
     "another version's": ('{"what": "multihop study", "format": 3}', ["format 3", "format 2", "nothing was touched"]),
     "another program's": ('{"what": "groceries"}', ["store.json", "not the mark of a study folder"]),
     "unreadable": ("{", ["store.json", "cannot be read as the mark"]),

@@ -1,11 +1,13 @@
 //! Dense indices of the things in a scenario.
 
+use serde::Serialize;
+
 /// Node, as an index in the order in which the scenario lists nodes.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct NodeId(pub u32);
 
 /// Flow, as an index in the order in which the scenario lists flows.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct FlowId(pub u32);
 
 /// End of a flow that a packet is addressed to.

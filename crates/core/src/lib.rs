@@ -15,7 +15,7 @@
 //!   stream, whether it comes from the simulator or (later) from a capture.
 //! * [`parameters!`]: tables in which each parameter of the engine is written once.
 //!
-//! This crate depends on nothing.
+//! This crate depends on no other of ours.
 
 mod event;
 mod header;
@@ -38,3 +38,6 @@ pub use parameters::Written;
 pub use rate::Rate;
 pub use rng::Rng;
 pub use time::{Span, Time};
+
+#[doc(hidden)]
+pub use serde;

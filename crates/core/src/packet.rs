@@ -1,6 +1,7 @@
 //! Segments, which transports emit, and packets, which nodes queue and forward.
 
 use crate::{FlowId, HeaderBytes, NodeId, Port, Span, Time};
+use serde::Serialize;
 
 /// The ECN codepoint of the IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -40,7 +41,7 @@ impl Ecn {
 }
 
 /// The differentiated services codepoint of the IP header (RFC 2474): the six bits before those of ECN.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct Dscp(u8);
 
 impl Dscp {

@@ -27,30 +27,6 @@ macro_rules! parameter_kind {
     };
 }
 
-/// The first name that a parameter had.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! first_name {
-    ($name:ident) => {
-        stringify!($name)
-    };
-    ($name:ident $old:ident) => {
-        stringify!($old)
-    };
-}
-
-/// Is a parameter part of what identifies a scenario? One that came later is, unless it has its default.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! is_shown {
-    ($value:expr, $default:expr) => {
-        true
-    };
-    ($value:expr, $default:expr, later) => {
-        $value != $default
-    };
-}
-
 /// A value of the engine that files write as a `W`.
 pub trait Written<W>: Sized {
     /// What a value of a file means.
@@ -98,8 +74,8 @@ impl Written<Span> for Option<Span> {
 /// that have names in files (`[Enum]`), what there may be or not (`(Option<u32> as Bytes)`), and others,
 /// whose value in a file and its default stand in brackets (`(engine as written = default)`): those are
 /// resolved by hand. Bounds of quantities are written as in a file; a time without an upper bound may last as
-/// long as the clock. A parameter that had another name before is `name (once old_name)`; one that came when
-/// there were results already, `name [later]`.
+/// long as the clock. Parameters that no file sets stand in braces after the rows. Serialized, such a table has the parameters that differ from their default: the scenario
+/// hash is made of it, so that a parameter that is added changes no hash of a scenario without it.
 ///
 /// A table `by` an enum of presets has defaults of each, from its function `of`: `name: kind range = default,
 /// Preset: other;`, where presets that are not named have the first. There are two more kinds there:
@@ -114,18 +90,21 @@ macro_rules! parameters {
         $config:ident, listed by $list:ident:
         $(
             $(#[$about:meta])*
-            $name:ident $((once $old:ident))? $([$later:ident])?:
-                $kind:tt $([$($range:tt)*])? $(from $least:literal $(to $most:literal)?)? = $default:expr;
+            $name:ident: $kind:tt $([$($range:tt)*])? $(from $least:literal $(to $most:literal)?)? = $default:expr;
         )*
+        $({
+            $( $(#[$note:meta])* $beside:ident: $type:ty = $value:expr; )*
+        })?
     ) => {
         $(#[$doc])*
         pub struct $config {
             $( $(#[$about])* pub $name: $crate::parameter_kind!($kind), )*
+            $($( $(#[$note])* pub $beside: $type, )*)?
         }
 
         impl $config {
             /// All defaults.
-            pub const DEFAULT: $config = $config { $($name: $default,)* };
+            pub const DEFAULT: $config = $config { $($name: $default,)* $($($beside: $value,)*)? };
         }
 
         impl Default for $config {
@@ -134,23 +113,29 @@ macro_rules! parameters {
             }
         }
 
-        /// As `derive` would, with the first name of each parameter, and without those that came later and
-        /// have their default: hashes of scenarios are made of it, and neither changes them.
-        impl std::fmt::Debug for $config {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                let mut shown = f.debug_struct(stringify!($config));
+        impl $crate::serde::Serialize for $config {
+            fn serialize<S: $crate::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use $crate::serde::ser::SerializeStruct as _;
+                let fields = 0 $(+ usize::from(self.$name != $config::DEFAULT.$name))*
+                    $($(+ usize::from(self.$beside != $config::DEFAULT.$beside))*)?;
+                let mut table = serializer.serialize_struct(stringify!($config), fields)?;
                 $(
-                    if $crate::is_shown!(self.$name, $default $(, $later)?) {
-                        shown.field($crate::first_name!($name $($old)?), &self.$name);
+                    if self.$name != $config::DEFAULT.$name {
+                        table.serialize_field(stringify!($name), &self.$name)?;
                     }
                 )*
-                shown.finish()
+                $($(
+                    if self.$beside != $config::DEFAULT.$beside {
+                        table.serialize_field(stringify!($beside), &self.$beside)?;
+                    }
+                )*)?
+                table.end()
             }
         }
 
         $crate::parameter_rows! {
             ($d) $config, listed by $list:
-            $( $(#[$about])* $name $((once $old))?: $kind [$($($range)*)? $($least $(, $most)?)?]; )*
+            $( $(#[$about])* $name: $kind [$($($range)*)? $($least $(, $most)?)?]; )*
         }
     };
     (
@@ -159,7 +144,7 @@ macro_rules! parameters {
         $config:ident $(($( $(#[$meaning:meta])* $given:ident: $of:ty ),+))? by $presets:ident, listed by $list:ident:
         $(
             $(#[$about:meta])*
-            $name:ident $((once $old:ident))?: $kind:tt $([$($range:tt)*])? $(from $least:literal to $most:literal)?
+            $name:ident: $kind:tt $([$($range:tt)*])? $(from $least:literal to $most:literal)?
                 = $default:expr $(, $preset:ident: $value:expr)*;
         )*
         $({
@@ -189,7 +174,7 @@ macro_rules! parameters {
 
         $crate::parameter_rows! {
             ($d) $config, listed by $list:
-            $( $(#[$about])* $name $((once $old))?: $kind [$($($range)*)? $($least, $most)?]; )*
+            $( $(#[$about])* $name: $kind [$($($range)*)? $($least, $most)?]; )*
         }
     };
 }
@@ -200,14 +185,8 @@ macro_rules! parameters {
 macro_rules! parameter_rows {
     (
         ($d:tt) $config:ident, listed by $list:ident:
-        $( $(#[$about:meta])* $name:ident $((once $old:ident))?: $kind:tt [$($range:tt)*]; )*
+        $( $(#[$about:meta])* $name:ident: $kind:tt [$($range:tt)*]; )*
     ) => {
-        impl $config {
-            /// Parameters that had another name before: that, and today's.
-            pub const RENAMED: &'static [(&'static str, &'static str)] =
-                &[$($((stringify!($old), stringify!($name)),)?)*];
-        }
-
         /// Hands the rows of the table to a macro, after what is given.
         #[doc(hidden)]
         #[macro_export]
@@ -247,25 +226,18 @@ mod tests {
         /// Of a protocol.
         Protocol, listed by protocol_parameters:
         /// Size of its requests.
-        rreq_size (once request_size): u32 [1, 9] = 4;
+        rreq_size: u32 [1, 9] = 4;
         /// How long routes live.
         lifetime: Span from "1 s" = Span::from_ms(1_000);
-        /// How long they are mended.
-        mending [later]: Span from "0 s" to "1 s" = Span::ZERO;
     }
 
+    /// A parameter that is added changes no hash of a scenario without it.
     #[test]
-    fn a_parameter_that_came_later_keeps_the_identity_of_scenarios_without_it() {
-        let shown = |mending| format!("{:?}", Protocol { mending, ..Protocol::DEFAULT });
-        assert!(!shown(Span::ZERO).contains("mending"));
-        assert!(shown(Span::from_ms(1)).contains("mending"));
-    }
-
-    #[test]
-    fn a_parameter_with_a_new_name_keeps_the_identity_of_scenarios() {
-        let shown = format!("{:?}", Protocol { rreq_size: 5, ..Protocol::DEFAULT });
-        assert_eq!(shown, format!("Protocol {{ request_size: 5, lifetime: {:?} }}", Span::from_ms(1_000)));
-        assert_eq!(Protocol::RENAMED, [("request_size", "rreq_size")]);
+    fn parameters_that_differ_from_their_defaults_are_serialized() {
+        let json = |protocol: Protocol| serde_json::to_string(&protocol).unwrap();
+        assert_eq!(json(Protocol::DEFAULT), "{}");
+        assert_eq!(json(Protocol { rreq_size: 5, ..Protocol::DEFAULT }), "{\"rreq_size\":5}");
+        assert_eq!(json(Protocol { lifetime: Span::ZERO, ..Protocol::DEFAULT }), "{\"lifetime\":0}");
     }
 
     #[derive(Clone, Copy)]
@@ -284,7 +256,7 @@ mod tests {
             size: u32
         ) by Of, listed by ends_parameters:
         /// What it waits.
-        wait (once pause): (Option<Span> as Span) from "0 s" to "1 s" = None, Program: Some(Span::from_ms(2));
+        wait: (Option<Span> as Span) from "0 s" to "1 s" = None, Program: Some(Span::from_ms(2));
         /// How fast it is.
         rate: BitRate from "1 b/s" to "1 Gb/s" = 8.0;
         {
@@ -306,7 +278,6 @@ mod tests {
 
     #[test]
     fn what_files_write_otherwise_is_read_back() {
-        assert_eq!(Ends::RENAMED, [("pause", "wait")]);
         assert_eq!(
             (Option::<u32>::read(3), None::<u32>.written(), Some(2.5).written()),
             (Some(3), None, Some(2.5))

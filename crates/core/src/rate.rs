@@ -1,10 +1,11 @@
 //! Bit rates.
 
 use crate::Span;
+use serde::Serialize;
 use std::fmt;
 
 /// Bit rate in bits per second.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Rate(u64);
 
 impl Rate {

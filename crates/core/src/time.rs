@@ -1,5 +1,6 @@
 //! Instants and spans of virtual time, in whole nanoseconds.
 
+use serde::Serialize;
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
@@ -9,7 +10,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 pub struct Time(u64);
 
 /// Duration in nanoseconds, never negative.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Span(u64);
 
 impl Time {

@@ -3,6 +3,7 @@
 
 use crate::phy::{Phy, Standard};
 use multihop_core::{Dscp, Span};
+use serde::Serialize;
 
 /// Access category, in ascending order of priority (802.11-2016, table 10-1).
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
@@ -69,7 +70,7 @@ pub const fn user_priority(dscp: Dscp) -> u8 {
 }
 
 /// Contention parameters of an access category.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct EdcaParameters {
     /// Number of slots in the arbitration inter-frame space after SIFS (AIFSN).
     pub aifsn: u32,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Modulation and coding scheme with a number of spatial streams.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Mcs {
     /// Number of spatial streams, from 1.
     pub streams: u8,
@@ -19,7 +19,7 @@ pub struct Mcs {
 }
 
 /// Rate of a frame: a bit rate of the standards up to 802.11g, or a scheme of later ones.
-#[derive(Clone, Copy, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum DataRate {
     /// Bit rate.
     Bits(Rate),
@@ -56,7 +56,7 @@ pub enum Coding {
 }
 
 /// Options common to all HT, VHT and HE PPDUs in a network.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct PpduOptions {
     /// Band of the channel.
     pub band: Band,
@@ -77,16 +77,6 @@ impl From<Rate> for DataRate {
 impl From<Mcs> for DataRate {
     fn from(mcs: Mcs) -> DataRate {
         DataRate::Mcs(mcs)
-    }
-}
-
-impl fmt::Debug for DataRate {
-    /// Writes the variant's value alone, because scenario hashes include this text.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DataRate::Bits(rate) => rate.fmt(f),
-            DataRate::Mcs(mcs) => mcs.fmt(f),
-        }
     }
 }
 

@@ -9,7 +9,6 @@ use crate::{Band, DataRate, Microseconds, OfdmClock, Ppdu, PpduOptions};
 use multihop_core::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// Bytes of an RTS frame, FCS included (8.3.1.2).
 pub const RTS_BYTES: u32 = 20;
@@ -117,7 +116,7 @@ impl Modulation {
 }
 
 /// Physical layer with its options.
-#[derive(Clone, Copy, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct Phy {
     standard: Standard,
     options: PpduOptions,
@@ -132,22 +131,6 @@ pub struct Phy {
     pub cw_min: u32,
     /// Maximum contention window, in slots.
     pub cw_max: u32,
-}
-
-impl fmt::Debug for Phy {
-    /// Writes all fields. PPDU options are written only where the standard has any, as scenario hashes
-    /// include this text. Before 802.11n the only option is a narrow channel.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Phy { standard, options, preamble, basic, symbols, slot, sifs, cw_min, cw_max } = self;
-        let mut shown = f.debug_struct("Phy");
-        shown.field("standard", standard).field("preamble", preamble).field("basic", basic);
-        shown.field("symbols", symbols).field("slot", slot).field("sifs", sifs);
-        shown.field("cw_min", cw_min).field("cw_max", cw_max);
-        if standard.has_mcs() || options.bandwidth.clock() != OfdmClock::Full {
-            shown.field("options", options);
-        }
-        shown.finish()
-    }
 }
 
 impl Phy {

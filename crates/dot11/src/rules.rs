@@ -36,7 +36,7 @@ pub enum EifsRule {
 pub const NS2_PROPAGATION: Span = Span::from_us(2);
 
 /// Timeout of a sender for a CTS or an ACK.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum ResponseTimeout {
     /// SIFS + slot + PHY-RX-START delay after the end of the sender's frame. A frame that has begun by then
     /// is received to its end (9.3.2.8).
@@ -79,19 +79,8 @@ impl Microseconds {
 parameters! {
     ($)
     /// Rule set for the DCF. Each field is one deviation; the defaults are those of the standard.
-    #[derive(Clone, Copy, Eq, PartialEq)]
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
     DcfRules, listed by dcf_rules:
-    /// Range of the back-off drawn from a contention window. `ieee`: inclusive (9.3.3), `ns2`: exclusive.
-    backoff_draw: [BackoffDraw] = BackoffDraw::Inclusive;
-    /// A packet that finds the medium idle for DIFS, with no back-off pending, is sent at once (9.3.4.2).
-    /// `ieee`: true, `ns2`: false: every packet backs off.
-    immediate_access: bool = true;
-    /// A busy period counts as a slot of the back-off that it freezes, as in Bianchi's chain (2000). The
-    /// standard counts only idle slots. `bianchi`: true.
-    busy_period_counts_as_slot: bool = false;
-    /// A back-off defers for a whole DIFS when it starts or resumes, even if the medium has long been idle.
-    /// In the standard, an inter-frame space that has already passed counts. `ns2`, `bianchi`: true.
-    fresh_difs: bool = false;
     /// Deferral after a frame that the station could not decode. `ieee`: until-correct-frame, `ns2`: as-nav.
     eifs: [EifsRule] = EifsRule::UntilCorrectFrame;
     /// Timeout of a sender for a CTS or an ACK. `ieee`: first-bit, `ns2`: whole-response, `bianchi`: eifs.
@@ -100,39 +89,53 @@ parameters! {
     /// start earlier collide with it. Matters most for stations whose slots are not aligned, as after EIFS or
     /// a missing response. Default 0 s; ns-3 has 4 us, its preamble detection, and the standard less than 4
     /// us (17.4.4).
-    cca_time [later]: Span from "0 s" to "9 us" = Span::ZERO;
-    /// Rounding of duration fields to microseconds. `ieee`: up (8.2.4.2), `ns2`: nearest.
-    duration_field: [Microseconds] = Microseconds::Up;
-    /// Rounding of the airtime of direct-sequence payloads to microseconds. `ieee`: up (17.2.3.6, 17.3.4),
-    /// `ns2`: exact.
-    airtime: [Microseconds] = Microseconds::Up;
-    /// A CTS is withheld while the medium is physically busy, not only while the NAV is set (ns-2's
-    /// `is_idle`). `ns2`: true.
-    cts_needs_idle_medium: bool = false;
-    /// After a CTS, DATA is sent only if medium and NAV are idle; otherwise the window is doubled and the
-    /// exchange starts again (ns-2's `check_pktTx`). The standard sends SIFS after the CTS regardless. `ns2`:
-    /// true.
-    data_needs_idle_medium: bool = false;
-    /// A DATA frame above the RTS threshold is accepted only directly after the station's own CTS (ns-2's
-    /// `recvDATA`). `ns2`: true.
-    data_needs_own_cts: bool = false;
-    /// An RTS received while the station waits for a CTS or ACK is answered after that timeout (9.3.2.8).
-    /// `ieee`: true, `ns2`: false: the RTS is ignored.
-    answer_rts_while_waiting: bool = true;
-    /// A NAV set by an overheard RTS is reset if no frame begins within 2 SIFS + CTS + PHY-RX-START delay + 2
-    /// slots (9.3.2.4). `ieee`: true.
-    nav_reset_after_rts: bool = true;
-    /// Frames of exactly the RTS threshold use RTS. In the standard only frames above the threshold do
-    /// (9.3.5). `ns2`: true.
-    rts_at_threshold: bool = false;
+    cca_time: Span from "0 s" to "9 us" = Span::ZERO;
     /// MAC header and FCS of a DATA frame. `ieee`: 28 B (24 + 4; 8.2.3), in 802.11n, ac and ax 30 B, with the
     /// QoS control field; `ns2`: 34 B (30 + 4).
     data_header: Bytes from "0 B" to "256 B" = 28;
     /// LLC/SNAP header of each network packet. `ieee`: 8 B, `ns2`: 0 B.
     llc_header: Bytes from "0 B" to "256 B" = 8;
-    /// Delay between network layer and interface queue, in each direction. `ieee`: 0 s, `ns2`: 25 us (the
-    /// delay of `LL`).
-    link_layer_delay: Span from "0 s" to "1 s" = Span::ZERO;
+    {
+        /// Range of the back-off drawn from a contention window. `ieee`: inclusive (9.3.3), `ns2`: exclusive.
+        backoff_draw: BackoffDraw = BackoffDraw::Inclusive;
+        /// A packet that finds the medium idle for DIFS, with no back-off pending, is sent at once (9.3.4.2).
+        /// `ieee`: true, `ns2`: false: every packet backs off.
+        immediate_access: bool = true;
+        /// A busy period counts as a slot of the back-off that it freezes, as in Bianchi's chain (2000). The
+        /// standard counts only idle slots. `bianchi`: true.
+        busy_period_counts_as_slot: bool = false;
+        /// A back-off defers for a whole DIFS when it starts or resumes, even if the medium has long been
+        /// idle. In the standard, an inter-frame space that has already passed counts. `ns2`, `bianchi`:
+        /// true.
+        fresh_difs: bool = false;
+        /// Rounding of duration fields to microseconds. `ieee`: up (8.2.4.2), `ns2`: nearest.
+        duration_field: Microseconds = Microseconds::Up;
+        /// Rounding of the airtime of direct-sequence payloads to microseconds. `ieee`: up (17.2.3.6,
+        /// 17.3.4), `ns2`: exact.
+        airtime: Microseconds = Microseconds::Up;
+        /// A CTS is withheld while the medium is physically busy, not only while the NAV is set (ns-2's
+        /// `is_idle`). `ns2`: true.
+        cts_needs_idle_medium: bool = false;
+        /// After a CTS, DATA is sent only if medium and NAV are idle; otherwise the window is doubled and the
+        /// exchange starts again (ns-2's `check_pktTx`). The standard sends SIFS after the CTS regardless.
+        /// `ns2`: true.
+        data_needs_idle_medium: bool = false;
+        /// A DATA frame above the RTS threshold is accepted only directly after the station's own CTS (ns-2's
+        /// `recvDATA`). `ns2`: true.
+        data_needs_own_cts: bool = false;
+        /// An RTS received while the station waits for a CTS or ACK is answered after that timeout (9.3.2.8).
+        /// `ieee`: true, `ns2`: false: the RTS is ignored.
+        answer_rts_while_waiting: bool = true;
+        /// A NAV set by an overheard RTS is reset if no frame begins within 2 SIFS + CTS + PHY-RX-START delay
+        /// + 2 slots (9.3.2.4). `ieee`: true.
+        nav_reset_after_rts: bool = true;
+        /// Frames of exactly the RTS threshold use RTS. In the standard only frames above the threshold do
+        /// (9.3.5). `ns2`: true.
+        rts_at_threshold: bool = false;
+        /// Delay between network layer and interface queue, in each direction. `ieee`: 0 s, `ns2`: 25 us (the
+        /// delay of `LL`).
+        link_layer_delay: Span = Span::ZERO;
+    }
 }
 
 impl DcfRules {

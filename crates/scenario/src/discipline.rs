@@ -1,4 +1,4 @@
-//! Queue disciplines: `discipline` and `codel` of `[mac]` and of wires.
+//! Queue disciplines: `discipline` of `[mac]` and of wires, and `codel` of `[mac]`.
 
 use crate::document::{Document, KeyPath, Result};
 use crate::error::{KeyProblem, MacProblem};
@@ -6,7 +6,7 @@ use crate::parameters::of;
 use multihop_link::{Adaptation, CodelOptions, FqCodelOptions, SlowStations, StationsOptions};
 use multihop_schemes::keys;
 use multihop_schemes::keys::{usually, usually_by};
-use multihop_schemes::quantity::{BitRate, Duration, Size};
+use multihop_schemes::quantity::{Duration, Size};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -46,41 +46,18 @@ keys! {
         /// Lines over which flows are spread by a hash, with `"stations"` those of each next hop.
         #[schemars(transform = by_discipline(of!(|lines| lines.flows)))]
         pub flows: Option<u32> [1, 65_536],
-        /// Bytes that wait at most.
-        #[schemars(transform = by_discipline(of!(|lines| Size(lines.byte_limit as f64))))]
-        pub byte_limit: Option<Size> ["100 kB", "1000 GB"],
-        /// Packets that an overflow takes at most from the fattest line.
-        #[schemars(transform = by_discipline(of!(|lines| lines.drop_batch)))]
-        pub drop_batch: Option<u32> [1, 65_536],
         /// Airtime that a next hop has in its turn. Only with `"stations"`.
         #[schemars(transform = usually(Duration::from(StationsOptions::default().airtime_quantum)))]
         pub airtime_quantum: Option<Duration> ["10 us", "100 s"],
-        /// Frames from a neighbour are charged to it like those to it. Only with `"stations"`.
-        #[schemars(transform = usually(StationsOptions::default().charge_received))]
-        pub charge_received: Option<bool>,
-        /// What slow neighbours have instead, as in Linux: `{}` for what mac80211 has. Default: the same as
-        /// others. Only with `"stations"`.
-        pub slow: Option<Slow>,
+        /// Slow neighbours have a target of 50 ms and an interval of 300 ms, and no ECN, as in mac80211. A
+        /// neighbour is slow whose link is expected to carry less than 6 Mb/s for each neighbour that there is.
+        /// Only with `"stations"`.
+        #[schemars(transform = usually(false))]
+        pub slow: Option<bool>,
         /// The target of a neighbour is at least as long as so many exchanges like the last one with it, of a
         /// full A-MPDU or of what waited. Only with `"stations"`.
         #[schemars(transform = usually(Adaptation::default().exchanges))]
         pub target_exchanges: Option<u32> [0, 1000],
-    }
-}
-
-keys! {
-    /// Neighbours are slow whose link is expected to carry little, by rate control where there is any.
-    #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-    #[serde(deny_unknown_fields)]
-    pub struct Slow {
-        /// Below this, for each neighbour that there is.
-        pub below: BitRate ["1 kb/s", "100 Gb/s"] = BitRate(SlowStations::default().below.bps() as f64),
-        /// Their `target`.
-        pub target: Duration ["10 us", "100 s"] = Duration::from(SlowStations::default().codel.target),
-        /// Their `interval`.
-        pub interval: Duration ["10 us", "100 s"] = Duration::from(SlowStations::default().codel.interval),
-        /// Their `ecn`.
-        pub ecn: bool = SlowStations::default().codel.ecn,
     }
 }
 
@@ -110,7 +87,6 @@ impl Discipline {
             multihop_link::Discipline::FqCodel(defaults) => {
                 let given = [
                     ("airtime_quantum", codel.airtime_quantum.is_some()),
-                    ("charge_received", codel.charge_received.is_some()),
                     ("slow", codel.slow.is_some()),
                     ("target_exchanges", codel.target_exchanges.is_some()),
                 ];
@@ -124,8 +100,8 @@ impl Discipline {
                 Ok(multihop_link::Discipline::Stations(StationsOptions {
                     lines,
                     airtime_quantum: codel.airtime_quantum.map_or(defaults.airtime_quantum, Duration::span),
-                    charge_received: codel.charge_received.unwrap_or(defaults.charge_received),
-                    adaptation: codel.adaptation(document, &path)?,
+                    adaptation: codel.adaptation(),
+                    ..defaults
                 }))
             }
         }
@@ -141,10 +117,9 @@ impl Discipline {
 }
 
 impl Codel {
-    fn adaptation(&self, document: &Document<'_>, path: &KeyPath) -> Result<Adaptation> {
-        let usual = Adaptation::default();
-        let slow = self.slow.as_ref().map(|slow| slow.resolve(document, &path.join("slow"))).transpose()?;
-        Ok(Adaptation { slow, exchanges: self.target_exchanges.unwrap_or(usual.exchanges) })
+    fn adaptation(&self) -> Adaptation {
+        let slow = self.slow.unwrap_or(false).then(SlowStations::default);
+        Adaptation { slow, exchanges: self.target_exchanges.unwrap_or(Adaptation::default().exchanges) }
     }
 
     fn lines(
@@ -163,18 +138,8 @@ impl Codel {
             codel,
             quantum: self.quantum.map_or(defaults.quantum, |size| size.bytes() as u32),
             flows: self.flows.unwrap_or(defaults.flows),
-            byte_limit: self.byte_limit.map_or(defaults.byte_limit, Size::bytes),
-            drop_batch: self.drop_batch.unwrap_or(defaults.drop_batch),
+            ..defaults
         })
-    }
-}
-
-impl Slow {
-    fn resolve(&self, document: &Document<'_>, path: &KeyPath) -> Result<SlowStations> {
-        let codel =
-            CodelOptions { target: self.target.span(), interval: self.interval.span(), ecn: self.ecn };
-        check_target(document, path, codel, document.has(&path.join("target")))?;
-        Ok(SlowStations { below: self.below.rate(), codel })
     }
 }
 

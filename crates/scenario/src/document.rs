@@ -2,8 +2,10 @@
 
 use crate::error::{Interval, KeyProblem, Place, Problem, RunProblem, ScenarioError, shorten};
 use crate::reader::{ReadError, read};
+use crate::removed::why_removed;
 use crate::settings::Setting;
 use multihop_core::Span;
+use multihop_schemes::misfit::Wanted;
 use multihop_schemes::quantity::Duration;
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -146,8 +148,12 @@ impl<'a> Document<'a> {
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
         read(&self.root).map_err(|ReadError { path, offset, found, wanted }| {
             let key = if path.0.is_empty() { "scenario".into() } else { path.to_string() };
-            let problem = Problem::ParameterError { found, wanted: *wanted };
-            ScenarioError::new(self.place(offset.unwrap_or(0)), key, problem)
+            let wanted = why_removed(&path, &found).map_or(*wanted, Wanted::Remove);
+            ScenarioError::new(
+                self.place(offset.unwrap_or(0)),
+                key,
+                Problem::ParameterError { found, wanted },
+            )
         })
     }
 

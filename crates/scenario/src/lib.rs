@@ -16,6 +16,7 @@
 //! Whatever is wrong ends as one [`ScenarioError`], which names file, line, key, what was found, and what
 //! would do.
 
+mod canonical;
 mod catalogue;
 mod discipline;
 mod document;
@@ -32,6 +33,7 @@ mod parameters;
 mod phy;
 mod ranges;
 mod reader;
+mod removed;
 mod resolve;
 mod routing;
 mod schemes;

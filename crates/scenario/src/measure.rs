@@ -102,6 +102,10 @@ estimator! {
 /// Those of an estimator that has none.
 struct NoOptions {}
 
+impl NoOptions {
+    const DEFAULT: NoOptions = NoOptions {};
+}
+
 /// The file, and where in it an estimator is.
 struct Table<'a, 'd> {
     document: &'a Document<'d>,

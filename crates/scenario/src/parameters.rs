@@ -125,6 +125,7 @@ macro_rules! table {
                 document: &$crate::document::Document<'_>,
                 at: &$crate::document::KeyPath,
             ) -> $crate::document::Result<$config> {
+                #[allow(clippy::needless_update)] // of a table whose parameters are all of files
                 Ok($config {
                     $($parameter: $crate::parameters::check!(
                         $kind,
@@ -134,6 +135,7 @@ macro_rules! table {
                         $config::DEFAULT.$parameter,
                         [$($range)*]
                     ),)*
+                    ..$config::DEFAULT
                 })
             }
         }

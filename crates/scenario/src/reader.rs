@@ -8,13 +8,7 @@
 //!   its fields.
 
 use crate::document::{KeyPath, Step};
-use multihop_dot11::DcfRules;
-use multihop_link::{
-    AdHocProbeOptions, BusyRatioOptions, IdleGapOptions, ModelledCapacityOptions, PacketThroughputOptions,
-    RtWinfOptions, RtWinfProbeOptions, ServiceDelayOptions,
-};
-use multihop_schemes::misfit::{Found, Kind, Renamed, Wanted};
-use multihop_sim::config::{AodvConfig, DsdvConfig, DsrConfig};
+use multihop_schemes::misfit::{Found, Kind, Wanted};
 use serde::Deserialize;
 use serde::de::value::StrDeserializer;
 use serde::de::{
@@ -37,22 +31,6 @@ const TAGS: &[(&str, &str, Option<&str>)] = &[
     ("Mobility", "model", None),
     ("PathLossModel", "model", None),
     ("Routing", "protocol", Some("static")),
-];
-
-/// Keys that had another name before, of every table of the engine's parameters.
-const RENAMED: &[Renamed] = &[
-    DcfRules::RENAMED,
-    AodvConfig::RENAMED,
-    DsdvConfig::RENAMED,
-    DsrConfig::RENAMED,
-    RtWinfOptions::RENAMED,
-    RtWinfProbeOptions::RENAMED,
-    IdleGapOptions::RENAMED,
-    AdHocProbeOptions::RENAMED,
-    BusyRatioOptions::RENAMED,
-    ServiceDelayOptions::RENAMED,
-    PacketThroughputOptions::RENAMED,
-    ModelledCapacityOptions::RENAMED,
 ];
 
 /// The enum whose variant is `generator` if the table has that key, and `nodes` otherwise.
@@ -130,7 +108,7 @@ impl Error for ReadError {
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> ReadError {
         let wanted = match expected {
             [] => Wanted::NoKey,
-            _ => Wanted::instead_of(field, owned(expected), RENAMED),
+            _ => known(field, expected),
         };
         ReadError::new(Found::UnknownKey, wanted)
     }

@@ -4,7 +4,7 @@ use super::{SEED, Scenario};
 use crate::document::{Document, Result, key};
 use crate::error::{KeyProblem, Problem, RunProblem};
 use crate::flows::{Flows, PlannedFlow};
-use crate::hash::hash;
+use crate::hash::Identity;
 use crate::mac::{RuleSet, check_aggregation, check_rate_control};
 use crate::measure;
 use crate::mobility;
@@ -138,7 +138,14 @@ pub fn resolve_among(
     config.flows = made.iter().map(|made| made.flow.clone()).collect();
     check_aggregation(&document, &config)?;
     let jitters: Vec<Span> = made.iter().map(|made| made.jitter).collect();
-    let hash = hash(&config, scenario.name.as_deref(), &jitters, &schemes.identities, &moved);
+    let identity = Identity {
+        config: &config,
+        name: scenario.name.as_deref(),
+        jitters: &jitters,
+        schemes: &schemes.identities,
+        moved: &moved,
+    };
+    let hash = identity.hash();
     config.flows = made.into_iter().enumerate().map(|(i, made)| made.started(i, config.seed)).collect();
     radios::place_flows(&mut config);
     Ok(Resolved { config, description: scenario.description, hash, motion_file: moved.file })

@@ -2,7 +2,8 @@
 
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{KeyProblem, Named, Problem, SchemeProblem};
-use multihop_schemes::misfit::ParameterError;
+use crate::removed::why_removed;
+use multihop_schemes::misfit::{ParameterError, Wanted};
 use multihop_schemes::{SchemeEntry, find_among};
 use multihop_sim::config::{Config, SchemeConfig};
 use schemars::JsonSchema;
@@ -34,7 +35,8 @@ pub(super) struct Schemes<'a> {
     tables: &'a BTreeMap<String, Parameters>,
     /// Those in use, in the order of their first use.
     pub(super) used: Vec<SchemeConfig>,
-    /// What identifies each of them: base and parameters, defaults included.
+    /// What identifies each of them: the scheme of the registry, and the parameters that differ from its
+    /// defaults.
     pub(super) identities: Vec<(&'static str, Value)>,
 }
 
@@ -94,13 +96,14 @@ impl<'a> Schemes<'a> {
         let entry = self.entry(&at, name, table)?;
         let parameters = table.map(|table| table.parameters.clone()).unwrap_or_default();
         let given = Value::Object(parameters.clone());
-        let built = entry.build(&given).and_then(|scheme| Ok((scheme, entry.resolve(&given)?)));
-        let (scheme, resolved) = built.map_err(|ParameterError { parameter, found, wanted }| {
+        let built = entry.build(&given).and_then(|scheme| Ok((scheme, distinct(entry, &given)?)));
+        let (scheme, distinct) = built.map_err(|ParameterError { parameter, found, wanted }| {
             let culprit = parameter.filter(|parameter| parameters.contains_key(parameter));
             let at = culprit.map_or_else(|| at.clone(), |parameter| at.join(&parameter));
+            let wanted = why_removed(&at, &found).map_or(wanted, Wanted::Remove);
             self.document.error(&at, Problem::ParameterError { found, wanted })
         })?;
-        Ok((SchemeConfig { name: name.to_owned(), scheme }, (entry.name, resolved)))
+        Ok((SchemeConfig { name: name.to_owned(), scheme }, (entry.name, distinct)))
     }
 
     fn check_name(&self, path: &KeyPath, name: &str) -> Result<()> {
@@ -135,4 +138,14 @@ impl<'a> Schemes<'a> {
             }
         }
     }
+}
+
+/// Parameters that differ from the defaults of the scheme, in the one form that each value has.
+fn distinct(entry: &SchemeEntry, given: &Value) -> std::result::Result<Value, ParameterError> {
+    let usual = entry.resolve(&Value::Object(Map::new()))?;
+    let mut resolved = entry.resolve(given)?;
+    if let Some(parameters) = resolved.as_object_mut() {
+        parameters.retain(|name, value| usual.get(name) != Some(value));
+    }
+    Ok(resolved)
 }

@@ -1,7 +1,7 @@
 //! `[[topology.wires]]`: wires between nodes.
 
 use crate::catalogue::proposed;
-use crate::discipline::{Codel, Discipline};
+use crate::discipline::Discipline;
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{Joined, KeyProblem, MacProblem, TopologyProblem};
 use crate::topology::Nodes;
@@ -33,8 +33,6 @@ pub struct Wire {
     /// How they wait; not by `stations`, which needs airtime.
     #[serde(default)]
     pub discipline: Discipline,
-    /// Parameters of the discipline.
-    pub codel: Option<Codel>,
     /// Rate from the second node to the first. Default: `rate`.
     #[schemars(transform = bounds!("1 b/s", "100 Gb/s"))]
     pub rate_back: Option<BitRate>,
@@ -98,7 +96,7 @@ pub(super) fn resolve(document: &Document<'_>, wires: &[Wire], nodes: &Nodes) ->
             rate: wire.rate.rate(),
             delay: document.time(&at.join("delay"), wire.delay, 0.0)?,
             queue_limit: wire.queue as usize,
-            discipline: discipline(document, &at, wire.discipline, wire.codel.as_ref())?,
+            discipline: discipline(document, &at, wire.discipline)?,
             loss: wire.loss,
         };
         let mut back = there;
@@ -126,11 +124,10 @@ pub(super) fn discipline(
     document: &Document<'_>,
     at: &KeyPath,
     discipline: Discipline,
-    codel: Option<&Codel>,
 ) -> Result<multihop_link::Discipline> {
     if discipline == Discipline::Stations {
         let instead = proposed::<Discipline>(|name| name != "stations");
         return Err(document.error(&at.join("discipline"), MacProblem::StationsOnWire { instead }));
     }
-    discipline.resolve(document, at, codel)
+    discipline.resolve(document, at, None)
 }

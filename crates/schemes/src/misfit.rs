@@ -22,20 +22,6 @@ impl ParameterError {
     }
 }
 
-/// Keys that had another name before: that, and today's.
-pub type Renamed = &'static [(&'static str, &'static str)];
-
-impl Wanted {
-    /// Instead of an unknown key: its name of today if it is an old one of a known key, or a known key.
-    pub fn instead_of(key: &str, known: Vec<String>, renamed: &[Renamed]) -> Wanted {
-        let is_now = |new: &str| known.iter().any(|name| name == new);
-        match renamed.iter().copied().flatten().find(|(old, new)| *old == key && is_now(new)) {
-            Some((_, new)) => Wanted::Renamed(new),
-            None => Wanted::Known(key.to_owned(), known),
-        }
-    }
-}
-
 impl fmt::Display for ParameterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(parameter) = &self.parameter {
@@ -131,14 +117,14 @@ pub enum Wanted {
     Known(String, Vec<String>),
     /// One of the known names instead of this, or a value of a kind.
     KnownOr(String, Vec<String>, Box<Kind>),
-    /// The key by its new name.
-    Renamed(&'static str),
     /// A value within its range, as the rule says.
     Within(Box<Rule>),
     /// A whole number of bytes.
     WholeBytes,
     /// No key at all.
     NoKey,
+    /// No such key any more, for this reason.
+    Remove(&'static str),
     /// The key, with a value for example.
     Key(&'static str, &'static str),
     /// The key that says which of these a table is, with a value for example.
@@ -266,10 +252,10 @@ impl fmt::Display for Wanted {
             Wanted::Value(kind) => write!(f, "expected {kind}"),
             Wanted::Known(name, known) => f.write_str(&instead_of(name, known)),
             Wanted::KnownOr(name, known, kind) => write!(f, "{}; or {kind}", instead_of(name, known)),
-            Wanted::Renamed(name) => write!(f, "it is called {name:?} now"),
             Wanted::Within(rule) => write!(f, "give a value {}", rule.range()),
             Wanted::WholeBytes => f.write_str("give a whole number of bytes"),
             Wanted::NoKey => f.write_str("remove it: nothing may stand here"),
+            Wanted::Remove(why) => write!(f, "remove it: {why}"),
             Wanted::Key(key, example) => write!(f, "add it, for example {key} = {example}"),
             Wanted::Tag(tag, example, known) => {
                 write!(f, "{}; known: {}", Wanted::Key(tag, example), known.join(", "))

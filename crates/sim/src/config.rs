@@ -27,11 +27,16 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Everything that a run needs.
-#[derive(Clone)]
+///
+/// The scenario hash is made of its serialized form. A field that is added, here or in a type of a field, has
+/// `skip_serializing_if` for its default, so that the hashes of scenarios without it stay valid.
+#[derive(Clone, Serialize)]
 pub struct Config {
     /// The run's name, for people.
+    #[serde(skip)]
     pub name: String,
     /// Seed of every random stream.
+    #[serde(skip)]
     pub seed: u64,
     /// When the run ends.
     pub duration: Span,
@@ -90,10 +95,12 @@ pub struct Config {
     /// Frames reach each listener as late as light does; `medium.propagation_delay` is zero then.
     pub delays_by_distance: bool,
     /// Are causes recorded ([`crate::outcome::Causes`])? It changes nothing else.
+    #[serde(skip)]
     pub causes: bool,
     /// What finds routes, and what happens when a link fails.
     pub routing: RoutingConfig,
     /// The schemes in use; [`FlowConfig::scheme`] indexes this list.
+    #[serde(skip)]
     pub schemes: Vec<SchemeConfig>,
     /// The flows; [`multihop_core::FlowId`]s index this list.
     pub flows: Vec<FlowConfig>,
@@ -108,6 +115,7 @@ pub struct Config {
     /// Estimators whose values are recorded, in steps of `record_interval`.
     pub measurements: Vec<MeasurementConfig>,
     /// How nodes move, and when they are off.
+    #[serde(skip)]
     pub mobility: Mobility,
     /// Rates of unicast DATA frames between two nodes, both ways, where it is none of the others; each pair
     /// at most once.
@@ -132,7 +140,7 @@ impl Config {
 const LARGEST_DATAGRAM: u32 = 65_535;
 
 /// The rate of a link, both ways.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LinkRate {
     /// Its ends.
     pub between: [NodeId; 2],
@@ -141,7 +149,7 @@ pub struct LinkRate {
 }
 
 /// A node.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NodeConfig {
     /// Its name in the scenario.
     pub name: String,
@@ -158,7 +166,7 @@ pub struct NodeConfig {
 }
 
 /// One direction of a wire.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WireConfig {
     /// The sending end.
     pub from: NodeId,
@@ -177,7 +185,7 @@ pub struct WireConfig {
 }
 
 /// MAC parameters.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MacConfig {
     /// The rule set.
     pub rules: DcfRules,
@@ -200,7 +208,7 @@ pub struct MacConfig {
 
 /// Aggregation (802.11-2016, 10.12, 10.13 and 10.24), under agreements that are taken to exist from the
 /// beginning.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct AggregationConfig {
     /// MPDUs of an A-MPDU at most; one for none.
     pub mpdus: u32,
@@ -226,7 +234,7 @@ pub struct AggregationConfig {
 }
 
 /// How long the ends of a block acknowledgement agreement hold on to an MPDU.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct Persistence {
     /// Transmissions of an MPDU, alone or among others, before it is given up, if not [`MPDU_RETRY_LIMIT`] or
     /// the MAC's `short_retry_limit`, whichever is higher; `u32::MAX` for no end. An MPDU that was sent alone
@@ -270,7 +278,7 @@ pub enum Delivery {
 }
 
 /// The medium: which nodes sense each other, and which frames are received.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MediumConfig {
     /// Propagation delay between any two nodes, where it does not go by distance.
     pub propagation_delay: Span,
@@ -285,7 +293,7 @@ pub struct MediumConfig {
 }
 
 /// What a directed link loses that others do not.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LinkError {
     /// Transmitter.
     pub from: NodeId,
@@ -298,7 +306,7 @@ pub struct LinkError {
 }
 
 /// Models of the medium.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum MediumModel {
     /// ns-2's: fixed ranges, powers by path loss, and pairwise capture.
     Ranges {
@@ -351,7 +359,7 @@ pub enum MediumModel {
 }
 
 /// How power falls with distance.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum PathLoss {
     /// Friis up to the cross-over distance, then the fourth power (Rappaport 2002, 4.6).
     TwoRayGround {
@@ -372,7 +380,7 @@ pub enum PathLoss {
 }
 
 /// A measured directed link.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MatrixLink {
     /// Transmitter.
     pub from: NodeId,
@@ -383,7 +391,7 @@ pub struct MatrixLink {
 }
 
 /// A directed link of which the received power is known.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SensedLink {
     /// Transmitter.
     pub from: NodeId,
@@ -396,7 +404,7 @@ pub struct SensedLink {
 }
 
 /// What a link matrix holds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum MatrixQuantity {
     /// Probabilities that a frame of `probe_size` bytes is delivered; other sizes by equal bit error rates.
     /// Any overlap of frames at a receiver destroys them.
@@ -416,7 +424,7 @@ pub enum MatrixQuantity {
 }
 
 /// What finds routes, and what happens when the MAC gives a packet up.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RoutingConfig {
     /// What finds the routes.
     pub protocol: RoutingProtocol,
@@ -428,7 +436,7 @@ pub struct RoutingConfig {
 }
 
 /// What finds the routes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum RoutingProtocol {
     /// No protocol: they are computed before the run.
     Static,
@@ -454,7 +462,7 @@ pub enum RouteMetric {
 }
 
 /// What happens when the MAC gives a packet up.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum LinkFailureRule {
     /// Only that packet is lost.
     Ignore,
@@ -469,16 +477,17 @@ pub enum LinkFailureRule {
 }
 
 /// A scheme in use.
-#[derive(Clone)]
+#[derive(Clone, Serialize)]
 pub struct SchemeConfig {
     /// Its name in the registry, or the name that the scenario gave to a variant.
     pub name: String,
     /// The scheme with its parameters.
+    #[serde(skip)]
     pub scheme: Arc<dyn Scheme>,
 }
 
 /// An estimator at some nodes, whose values are recorded.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MeasurementConfig {
     /// What results call it.
     pub name: String,

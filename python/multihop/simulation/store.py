@@ -28,9 +28,6 @@ from multihop.simulation.shards import Place, Shards
 #: Format of the folder; changes when older versions of multihop cannot read it, or it cannot read older ones.
 STORE_FORMAT = 2
 
-#: Older format with one file per run. Such a folder is read, and new runs go to shards.
-_FORMAT_OF_FILES = 1
-
 #: Format of a run, part of its key; changes when `encode` writes different content.
 RUN_FORMAT = 2
 
@@ -42,7 +39,6 @@ _DAMAGE = (EOFError, OSError, zlib.error)
 
 _MARK = "store.json"
 _RUNS = "runs"
-_SHARD = ".shard"
 
 #: Files of a study's folder that outputs must not replace, since the folder depends on them.
 KEPT_NAMES = (_MARK, "study.toml", "scenario.toml")
@@ -175,10 +171,11 @@ class Store:
             ) from error
         if not isinstance(found, dict) or found.get("what") != _WHAT or "\0" in str(found.get("runs_in")):
             raise UserError(f"{mark}: not the mark of a study folder of multihop; name another place with --out")
-        if found.get("format") not in (STORE_FORMAT, _FORMAT_OF_FILES):
+        if found.get("format") != STORE_FORMAT:
             raise UserError(
                 f"{self.directory}: a study folder of format {found.get('format')}, while this version of multihop "
-                f"writes format {STORE_FORMAT}; nothing was touched: name another place with --out"
+                f"reads format {STORE_FORMAT}; nothing was touched: name another place with --out, where the runs are "
+                "made anew"
             )
         return found
 
@@ -191,9 +188,6 @@ class Store:
         place = self._opened.places.get(run.key)
         if place is None:
             return False
-        if place.path.suffix != _SHARD and run.key not in self._whole:
-            # Files of the older format have no check sum, so they are read.
-            return self.read(run) is not None
         self._whole.add(run.key)
         return True
 
@@ -286,10 +280,6 @@ class Store:
             shards = Shards(folder)
             try:
                 shards.scan()
-                for path in folder.glob("*/*.json.gz"):
-                    place = Place(path, 0, path.stat().st_size)
-                    if not shards.is_passed_over(place):
-                        shards.places.setdefault(path.name.partition(".")[0], place)
             except OSError as error:
                 raise _unreadable(Path(error.filename or folder), error) from error
             self._shards = shards

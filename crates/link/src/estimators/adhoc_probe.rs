@@ -6,7 +6,7 @@ use multihop_core::{Arrived, FlowId, LinkEvent, Time, parameters};
 parameters! {
     ($)
     /// Options of [`AdHocProbe`].
-    #[derive(Clone, Copy, Eq, PartialEq)]
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
     AdHocProbeOptions, listed by adhoc_probe_options:
     /// Name of the flow whose packets are probes: datagrams in messages of two packets. Default: all flows;
     /// any two packets sent at the same instant form a pair.

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 parameters! {
     ($)
     /// Options of [`BusyRatio`].
-    #[derive(Clone, Copy, PartialEq)]
+    #[derive(Clone, Copy, Debug, PartialEq)]
     BusyRatioOptions, listed by busy_ratio_options:
     /// Length of the sliding window.
     window: Span from "1 ms" to "1 min" = Span::from_ms(1_000);

@@ -6,10 +6,10 @@ use crate::{
     RtWinfOptions, RtWinfProbe, RtWinfProbeOptions, ServiceDelay, ServiceDelayOptions,
     TransmissionEfficiency,
 };
-use std::fmt;
+use serde::Serialize;
 
 /// Estimator with its options, not yet installed at a node.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum EstimatorConfig {
     /// [`RtWinf`].
     RtWinf(RtWinfOptions),
@@ -29,31 +29,6 @@ pub enum EstimatorConfig {
     PacketThroughput(PacketThroughputOptions),
     /// [`ModelledCapacity`].
     ModelledCapacity(ModelledCapacityOptions),
-}
-
-/// Written by hand: hashes of scenarios are computed from this text, and a single option was once a field of
-/// its variant.
-impl fmt::Debug for EstimatorConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, options): (&str, &dyn fmt::Debug) = match self {
-            EstimatorConfig::RtWinf(options) => ("RtWinf", options),
-            EstimatorConfig::RtWinfProbe(options) => ("RtWinfProbe", options),
-            EstimatorConfig::AdHocProbe(options) => ("AdHocProbe", options),
-            EstimatorConfig::PacketThroughput(options) => ("PacketThroughput", options),
-            EstimatorConfig::ModelledCapacity(options) => ("ModelledCapacity", options),
-            EstimatorConfig::TransmissionEfficiency => return f.write_str("TransmissionEfficiency"),
-            EstimatorConfig::IdleGap(IdleGapOptions { window }) => {
-                return f.debug_struct("IdleGap").field("elapsed", window).finish();
-            }
-            EstimatorConfig::BusyRatio(BusyRatioOptions { window }) => {
-                return f.debug_struct("BusyRatio").field("window", window).finish();
-            }
-            EstimatorConfig::ServiceDelay(ServiceDelayOptions { smoothing }) => {
-                return f.debug_struct("ServiceDelay").field("gain", smoothing).finish();
-            }
-        };
-        f.debug_tuple(name).field(options).finish()
-    }
 }
 
 impl EstimatorConfig {

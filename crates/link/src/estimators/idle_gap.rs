@@ -7,7 +7,7 @@ use multihop_core::{FrameKind, Interval, LinkEvent, Rate, Span, Time, parameters
 parameters! {
     ($)
     /// Options of [`IdleGap`].
-    #[derive(Clone, Copy, PartialEq)]
+    #[derive(Clone, Copy, Debug, PartialEq)]
     IdleGapOptions, listed by idle_gap_options:
     /// Divisor of the time reserved by NAVs: the latest time of this length, or with "off" the time since the
     /// first frame.

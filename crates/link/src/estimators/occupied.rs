@@ -1,10 +1,11 @@
 //! Share of recent time that exchanges occupied.
 
 use multihop_core::{Interval, Span, Time};
+use serde::Serialize;
 use std::collections::VecDeque;
 
 /// Divisor of sums of time: `T_Total` of Barreto 2015.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum Elapsed {
     /// Latest time of this length, which must not be zero; at first the time since the start.
     Window(Span),

@@ -7,7 +7,7 @@ use multihop_core::{Fate, LinkEvent, Time, parameters};
 parameters! {
     ($)
     /// Options of [`ServiceDelay`].
-    #[derive(Clone, Copy, PartialEq)]
+    #[derive(Clone, Copy, Debug, PartialEq)]
     ServiceDelayOptions, listed by service_delay_options:
     /// Weight of a new frame: above 0, up to 1, which uses the last one alone.
     smoothing: f64 [above 0, 1] = 1.0 / 8.0;

@@ -37,12 +37,12 @@ macro_rules! interval_options {
         multihop_core::parameters! {
             ($d)
             $(#[$doc])*
-            #[derive(Clone, Copy, PartialEq)]
+            #[derive(Clone, Copy, Debug, PartialEq)]
             $config, listed by $list:
             /// Interval `T` of a sample. 200 ms is the interval of BMCC.
             interval: Span from "1 ms" to "1 min" = Span::from_ms(200);
             /// Weight of a new sample, `1 - a`: above 0, up to 1, which uses the last one alone.
-            smoothing (once gain): f64 [above 0, 1] = 1.0 / 8.0;
+            smoothing: f64 [above 0, 1] = 1.0 / 8.0;
             $($own)*
         }
     };

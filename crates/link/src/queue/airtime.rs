@@ -2,13 +2,14 @@
 //! `ieee80211_txq_schedule_airtime_check`): bounds on the airtime that the hardware holds.
 
 use multihop_core::{NodeId, Span};
+use serde::Serialize;
 
 /// Airtime queue limits. A station may pass a packet to the hardware while less than `low` of airtime is
 /// pending for it, or less than `high` if less than `threshold` is pending for all stations. The total of a
 /// queue's stations is limited to `high` for one waiting station plus half of `low` for each further one;
 /// otherwise every waiting station could always send, and the scheduler had no choice. The last packet may
 /// exceed a limit.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct AirtimeLimits {
     /// Limit of a station at all times (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`).
     pub low: Span,

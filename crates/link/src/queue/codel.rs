@@ -3,10 +3,11 @@
 
 use super::line::{Line, Queued};
 use multihop_core::{Span, Time};
+use serde::Serialize;
 use std::collections::VecDeque;
 
 /// Parameters of `CoDel`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CodelOptions {
     /// Acceptable standing sojourn time (RFC 8289, section 4: 5 ms).
     pub target: Span,

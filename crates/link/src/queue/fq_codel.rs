@@ -4,10 +4,11 @@
 use super::codel::{Codel, CodelOptions};
 use super::line::{Line, Queued};
 use multihop_core::Time;
+use serde::Serialize;
 use std::collections::VecDeque;
 
 /// Parameters of FQ-CoDel.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FqCodelOptions {
     /// `CoDel` parameters of each sub-queue.
     pub codel: CodelOptions,

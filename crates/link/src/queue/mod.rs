@@ -26,6 +26,7 @@ pub use stations::{Adaptation, LinkState, SlowStations, StationsOptions};
 use fq_codel::FqCodel;
 use line::Line;
 use multihop_core::{NodeId, Packet, Port, Span, Time};
+use serde::Serialize;
 use stations::Stations;
 use std::collections::VecDeque;
 
@@ -39,7 +40,7 @@ pub enum Priority {
 }
 
 /// Queue discipline of data packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub enum Discipline {
     /// FIFO; packets that do not fit are lost.
     #[default]

@@ -9,11 +9,11 @@ use super::codel::CodelOptions;
 use super::fq_codel::{FqCodel, FqCodelOptions};
 use super::line::Queued;
 use multihop_core::{NodeId, Rate, Span, Time};
+use serde::Serialize;
 use std::collections::VecDeque;
-use std::fmt;
 
 /// Parameters of queues per station.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StationsOptions {
     /// Parameters of each station's sub-queues; the byte limit is that of all stations together.
     pub lines: FqCodelOptions,
@@ -26,7 +26,7 @@ pub struct StationsOptions {
 }
 
 /// Adaptation of a station's `CoDel` to its link; none by default.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Adaptation {
     /// Parameters of slow stations; none if all stations have the same.
     pub slow: Option<SlowStations>,
@@ -36,7 +36,7 @@ pub struct Adaptation {
 
 /// `CoDel` parameters for stations with an expected throughput below a rate (mac80211:
 /// `sta_update_codel_params`).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SlowStations {
     /// Rate per existing station below which a station is slow: with ten stations, below ten times this rate.
     pub below: Rate,
@@ -59,22 +59,6 @@ pub struct LinkState {
     pub throughput: f64,
     /// Duration of the last exchange that succeeded at its first attempt.
     pub exchange: Span,
-}
-
-impl fmt::Debug for StationsOptions {
-    /// Formats as if derived, but without an adaptation that does nothing, so that older scenario hashes stay
-    /// valid.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let StationsOptions { lines, airtime_quantum, charge_received, adaptation } = self;
-        let mut made = f.debug_struct("StationsOptions");
-        made.field("lines", lines)
-            .field("airtime_quantum", airtime_quantum)
-            .field("charge_received", charge_received);
-        if *adaptation != Adaptation::default() {
-            made.field("adaptation", adaptation);
-        }
-        made.finish()
-    }
 }
 
 impl Default for StationsOptions {

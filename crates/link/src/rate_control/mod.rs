@@ -13,9 +13,10 @@ mod tests;
 use ideal::Ideal;
 use minstrel_ht::MinstrelHt;
 use multihop_core::{Rng, Span, Time};
+use serde::Serialize;
 
 /// Rate control algorithm.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum Algorithm {
     /// Rate with the highest goodput at the signal-to-noise ratio of the last response.
     Ideal,

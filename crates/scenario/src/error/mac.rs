@@ -1,7 +1,7 @@
 //! What can be wrong with `[mac]`, `[routing]` and queues.
 
 use super::problems;
-use multihop_schemes::quantity::{Duration, Size};
+use multihop_schemes::quantity::Duration;
 
 problems! {
     /// What can be wrong with the MAC, the queue above it, and the routing above that.
@@ -78,7 +78,4 @@ problems! {
         "remove it, or set mac.discipline = \"stations\"";
 
     // Routing.
-    NoEntry { entry: Size, header: Size } =>
-        "VALUE leaves no room for an entry of {entry} after the header of {header}";
-        "give at least their sum";
 }

@@ -1,7 +1,7 @@
 //! Topologies of wires: the dumbbell.
 
 use super::{Network, count, limit};
-use crate::discipline::{Codel, Discipline};
+use crate::discipline::Discipline;
 use crate::document::{Document, Result, key};
 use crate::error::TopologyProblem;
 use crate::wires::{Line, discipline, fifty, rate};
@@ -30,8 +30,6 @@ pub struct Dumbbell {
     /// How they wait: `drop-tail` or `fq-codel`. In front of the other wires they wait in one line.
     #[serde(default)]
     pub discipline: Discipline,
-    /// Parameters of the discipline.
-    pub codel: Option<Codel>,
     /// Probability with which it loses each packet at random, from 0 to below 1. The other wires lose none.
     #[serde(default)]
     #[schemars(transform = bounds!(0, below 1))]
@@ -71,7 +69,7 @@ impl Dumbbell {
             rate: self.rate.rate(),
             delay: document.time(&at("delay"), self.delay, 0.0)?,
             queue_limit: self.queue as usize,
-            discipline: discipline(document, &key!["topology"], self.discipline, self.codel.as_ref())?,
+            discipline: discipline(document, &key!["topology"], self.discipline)?,
             loss: self.loss,
         };
         let lost_back = self.loss_back.unwrap_or(self.loss);

@@ -18,8 +18,8 @@ use multihop_sim::config::{Config, RoutingProtocol};
 use multihop_sim::mobility::{self, Motion};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use trace::Format;
 
@@ -119,11 +119,18 @@ pub(super) struct Moved {
     /// The nodes that take their place from a model or a file.
     pub(super) nodes: Vec<usize>,
     /// All that their motion depends on, apart from the seed.
-    pub(super) identity: String,
-    /// The same of outages that the scenario lists.
-    pub(super) outages: String,
+    pub(super) motion: Value,
+    /// Outages that the scenario lists: the nodes of which one is off, since when, and until when.
+    pub(super) outages: Vec<(Vec<usize>, Span, Span)>,
     /// The file that was read, if one was.
     pub(super) file: Option<PathBuf>,
+}
+
+impl Moved {
+    /// Whether any node moves or is off.
+    pub(super) fn is_any(&self) -> bool {
+        !self.nodes.is_empty() || !self.outages.is_empty()
+    }
 }
 
 /// The most legs of all nodes together.
@@ -227,7 +234,7 @@ pub(super) fn resolve(
     };
     config.mobility.motions =
         config.nodes.iter().map(|node| Motion::standing(node.position.unwrap_or_default())).collect();
-    (moved.nodes, moved.identity) = match mobility {
+    (moved.nodes, moved.motion) = match mobility {
         Mobility::RandomWaypoint(model) => model.resolve(document, &moving, config)?,
         Mobility::Setdest(file) => file.resolve(document, &moving, config)?,
         Mobility::Fcd(file) => file.resolve(document, Format::Fcd, None, &moving, config)?,
@@ -307,8 +314,9 @@ impl Outage {
         if to <= from {
             return Err(document.error(&at.join("to"), MobilityProblem::EndsBeforeStart { from }));
         }
-        write!(moved.outages, "{found:?} {from:?} {to:?} ").expect("strings take all text");
-        Ok(mobility::Outage { node: NodeId(found[drawn] as u32), from, to })
+        let node = NodeId(found[drawn] as u32);
+        moved.outages.push((found, from, to));
+        Ok(mobility::Outage { node, from, to })
     }
 }
 
@@ -323,7 +331,7 @@ impl RandomWaypoint {
         document: &Document<'_>,
         moving: &[usize],
         config: &mut Config,
-    ) -> Result<(Vec<usize>, String)> {
+    ) -> Result<(Vec<usize>, Value)> {
         let model = self.model(document)?;
         let duration = config.duration.seconds();
         let legs = model.most_legs(duration) * moving.len() as f64;
@@ -336,8 +344,7 @@ impl RandomWaypoint {
             let mut rng = Rng::at(seed, &["node", &index.to_string(), "mobility"]);
             config.mobility.motions[*index] = model.motion(&mut rng, duration);
         }
-        let identity = format!("{model:?} {moving:?} {:?}", self.seed);
-        Ok((moving.to_vec(), identity))
+        Ok((moving.to_vec(), json!({ "model": model, "seed": self.seed })))
     }
 
     fn model(&self, document: &Document<'_>) -> Result<mobility::RandomWaypoint> {

@@ -1,7 +1,9 @@
 //! Files of motion, as `[mobility]` names them: which of their nodes is which of ours.
 
+use crate::canonical::canonical;
 use crate::document::{Document, Result, key};
 use crate::error::{MobilityProblem, Place, Problem, ScenarioError};
+use crate::hash::hexadecimal;
 use crate::mobility::trace::{Coordinates, Format, Times, Trace, TraceNode, Units, read_file};
 use crate::mobility::{after, decimetre, located};
 use multihop_core::{NodeId, Span};
@@ -11,7 +13,8 @@ use multihop_sim::config::Config;
 use multihop_sim::mobility;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::fmt::Write;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 /// A file of motion.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -99,7 +102,7 @@ impl BonnMotion {
         document: &Document<'_>,
         moving: &[usize],
         config: &mut Config,
-    ) -> Result<(Vec<usize>, String)> {
+    ) -> Result<(Vec<usize>, Value)> {
         if let Some(dimensions) = self.dimensions {
             document.between(&key!["mobility", "dimensions"], dimensions, "2", "3")?;
         }
@@ -116,7 +119,7 @@ impl Script {
         document: &Document<'_>,
         moving: &[usize],
         config: &mut Config,
-    ) -> Result<(Vec<usize>, String)> {
+    ) -> Result<(Vec<usize>, Value)> {
         let Script { file, nodes, count, first_node, file_start, coordinates, times, resolution } =
             self.clone();
         let recorded = Recorded { file, nodes, count, file_start, coordinates, times, resolution };
@@ -132,18 +135,19 @@ impl Recorded {
         first_node: Option<u32>,
         moving: &[usize],
         config: &mut Config,
-    ) -> Result<(Vec<usize>, String)> {
+    ) -> Result<(Vec<usize>, Value)> {
         let start = document.time(&key!["mobility", "file_start"], self.file_start, 0.0)?;
         let trace = self.read(document, format)?;
-        let (mut moved, mut identity) = (Vec::new(), format!("{start:?}"));
+        let (mut moved, mut content) = (Vec::new(), Sha256::new());
         let numbers: Vec<usize> = trace.nodes.iter().map(|node| node.index).collect();
         let places = places(&numbers, first_node, moving.len());
         for (node, place) in trace.nodes.into_iter().zip(places) {
             let Some(&index) = place.and_then(|place| moving.get(place)) else {
                 return Err(self.nobody_moves(&node, &numbers, first_node, moving.len()));
             };
-            write!(identity, " {index} {:?} {:?}", node.motion, node.off).expect("strings take all text");
-            config.mobility.motions[index] = node.motion.advanced(start.seconds());
+            let motion = node.motion.advanced(start.seconds());
+            content.update(canonical(&json!([index, motion, node.off])));
+            config.mobility.motions[index] = motion;
             moved.push(index);
             let end = after(config);
             for [from, to] in node.off.iter().map(|span| span.map(|time| time - start.seconds())) {
@@ -154,7 +158,7 @@ impl Recorded {
                 }
             }
         }
-        Ok((moved, identity))
+        Ok((moved, json!({ "start": start, "content": hexadecimal(content.finalize()) })))
     }
 
     fn read(&self, document: &Document<'_>, format: Format) -> Result<Trace> {

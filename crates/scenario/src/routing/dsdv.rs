@@ -1,7 +1,6 @@
 //! `[routing]` with `protocol = "dsdv"`.
 
 use crate::document::{Document, Result, key};
-use crate::error::MacProblem;
 use crate::parameters::table;
 use multihop_sim::config::DsdvConfig;
 
@@ -12,11 +11,6 @@ multihop_sim::dsdv_parameters! { table!
 
 impl Dsdv {
     pub(super) fn resolve(&self, document: &Document<'_>) -> Result<DsdvConfig> {
-        let listed = self.resolve_listed(document, &key!["routing"])?;
-        if listed.update_size_limit < listed.header_size + listed.entry_size {
-            let problem = MacProblem::NoEntry { entry: self.entry_size, header: self.header_size };
-            return Err(document.error(&key!["routing", "update_size_limit"], problem));
-        }
-        Ok(listed)
+        self.resolve_listed(document, &key!["routing"])
     }
 }

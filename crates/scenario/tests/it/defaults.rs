@@ -1,6 +1,6 @@
 //! Defaults that the schema states: a file may state each, and means the same with it.
 
-use multihop_scenario::{External, Overrides, Setting, json_schema, resolve};
+use multihop_scenario::{External, Overrides, Resolved, Setting, json_schema, resolve};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ scheme = "udp"
 
 /// In each row a table of the schema, its form if it has several, where scenarios have it, a scenario, and
 /// settings by which that has the table. Of several rows of one table each is another case.
-const TABLES: &str = r#"
+pub const TABLES: &str = r#"
 | | | plain |
 Aggregation | | mac.aggregation | plain | phy.standard = "802.11n"
 App | saturated | flows[0].app | plain | flows[0].app = { kind = "saturated" }
@@ -109,7 +109,6 @@ Routing | dsdv | routing | plain | routing = { protocol = "dsdv" }
 Routing | dsr | routing | plain | routing = { protocol = "dsr" }
 Routing | aodv | routing | plain | routing = { protocol = "aodv" }
 Server | | topology.server | pattern | topology = { generator = "wlan", server = { rate = "1 Gb/s", delay = "1 ms" } }
-Slow | | mac.codel.slow | plain | mac.discipline = "stations" ; mac.codel.slow = {}
 Traffic | | traffic | pattern |
 Traffic | | traffic | pattern | traffic.pattern = "random-pairs" ; traffic.flows = 1
 Traffic | | traffic | pattern | traffic.pattern = "gateway"
@@ -136,34 +135,41 @@ fn stated(schema: &Value) -> Vec<(String, String, String, Value)> {
     found
 }
 
-/// The hash of a scenario with these settings, or why there is none.
-fn hash(text: &str, settings: &[Setting]) -> Result<String, String> {
+/// A scenario with these settings, or why there is none.
+pub fn resolved(text: &str, settings: &[Setting]) -> Result<Resolved, String> {
     let overrides =
         Overrides { set: settings.to_vec(), external: Some(External::Beside), ..Overrides::default() };
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    let resolved = resolve(text, &folder.join("case.toml").to_string_lossy(), &overrides);
-    resolved.map(|resolved| resolved.hash).map_err(|error| error.to_string())
+    resolve(text, &folder.join("case.toml").to_string_lossy(), &overrides).map_err(|error| error.to_string())
+}
+
+fn hash(text: &str, settings: &[Setting]) -> Result<String, String> {
+    resolved(text, settings).map(|resolved| resolved.hash)
 }
 
 /// `path = value` as a setting.
-fn setting(line: &str) -> Setting {
+pub fn setting(line: &str) -> Setting {
     let (path, value) = line.split_once(" = ").unwrap();
     Setting { path: path.into(), value: format!("value = {value}") }
 }
 
 /// Table and form of a row, and what follows.
-fn row(line: &str) -> ((&str, &str), [&str; 3]) {
+pub fn row(line: &str) -> ((&str, &str), [&str; 3]) {
     let cells: Vec<&str> = line.split('|').map(str::trim).collect();
     let [table, form, path, scenario, settings] = cells.try_into().unwrap();
     ((table, form), [path, scenario, settings])
 }
 
+/// The scenario of this name, and the settings of a row.
+pub fn context(scenario: &str, lines: &str) -> (String, Vec<Setting>) {
+    let scenarios = [("plain", PLAIN), ("pattern", PATTERN), ("placed", PLACED), ("measured", MEASURED)];
+    let (_, text) = scenarios.iter().find(|(name, _)| *name == scenario).unwrap();
+    (text.to_string(), lines.split(" ; ").filter(|line| !line.is_empty()).map(setting).collect())
+}
+
 /// What is wrong with a default in the table of a row.
 fn problem([path, scenario, lines]: [&str; 3], key: &str, default: &Value) -> Option<String> {
-    let scenarios = [("plain", PLAIN), ("pattern", PATTERN), ("placed", PLACED), ("measured", MEASURED)];
-    let mut text = scenarios.iter().find(|(name, _)| *name == scenario).unwrap().1.to_owned();
-    let lines = lines.split(" ; ").filter(|line| !line.is_empty());
-    let mut settings: Vec<Setting> = lines.map(setting).collect();
+    let (mut text, mut settings) = context(scenario, lines);
     let without = hash(&text, &settings).unwrap_or_else(|error| panic!("{settings:?}: {error}"));
     if path.is_empty() && !default.is_object() {
         text = toml::to_string(&json!({ key: default })).unwrap() + &text;

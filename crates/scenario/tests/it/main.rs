@@ -12,6 +12,7 @@ mod errors;
 mod fading;
 mod files;
 mod fuzz;
+mod hashes;
 mod hunt;
 mod long_links;
 mod meaning;

@@ -21,6 +21,11 @@ use multihop_transport::{CongestionHeader, Controller, CubicOptions, Echo, RenoO
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Time over which routers measure at which rate packets leave.
+const RATE_WINDOW: Duration = Duration(0.05);
+/// Accelerates that a router lets through in a row at most before it goes by their share again.
+const TOKEN_LIMIT: f64 = 5.0;
+
 keys! {
     /// A reliable transport whose packets leave as accelerates, of which routers make brakes: for the one a
     /// sender sends two packets, for the other none. Losses are Cubic's, whose window counts where it is the
@@ -37,10 +42,6 @@ keys! {
         /// Queueing delay that is left alone (`d_t`). On a radio it has to be above what a packet or a batch
         /// waits for the MAC.
         pub delay_threshold: Duration ["0 s", "1 min"] = Duration(0.02),
-        /// Time over which routers measure at which rate packets leave.
-        pub rate_window: Duration ["1 ms", "1 min"] = Duration(0.05),
-        /// Accelerates that a router lets through in a row at most before it goes by their share again.
-        pub token_limit: f64 [2, 1_000_000] = 5.0,
         /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments
         /// unless `window` is given.
         #[serde(flatten)]
@@ -86,8 +87,8 @@ impl TcpScheme for Abc {
             utilization: self.utilization,
             drain: self.drain_time.0,
             threshold: self.delay_threshold.0,
-            window: self.rate_window.span(),
-            token_limit: self.token_limit,
+            window: RATE_WINDOW.span(),
+            token_limit: TOKEN_LIMIT,
         };
         Some(Box::new(AbcRouter::new(capacity, constants)))
     }

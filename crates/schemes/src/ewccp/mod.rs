@@ -42,6 +42,9 @@ use serde::{Deserialize, Serialize};
 use signalling::EntryOnAir;
 use summary::Hashing;
 
+/// By which share of itself that time varies at random, lest neighbours go on colliding.
+const SIGNALLING_JITTER: f64 = 0.1;
+
 keys! {
     /// A reliable transport whose window routers close by the queues of all links around, which they signal
     /// to each other.
@@ -71,8 +74,6 @@ keys! {
         pub interval: Duration ["1 ms", "1 min"] = Duration(0.1),
         /// Time between two broadcasts of a router (`d_s`); it should not be longer than `interval`.
         pub signalling_interval: Duration ["1 ms", "1 min"] = Duration(0.1),
-        /// By which share of itself that time varies at random, lest neighbours go on colliding.
-        pub signalling_jitter: f64 [0, 0.9] = 0.1,
         /// Over how many hops queues are signalled: 1 where links interfere as far as they reach, more where
         /// they interfere farther.
         pub signalling_hops: u32 [1, 16] = 1,
@@ -166,7 +167,7 @@ impl Ewccp {
             round: self.interval.span(),
             // A wire has no neighbours.
             signalling: (!egress.is_wired).then(|| self.signalling_interval.span()),
-            jitter: self.signalling_jitter,
+            jitter: SIGNALLING_JITTER,
             hops: self.signalling_hops as u8,
             lifetime: self.lifetime.map_or(self.signalling_interval.span() * 3, Duration::span),
             hashing: Hashing { bits: self.summary_bits, hashes: self.summary_hashes },

@@ -1,19 +1,14 @@
 //! What a key may be, as its schema says, and whether a value is that.
 
 use super::defaults::leave_out_nothing;
-use crate::misfit::{Found, Kind, ParameterError, Renamed, Wanted};
+use crate::misfit::{Found, Kind, ParameterError, Wanted};
 use crate::quantity::Quantity;
-use multihop_transport::{RenoOptions, RtoOptions, TcpOptions, TfrcOptions};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value, json};
 use std::fmt;
-
-/// Parameters of the transport that had another name before: that, and today's.
-const RENAMED: &[Renamed] =
-    &[TcpOptions::RENAMED, RtoOptions::RENAMED, RenoOptions::RENAMED, TfrcOptions::RENAMED];
 
 /// The JSON Schema of a type, without references.
 pub fn schema_of<T: JsonSchema>() -> Value {
@@ -94,7 +89,7 @@ impl Rules {
             let checked = match self.rule(key) {
                 None => {
                     let known = self.keys().map(str::to_owned).collect();
-                    Err((Found::UnknownParameter(name), Wanted::instead_of(key, known, RENAMED)))
+                    Err((Found::UnknownParameter(name), Wanted::Known(key.clone(), known)))
                 }
                 Some(rule) => rule.check(value),
             };

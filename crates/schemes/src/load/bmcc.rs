@@ -22,6 +22,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// Gain of multiplicative increase (`kappa`).
+const KAPPA: f64 = 0.35;
+/// Share of the mean queue that counts as demand (`kappa_1`).
+const QUEUE_SHARE: f64 = 0.5;
+/// The round-trip time at which the increase is not scaled (`t_d`).
+const TYPICAL_RTT: Duration = Duration(0.1);
+
 keys! {
     /// A reliable transport whose window is multiplied while the path has room, opened by addition near its
     /// capacity, and cut above that, by a load factor that routers mark packets with.
@@ -39,17 +46,11 @@ keys! {
         pub interval: Duration ["10 ms", "1 min"] = Duration(0.2),
         /// Share of the capacity that is aimed at (`gamma`).
         pub utilization: f64 [0.01, 2] = 1.0,
-        /// Share of the mean queue that counts as demand (`kappa_1`).
-        pub queue_share: f64 [0, 100] = 0.5,
-        /// Gain of multiplicative increase (`kappa`).
-        pub kappa: f64 [0, 10] = 0.35,
         /// Segments that additive increase adds in a round trip of `typical_rtt` (`alpha`), but no more than
         /// a cut takes back, which is `1 - backoff` of the window. The default is small because several flows
         /// add between two cuts, and that is not to be more than a cut takes back either. The authors'
         /// program for VCP has 1, and the limit below.
         pub alpha: f64 [0, 1000] = 0.1,
-        /// The round-trip time at which the increase is not scaled (`t_d`).
-        pub typical_rtt: Duration ["1 ms", "1 min"] = Duration(0.1),
         /// What one acknowledgement adds is limited to between a tenth of a segment, at a window of one, and
         /// a fiftieth, at 1000, as in the authors' program for VCP. Of small windows that is in proportion to
         /// the window, and shares do not become equal.
@@ -110,9 +111,9 @@ impl TcpScheme for Bmcc {
             initial_window: self.tcp.first_window(),
             max_window: options.receive_window(),
             interval: self.interval.span(),
-            kappa: self.kappa,
+            kappa: KAPPA,
             alpha: self.alpha,
-            typical_rtt: self.typical_rtt.0,
+            typical_rtt: TYPICAL_RTT.0,
             backoff: self.backoff,
             backoff_slope: self.backoff_slope,
             limits_addition: self.limit_addition,
@@ -130,7 +131,7 @@ impl TcpScheme for Bmcc {
         let constants = LoadConstants {
             interval: self.interval.span(),
             utilization: self.utilization,
-            queue_share: self.queue_share,
+            queue_share: QUEUE_SHARE,
             weights: self.weights.clone(),
             code: Code::Number,
         };

@@ -19,6 +19,12 @@ use schemars::JsonSchema;
 use sender::LevelSender;
 use serde::{Deserialize, Serialize};
 
+/// Share of the error that an interval makes good where an exchange takes `overhead` besides its
+/// data; less where it takes longer. Stable below twice the ratio of the two.
+const GAIN: f64 = 0.5;
+/// Share of lost packets above which no more is sent than arrives.
+const LOSS_LIMIT: f64 = 0.1;
+
 keys! {
     /// Datagrams at the rate at which as many of them go in an aggregate of the last hop as is asked for:
     /// enough for the radio to be efficient, and no queue besides. The receiver counts packets and the
@@ -30,9 +36,6 @@ keys! {
         /// Packets of an aggregate that are aimed at (the paper's N with index epsilon). It is to be below
         /// what the radio allows.
         pub target: f64 [1.0, 1024.0] = 32.0,
-        /// Share of the error that an interval makes good where an exchange takes `overhead` besides its
-        /// data; less where it takes longer. Stable below twice the ratio of the two.
-        pub gain: f64 [0.001, 2.0] = 0.5,
         /// Time of an exchange besides the data of the station: access to the medium, preambles, answers,
         /// turns of others. A guess that is too small makes it slow, one that is more than twice too large
         /// unstable.
@@ -45,8 +48,6 @@ keys! {
         pub floor: BitRate ["8 b/s", "16 Gb/s"] = BitRate(100e3),
         /// The largest payload rate.
         pub ceiling: BitRate ["8 b/s", "16 Gb/s"] = BitRate(10e9),
-        /// Share of lost packets above which no more is sent than arrives.
-        pub loss_limit: f64 [0.0, 1.0] = 0.1,
         /// Payload of a full packet.
         pub segment_size: Size ["1 B", "65535 B"] = Size(1_464.0),
         /// Network and transport headers: 20 B of IPv4, 8 B of UDP. Of its own it has 8 more in data (number
@@ -77,9 +78,9 @@ impl Scheme for QuickAndPlenty {
         let spacing = |rate: BitRate| self.segment_size.0 * 8.0 / rate.0;
         let options = LevelOptions {
             target: self.target,
-            gain: self.gain,
+            gain: GAIN,
             overhead: self.overhead.0,
-            loss_limit: self.loss_limit,
+            loss_limit: LOSS_LIMIT,
             spacing: [self.ceiling, self.start_rate, self.floor].map(spacing),
         };
         let header = self.header.bytes() as u32 + PlentyData::LAYOUT.air as u32;

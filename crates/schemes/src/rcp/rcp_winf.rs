@@ -41,6 +41,9 @@ pub enum Offer {
     Printed,
 }
 
+/// The maximum transmission unit of Eq. 30.
+const MTU: Size = Size(1500.0);
+
 keys! {
     /// As `rcp`, but each node measures the capacity of its links, and what is left of it.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -59,8 +62,6 @@ keys! {
         pub utilization: f64 [0.01, 2] = 0.95,
         /// The least rate, in packets of `mtu` for each round trip (Eq. 30).
         pub min_rate: f64 [0.000_001, 1_000_000] = 0.1,
-        /// The maximum transmission unit of Eq. 30.
-        pub mtu: Size ["1 B", "65535 B"] = Size(1500.0),
         /// rt-Winf.
         #[serde(flatten)]
         pub winf: WinfParameters,
@@ -105,7 +106,7 @@ impl TcpScheme for RcpWinf {
             // A sender that is paced by what it is given fills no aggregate.
             estimates: self.winf.at(egress, self.tcp.packet_size(), WinfReading::Whole),
         };
-        let constants = self.control.constants(self.utilization, self.min_rate * self.mtu.0);
+        let constants = self.control.constants(self.utilization, self.min_rate * MTU.0);
         Some(Box::new(RcpRouter::new(node, load, constants)))
     }
 }

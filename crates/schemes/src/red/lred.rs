@@ -10,6 +10,13 @@ use multihop_transport::{Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Weight of the latest frame in the mean of retransmissions, which begins at 0. The default is from
+/// memory of the paper.
+const RETRY_WEIGHT: f64 = 0.125;
+/// Retransmissions that a frame counts for which the MAC gave up. The default is the short retry
+/// limit of the standard.
+const GIVEN_UP_RETRIES: u32 = 7;
+
 keys! {
     /// `tcp-newreno`, and nodes that drop data by chance, or mark it with `ecn`, when their frames needed
     /// many transmissions, and that wait for one exchange more before each frame.
@@ -29,12 +36,6 @@ keys! {
         /// The greatest probability of a drop or mark (`max_P`). The default is a proposal: the published
         /// value could not be verified.
         pub max_probability: f64 [0, 1] = 0.5,
-        /// Weight of the latest frame in the mean of retransmissions, which begins at 0. The default is from
-        /// memory of the paper.
-        pub retry_weight: f64 [above 0, 1] = 0.125,
-        /// Retransmissions that a frame counts for which the MAC gave up. The default is the short retry
-        /// limit of the standard.
-        pub given_up_retries: u32 [0, 1000] = 7,
         /// Adaptive pacing: while the mean is at or above `min_threshold`, the back-off before a frame is
         /// longer by the airtime of an exchange of the frame before.
         pub pacing: bool = true,
@@ -96,9 +97,9 @@ impl LinkRed {
     }
 
     /// Retransmissions of a unicast frame, each of an RTS or, without one, of DATA.
-    fn retries_of(&self, exchange: &Exchange) -> u32 {
+    fn retries_of(exchange: &Exchange) -> u32 {
         match exchange.fate {
-            Fate::GivenUp => self.parameters.given_up_retries,
+            Fate::GivenUp => GIVEN_UP_RETRIES,
             _ => exchange.rts_tries.max(exchange.data_tries).saturating_sub(1),
         }
     }
@@ -120,8 +121,8 @@ impl RouterPolicy for LinkRed {
         if exchange.fate == Fate::Broadcast {
             return;
         }
-        let retries = f64::from(self.retries_of(exchange));
-        self.retries += self.parameters.retry_weight * (retries - self.retries);
+        let retries = f64::from(Self::retries_of(exchange));
+        self.retries += RETRY_WEIGHT * (retries - self.retries);
         self.previous = exchange.airtime;
     }
 

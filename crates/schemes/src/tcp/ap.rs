@@ -33,6 +33,11 @@ pub enum ShortPaths {
     One,
 }
 
+/// Delays of which the variation is taken.
+const HISTORY: u32 = 50;
+/// Interval between segments before there is a round-trip time.
+const INITIAL_INTERVAL: Duration = Duration(0.05);
+
 keys! {
     /// `tcp-newreno` whose segments leave one by one, at intervals of the delay over the four hops that
     /// interfere. The sender estimates it from the round-trip time, the hops that the acknowledgement took,
@@ -52,10 +57,6 @@ keys! {
         /// On a path of fewer hops than interfere, the delay is that of all its hops ("h", the paper) or of
         /// one ("one", the authors' program).
         pub short: ShortPaths,
-        /// Delays of which the variation is taken.
-        pub history: u32 [1, 10_000] = 50,
-        /// Interval between segments before there is a round-trip time.
-        pub initial_interval: Duration ["1 us", "1 min"] = Duration(0.05),
         /// The connection.
         #[serde(flatten)]
         pub tcp: TcpParameters,
@@ -95,8 +96,8 @@ impl TcpScheme for TcpAp {
                 ShortPaths::H => ShortPath::AllHops,
                 ShortPaths::One => ShortPath::OneHop,
             },
-            history: self.history as usize,
-            initial_interval: self.initial_interval.span(),
+            history: HISTORY as usize,
+            initial_interval: INITIAL_INTERVAL.span(),
         });
         Box::new(pacing)
     }

@@ -8,6 +8,12 @@ use multihop_transport::{Bbr, BbrOptions, BbrRules, Controller, Recovery, TcpOpt
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The window in bandwidth-delay products while bandwidth is used and probed for.
+const WINDOW_GAIN: f64 = 2.0;
+/// The round trip of the empty path is measured anew, with four segments in flight, when nothing as
+/// short was seen for this long.
+const ROUND_TRIP_WINDOW: Duration = Duration(10.0);
+
 keys! {
     /// `tcp-sack` with BBR: it estimates the bandwidth of the bottleneck and the round trip of the empty
     /// path, paces by the one and limits what is in flight by both. Losses do not slow it down. It answers no
@@ -16,11 +22,6 @@ keys! {
     /// came ahead of the bandwidth, in bunches.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpBbr {
-        /// The window in bandwidth-delay products while bandwidth is used and probed for.
-        pub window_gain: f64 [1, 100] = 2.0,
-        /// The round trip of the empty path is measured anew, with four segments in flight, when nothing as
-        /// short was seen for this long.
-        pub round_trip_window: Duration ["100 ms", "1 h"] = Duration(10.0),
         /// The connection.
         #[serde(flatten)]
         pub tcp: TcpParameters,
@@ -45,8 +46,8 @@ impl TcpScheme for TcpBbr {
 
     fn control(&self) -> Box<dyn Controller> {
         let bbr = Bbr::new(BbrOptions {
-            window_gain: self.window_gain,
-            round_trip_window: self.round_trip_window.span(),
+            window_gain: WINDOW_GAIN,
+            round_trip_window: ROUND_TRIP_WINDOW.span(),
             rules: if self.tcp.flavour == Flavour::Linux { BbrRules::Linux } else { BbrRules::Draft },
             ..BbrOptions::draft(self.tcp.segment_size(), self.tcp.first_window())
         });

@@ -31,8 +31,6 @@ keys! {
         pub beta: f64 [0.1, 1] = 0.7,
         /// What is left of the window after an ECN-Echo. Default: `beta`; RFC 8511 proposes 0.85.
         pub beta_ecn: Option<f64> [0.1, 1],
-        /// Give way faster to new flows when the window is falling (RFC 9438, section 4.7).
-        pub fast_convergence: bool = true,
         /// The first slow start: "hystart++" (RFC 9406, which RFC 9438, section 4.10, recommends) leaves it
         /// when round trips have grown by an eighth, but at least 4 and at most 16 ms; until then it opens
         /// the window as `byte_counting` says, and not by up to 8 segments for one acknowledgement;
@@ -83,7 +81,6 @@ impl TcpScheme for TcpCubic {
             scale: self.scale,
             beta: self.beta,
             beta_ecn: self.beta_ecn.unwrap_or(self.beta),
-            fast_convergence: self.fast_convergence,
             hystart: self.hystart(),
         });
         Box::new(cubic)

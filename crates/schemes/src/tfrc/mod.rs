@@ -14,16 +14,15 @@ use crate::keys::{Overrides, Stated};
 use crate::tcp::Flavour;
 use crate::{Parameters, Scheme};
 use multihop_core::HeaderFormat;
+use multihop_transport::tfrc_parameters;
 use multihop_transport::{
-    Averaging, Endpoint, Equation, EquationTimeout, FirstInterval, NoFeedback, RateCeiling, RateChange,
-    Release, ReportTimer, SlowStart, TfrcDataHeader, TfrcOptions, TfrcReceiver, TfrcReportHeader, TfrcSender,
-    Unlimited,
+    Endpoint, EquationTimeout, RateCeiling, RateChange, Release, ReportTimer, SlowStart, TfrcDataHeader,
+    TfrcOptions, TfrcReceiver, TfrcReportHeader, TfrcSender, Unlimited,
 };
-use multihop_transport::{averaging_parameters, equation_parameters, tfrc_parameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-tfrc_parameters! { equation_parameters! averaging_parameters! overrides!
+tfrc_parameters! { overrides!
     /// Parameters of a TFRC connection. What is left out takes the default of the `flavour`.
     TfrcParameters by
     /// Whose defaults the other parameters take: those of RFC 5348 ("rfc") or of ns-2.35 ("ns2"). ns2
@@ -34,8 +33,6 @@ tfrc_parameters! { equation_parameters! averaging_parameters! overrides!
     flavour: Flavour;
 }
 tfrc_parameters! { onto! TfrcParameters, TfrcOptions; }
-equation_parameters! { onto! TfrcParameters, Equation; }
-averaging_parameters! { onto! TfrcParameters, Averaging; }
 
 /// Datagrams at the rate that TCP would have on the same path by the throughput equation, from the loss event
 /// rate that the receiver reports. Each packet of the application is a message of its own; nothing is sent
@@ -87,16 +84,12 @@ impl TfrcParameters {
     pub fn options(&self) -> TfrcOptions {
         let mut options = TfrcOptions::of(self.flavour);
         self.apply(&mut options);
-        self.apply(&mut options.equation);
-        self.apply(&mut options.averaging);
         options
     }
 
     /// Each key, and what a file would have that means what `options` have.
     pub(crate) fn written(options: &TfrcOptions) -> Vec<Stated> {
-        let equation = <Self as Overrides<Equation>>::written(&options.equation);
-        let averaging = <Self as Overrides<Averaging>>::written(&options.averaging);
-        [<Self as Overrides<TfrcOptions>>::written(options), equation, averaging].concat()
+        <Self as Overrides<TfrcOptions>>::written(options)
     }
 
     /// A sender that `ceiling` may hold down.
@@ -121,14 +114,10 @@ mod tests {
 
     #[test]
     fn slow_start_is_as_chosen_or_as_the_flavour_has_it() {
-        let start = |slow_start, slow_start_factor| {
-            let options =
-                TfrcParameters { slow_start, slow_start_factor, ..TfrcParameters::default() }.options();
-            (options.slow_start, options.slow_start_factor)
-        };
-        assert_eq!(start(Some(SlowStart::Doubling), None), (SlowStart::Doubling, 2.0));
-        assert_eq!(start(Some(SlowStart::Gradual), None), (SlowStart::Gradual, 2.0));
-        assert_eq!(start(Some(SlowStart::Gradual), Some(1.5)), (SlowStart::Gradual, 1.5));
-        assert_eq!(start(None, None).0, SlowStart::Doubling, "RFC 5348, 4.3");
+        let start =
+            |slow_start| TfrcParameters { slow_start, ..TfrcParameters::default() }.options().slow_start;
+        assert_eq!(start(Some(SlowStart::Doubling)), SlowStart::Doubling);
+        assert_eq!(start(Some(SlowStart::Gradual)), SlowStart::Gradual);
+        assert_eq!(start(None), SlowStart::Doubling, "RFC 5348, 4.3");
     }
 }

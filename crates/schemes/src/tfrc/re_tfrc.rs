@@ -47,6 +47,9 @@ pub enum Success {
     Linear,
 }
 
+/// With "airtime": how long a flow counts of which the sender's node last sent or decoded a packet.
+const FLOW_WINDOW: Duration = Duration(5.0);
+
 keys! {
     /// `tfrc` that keeps its rate below the one that saturates the MAC of a chain. After the first loss event
     /// each report lowers the rate of the equation to the receive rate, scaled by the round-trip time that
@@ -68,8 +71,6 @@ keys! {
         /// the one before it, which is 300 kb/s on the paper's chain of seven hops as in its Figure 7, a
         /// share of 0.79.
         pub airtime_share: Option<f64> [0.01, 1],
-        /// With "airtime": how long a flow counts of which the sender's node last sent or decoded a packet.
-        pub flow_window: Duration ["1 ms", "1 h"] = Duration(5.0),
         /// Hops of the path. Default: as many as reports take.
         pub hops: Option<u32> [1, 1000],
         /// With "round-trip": the present round-trip time that the rate is scaled by: that of the "latest"
@@ -155,7 +156,7 @@ impl ReTfrc {
 
     fn airtime(&self, station: &SenderStation) -> Box<dyn RateCeiling> {
         let header = self.connection().options().header;
-        let flows = ActiveFlows::new(station.flow, self.flow_window.span());
+        let flows = ActiveFlows::new(station.flow, FLOW_WINDOW.span());
         Box::new(AirtimeCeiling::new(
             station,
             self.is_full(),

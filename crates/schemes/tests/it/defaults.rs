@@ -50,7 +50,6 @@ fn defaults_that_follow_from_others_are_stated() {
         (&tcp, "output_limit", "\"4 MiB\""),
         (&tcp, "ack_every", "2 (rfc, linux) or none (ns2)"),
         (&tfrc, "header", "\"40 B\" (rfc) or \"32 B\" (ns2)"),
-        (&tfrc, "equation_limit", "none (rfc) or \"200 Mb/s\" (ns2)"),
         (&tfrc, "initial_rate", "none (rfc) or \"2.4 kb/s\" (ns2)"),
         (&tfrc, "reports", "\"round-trip\" (rfc) or \"ns2\" (ns2)"),
         (&of("tcp-cubic"), "slow_start", "\"hystart++\" (rfc, linux) or \"standard\" (ns2)"),

@@ -17,14 +17,9 @@ tcp-newreno { "window": 0 } -> window: 0 is out of range; give a value from 1 to
 tcp-cubic { "beta": 1.5 } -> beta: 1.5 is out of range; give a value from 0.1 to 1
 tcp-cubic { "scale": 0.0 } -> scale: 0.0 is out of range; give a value from 0.001 to 1000
 tcp-vegas { "alpha": 4.0 } -> alpha: 4 is above beta (3); make it at most 3
-tcp-bbr { "window_gain": 0.5 } -> window_gain: 0.5 is out of range; give a value from 1 to 100
-tcp-bbr { "round_trip_window": "10 ms" } -> round_trip_window: "10 ms" is out of range; give a value from 100 ms to 1 h
 tcp-vegas { "gamma": -1.0 } -> gamma: -1.0 is out of range; give a value from 0 to 1000000
 tcp-westwood { "filter": "kalman" } -> filter: unknown name "kalman"; known: exponential, tustin
-tfrc { "rtt_weight": 0.0 } -> rtt_weight: 0.0 is out of range; give a value above 0, up to 1
 tfrc { "initial_rate": "1 b/s" } -> initial_rate: "1 b/s" is out of range; give a value from 8 b/s to 16 Gb/s
-tfrc { "acknowledged": 0.0 } -> acknowledged: 0.0 is out of range; give a value from 0.5 to 100
-tfrc { "slow_start_factor": 0.5 } -> slow_start_factor: 0.5 is out of range; give a value from 1 to 16
 tfrc { "pacing": "burst" } -> pacing: unknown name "burst"; known: due, timer
 tfrc-capped { "cap": 300 } -> cap: found the number 300; expected a bit rate as text with a unit (b/s, kb/s, Mb/s, Gb/s), such as "1 b/s", from 8 b/s to 16 Gb/s
 re-tfrc { "hops": 0 } -> hops: 0 is out of range; give a value from 1 to 1000
@@ -32,7 +27,6 @@ re-tfrc { "rtt_window": "0 s" } -> rtt_window: "0 s" is out of range; give a val
 re-tfrc { "success": "sure" } -> success: unknown name "sure"; known: fixed-point, linear
 tfrc-capped { "cap": "0 b/s" } -> cap: "0 b/s" is out of range; give a value from 8 b/s to 16 Gb/s
 tcp-ap { "rate": "0 b/s" } -> rate: "0 b/s" is out of range; give a value from 1 kb/s to 100 Gb/s
-tcp-ap { "history": 0 } -> history: 0 is out of range; give a value from 1 to 10000
 tcp-ap { "short": "two" } -> short: unknown name "two"; known: h, one
 recn { "threshold": 1.5 } -> threshold: 1.5 is out of range; give a value from 0 to 1
 recn { "threshold": "low" } -> threshold: found the text "low"; expected a number from 0 to 1
@@ -51,18 +45,12 @@ ewccp { "summary_bits": 100 } -> summary_bits: found the number 100; give a mult
 ewccp { "signalling_hops": 0 } -> signalling_hops: 0 is out of range; give a value from 1 to 16
 ewccp { "load": "guessed" } -> load: unknown name "guessed"; known: constant, measured
 lred { "max_threshold": 1.0 } -> max_threshold: 1 is not above min_threshold (1); raise it, or lower min_threshold
-abc { "token_limit": 1.0 } -> token_limit: 1.0 is out of range; give a value from 2 to 1000000
 abc { "drain_time": "0 s" } -> drain_time: "0 s" is out of range; give a value from 1 ms to 1 min
 abc { "ecn": true } -> ecn: found true; routers of this scheme have feedback of their own, so leave it out
-lred { "retry_weight": 0.0 } -> retry_weight: 0.0 is out of range; give a value above 0, up to 1
 lred { "max_probability": 2.0 } -> max_probability: 2.0 is out of range; give a value from 0 to 1
-lred { "given_up_retries": 2000 } -> given_up_retries: 2000 is out of range; give a value from 0 to 1000
 nred { "interval": "0 s" } -> interval: "0 s" is out of range; give a value from 1 ms to 1 min
-nred { "busy_index": -1.0 } -> busy_index: -1.0 is out of range; give a value from 0 to 1000000000
 nred { "min_threshold": 300.0 } -> max_threshold: 240 is not above min_threshold (300); raise it, or lower min_threshold
 nred { "lifetime": "2 h" } -> lifetime: "2 h" is out of range; give a value from 1 ms to 1 h
-nred { "index_weight": 1.5 } -> index_weight: 1.5 is out of range; give a value above 0, up to 1
-nred { "min_own_share": 1.5 } -> min_own_share: 1.5 is out of range; give a value from 0 to 1
 xcp { "alpha": -1.0 } -> alpha: -1.0 is out of range; give a value from 0 to 2
 xcp { "ecn": true } -> ecn: found true; routers of this scheme have feedback of their own, so leave it out
 xcp { "capacity": "1 b/s" } -> capacity: "1 b/s" is out of range; give a value from 8 b/s to 16 Gb/s
@@ -73,7 +61,6 @@ ecn-busy { "busy_windw": "1 s" } -> busy_windw: unknown parameter of ecn-busy; d
 re-tfrc { "airtime_share": 0.0 } -> airtime_share: 0.0 is out of range; give a value from 0.01 to 1
 re-tfrc { "airtime_share": 1.5 } -> airtime_share: 1.5 is out of range; give a value from 0.01 to 1
 re-tfrc { "ceiling": "round-trip", "airtime_share": 0.8 } -> airtime_share: 0.8 has no effect with ceiling = "round-trip"; leave it out, or set ceiling = "airtime"
-re-tfrc { "flow_window": "0 s" } -> flow_window: "0 s" is out of range; give a value from 1 ms to 1 h
 re-tfrc { "ceiling": "sky" } -> ceiling: unknown name "sky"; known: airtime, round-trip
 tcp-vegas { "alpha": 1e9 } -> alpha: 1000000000.0 is out of range; give a value from 0 to 1000000
 recn { "treshold": 0.5 } -> treshold: unknown parameter of recn; did you mean "threshold"?

@@ -91,17 +91,6 @@ fn an_acknowledgement_of_several_segments_takes_time_to_wait_for_them() {
 }
 
 #[test]
-fn a_parameter_by_its_old_name_is_answered_with_the_new_one() {
-    for name in ["tcp-newreno", "xcp", "recn"] {
-        let error = find(name).unwrap().build(&json!({ "pacing": true })).err().unwrap();
-        assert_eq!(
-            error,
-            ParameterError::new("pacing", Found::UnknownParameter(name), Wanted::Renamed("window_pacing"))
-        );
-    }
-}
-
-#[test]
 fn what_serde_refuses_is_named() {
     for weights in [json!({ "a": 1 }), json!({ "0": "x" })] {
         let error =

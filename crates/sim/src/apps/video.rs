@@ -1,9 +1,10 @@
 //! Video source: frames at a fixed rate, in groups of pictures.
 
 use multihop_core::{Rng, Span, Time};
+use serde::Serialize;
 
 /// Live video, encoded while it is sent, as by a camera.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct VideoConfig {
     /// Frames per second.
     pub frame_rate: f64,

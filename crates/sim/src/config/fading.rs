@@ -1,9 +1,10 @@
 //! How powers vary over time.
 
 use multihop_core::Span;
+use serde::Serialize;
 
 /// Block fading of powers by SINR.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FadingConfig {
     /// Power of the steady path over that of all scattered ones: 0 for a Rayleigh channel.
     pub rice_factor: f64,

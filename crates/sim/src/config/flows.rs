@@ -2,10 +2,10 @@
 
 use super::VideoConfig;
 use multihop_core::{Dscp, FlowId, NodeId, Rate, Span};
-use std::fmt;
+use serde::Serialize;
 
 /// A flow.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowConfig {
     /// Its name, for people.
     pub name: String,
@@ -36,25 +36,8 @@ impl FlowConfig {
     }
 }
 
-/// Without what has its default: scenarios are identified by this.
-impl fmt::Debug for FlowConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let FlowConfig { name, source, destination, group, scheme, app, dscp, start, stop } = self;
-        let mut shown = f.debug_struct("FlowConfig");
-        shown.field("name", name).field("source", source).field("destination", destination);
-        shown.field("scheme", scheme).field("app", app).field("start", start).field("stop", stop);
-        if *dscp != Dscp::default() {
-            shown.field("dscp", dscp);
-        }
-        if let Some(group) = group {
-            shown.field("group", group);
-        }
-        shown.finish()
-    }
-}
-
 /// What a flow sends.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum AppConfig {
     /// Always more to send. Window-limited transports send what their window allows; datagrams follow the
     /// interface queue, which never runs empty and never overflows because of this flow.

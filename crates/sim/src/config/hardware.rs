@@ -1,9 +1,10 @@
 //! The queue of a radio's hardware.
 
 use multihop_link::AirtimeLimits;
+use serde::Serialize;
 
 /// What the hardware of a radio holds of each access category. What has no limit is bounded by the others.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct HardwareQueueConfig {
     /// Packets at most, those that are being sent included.
     pub packets: Option<u32>,

@@ -2,12 +2,13 @@
 
 use multihop_core::NodeId;
 use multihop_dot11::first_of_block;
+use serde::Serialize;
 
 /// On which channels radios are, and which of them belong to one node.
 ///
 /// Each entry of [`super::Config::nodes`] is one radio with a MAC and an interface queue of its own. A node
 /// with several radios is several entries: the first is the node, and each of the others says so here.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Radios {
     /// The channel of each entry; empty if all are on one.
     pub channels: Vec<Channel>,
@@ -16,7 +17,7 @@ pub struct Radios {
 }
 
 /// Where a channel lies.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Channel {
     /// The number of its first 20 MHz, the primary channel, or of all of a narrower one, in the band that has
     /// this number (802.11-2016, 17.3.8.4.2, 16.3.6.3 and 19.3.15).
@@ -28,7 +29,7 @@ pub struct Channel {
 }
 
 /// Power that a radio sends with, and gain of its antenna.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RadioPower {
     /// Transmit power in milliwatts, before the antenna.
     pub transmit_mw: f64,

@@ -1,9 +1,10 @@
 //! Rate control of unicast DATA.
 
 use multihop_link::Algorithm;
+use serde::Serialize;
 
 /// Stations choose the rate of DATA for each neighbour, among those of the PHY.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct RateControlConfig {
     /// How they choose.
     pub algorithm: Algorithm,

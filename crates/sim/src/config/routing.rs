@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 parameters! {
     ($)
     /// Parameters of AODV, by default ns-2.35's, whose names are in brackets.
-    #[derive(Clone, PartialEq)]
+    #[derive(Clone, Debug, PartialEq)]
     AodvConfig, listed by aodv_parameters:
     /// Consecutive packets to a next hop that the MAC gives up before the link counts as broken. Those before
     /// the last are lost.
@@ -21,73 +21,76 @@ parameters! {
     /// Mean time between hellos, which vary by a quarter of it (`HELLO_INTERVAL`). Only without
     /// `link_layer_detection`.
     hello_interval: Span from "1 ms" = Span::from_ms(1_000);
-    /// Hellos that a neighbour may miss (`ALLOWED_HELLO_LOSS`).
-    allowed_hello_loss: u32 [1, 1000] = 3;
-    /// A neighbour is lost after this many times `allowed_hello_loss` hello intervals of silence.
-    hello_slack: f64 [1, 1000] = 1.5;
     /// How long a route lives after a packet took it (`ACTIVE_ROUTE_TIMEOUT`).
     active_route_timeout: Span from "1 ms" = Span::from_ms(10_000);
-    /// How long a route lives that the destination itself advertises (`MY_ROUTE_TIMEOUT`).
-    my_route_timeout: Span from "1 ms" = Span::from_ms(10_000);
-    /// How long a reverse route lives (`REV_ROUTE_LIFE`).
-    reverse_route_life: Span from "1 ms" = Span::from_ms(6_000);
-    /// How long a node knows which RREQs it has received (`PATH_DISCOVERY_TIME` of RFC 3561,
-    /// `BCAST_ID_SAVE`).
-    path_discovery_time (once request_memory): Span from "1 ms" = Span::from_ms(6_000);
-    /// Hops that the first RREQ of an expanding ring search goes (`TTL_START`).
-    ttl_start: u16 [1, 255] = 5;
-    /// How many more each further one goes (`TTL_INCREMENT`).
-    ttl_increment: u16 [1, 255] = 2;
-    /// After an RREQ that went this many hops, or for a destination that was as far away, the RREQ floods the
-    /// network (`TTL_THRESHOLD`).
-    ttl_threshold: u16 [1, 255] = 7;
-    /// Hops that a network-wide RREQ goes, and that RREPs go (`NETWORK_DIAMETER`).
-    network_diameter: u16 [1, 255] = 30;
-    /// An expanding ring search also finds a destination whose distance was never known. Otherwise its first
-    /// RREQ floods the network, as in ns-2.
-    ring_search_first: bool = false;
     /// Network-wide RREQs after the first that bring no RREP, before the node drops the packets that wait,
     /// and pauses (`RREQ_RETRIES`).
-    rreq_retries (once request_retries): u32 [0, 1000] = 3;
-    /// How long it pauses (`MAX_RREQ_TIMEOUT`).
-    hold_down: Span from "0 s" = Span::from_ms(10_000);
-    /// Longest time that it waits for an RREP (`MAX_RREQ_TIMEOUT`).
-    rreq_timeout_max (once request_timeout_max): Span from "1 ms" = Span::from_ms(10_000);
-    /// Time that a message takes per hop, until latencies are known (`NODE_TRAVERSAL_TIME`).
-    node_traversal_time: Span from "1 us" = Span::from_ms(30);
-    /// The last so many latencies of discoveries, whose mean is taken instead (`MAX_HISTORY`). 0: none.
-    latency_samples: usize [0, 1000] = 3;
-    /// A node's own RREQs are held back for a random time up to this, lest nodes send at once. It takes none
-    /// by default where the MAC always draws a back-off, as with the rules of ns-2.
-    rreq_jitter (once request_jitter): (Span as Option<Duration> = None) = Span::ZERO;
-    /// RREQs and RERRs that are relayed are held back for a random time up to this.
-    broadcast_jitter: Span from "0 s" = Span::from_ms(10);
+    rreq_retries: u32 [0, 1000] = 3;
     /// Nodes that know a route answer RREQs for other nodes.
     intermediate_replies: bool = true;
     /// What a node does with a packet that it cannot pass on, if it is nearer to the destination than to the
     /// source.
     local_repair: [LocalRepair] = LocalRepair::Ns2;
-    /// `rfc3561` only: hops that the RREQ of a local repair goes beyond the destination's distance
-    /// (`LOCAL_ADD_TTL` of RFC 3561).
-    local_add_ttl: u16 [0, 255] = 2;
     /// Packets that a node holds while it looks for routes; the oldest makes room (`AODV_RTQ_MAX_LEN`).
     buffer: usize [0, 1_000_000] = 64;
-    /// How long each is held at most (`AODV_RTQ_TIMEOUT`).
-    buffer_timeout: Span from "0 s" = Span::from_ms(30_000);
-    /// Of packets that an RREP lets go, each leaves this much after the one before (`ARP_DELAY`).
-    release_interval: Span from "0 s" = Span::from_ms(10);
-    /// How often a node looks for routes that have expired, and for packets that still wait (`FREQUENCY`).
-    check_interval: Span from "1 ms" = Span::from_ms(500);
-    /// Packets that took this many hops are not forwarded any more (`NETWORK_DIAMETER`).
-    hop_limit: u16 [1, 255] = 30;
     /// Size of an RREQ, IP header included.
-    rreq_size (once request_size): Bytes from "1 B" to "2304 B" = 48;
+    rreq_size: Bytes from "1 B" to "2304 B" = 48;
     /// Size of an RREP or a hello, IP header included.
-    rrep_size (once reply_size): Bytes from "1 B" to "2304 B" = 44;
+    rrep_size: Bytes from "1 B" to "2304 B" = 44;
     /// Size of an RERR without destinations, IP header included.
-    rerr_size (once error_size): Bytes from "1 B" to "2304 B" = 24;
+    rerr_size: Bytes from "1 B" to "2304 B" = 24;
+    {
+        /// Hops that a network-wide RREQ goes, and that RREPs go (`NETWORK_DIAMETER`).
+        network_diameter: u16 = 30;
+        /// A node's own RREQs are held back for a random time up to this, lest nodes send at once. It takes none
+        /// by default where the MAC always draws a back-off, as with the rules of ns-2.
+        rreq_jitter: Span = Span::ZERO;
+        /// RREQs and RERRs that are relayed are held back for a random time up to this.
+        broadcast_jitter: Span = Span::from_ms(10);
+        /// Packets that took this many hops are not forwarded any more (`NETWORK_DIAMETER`).
+        hop_limit: u16 = 30;
+    }
+}
+
+/// Constants of the protocol.
+impl AodvConfig {
+    /// Hellos that a neighbour may miss (`ALLOWED_HELLO_LOSS`).
+    pub const ALLOWED_HELLO_LOSS: u32 = 3;
+    /// A neighbour is lost after this many times `ALLOWED_HELLO_LOSS` hello intervals of silence.
+    pub const HELLO_SLACK: f64 = 1.5;
+    /// How long a route lives that the destination itself advertises (`MY_ROUTE_TIMEOUT`).
+    pub const MY_ROUTE_TIMEOUT: Span = Span::from_ms(10_000);
+    /// How long a reverse route lives (`REV_ROUTE_LIFE`).
+    pub const REVERSE_ROUTE_LIFE: Span = Span::from_ms(6_000);
+    /// How long a node knows which RREQs it has received (`PATH_DISCOVERY_TIME` of RFC 3561,
+    /// `BCAST_ID_SAVE`).
+    pub const PATH_DISCOVERY_TIME: Span = Span::from_ms(6_000);
+    /// Hops that the first RREQ of an expanding ring search goes (`TTL_START`).
+    pub const TTL_START: u16 = 5;
+    /// How many more each further one goes (`TTL_INCREMENT`).
+    pub const TTL_INCREMENT: u16 = 2;
+    /// After an RREQ that went this many hops, or for a destination that was as far away, the RREQ floods the
+    /// network (`TTL_THRESHOLD`).
+    pub const TTL_THRESHOLD: u16 = 7;
+    /// How long it pauses (`MAX_RREQ_TIMEOUT`).
+    pub const HOLD_DOWN: Span = Span::from_ms(10_000);
+    /// Longest time that it waits for an RREP (`MAX_RREQ_TIMEOUT`).
+    pub const RREQ_TIMEOUT_MAX: Span = Span::from_ms(10_000);
+    /// Time that a message takes per hop, until latencies are known (`NODE_TRAVERSAL_TIME`).
+    pub const NODE_TRAVERSAL_TIME: Span = Span::from_ms(30);
+    /// The last so many latencies of discoveries, whose mean is taken instead (`MAX_HISTORY`).
+    pub const LATENCY_SAMPLES: usize = 3;
+    /// `rfc3561` only: hops that the RREQ of a local repair goes beyond the destination's distance
+    /// (`LOCAL_ADD_TTL` of RFC 3561).
+    pub const LOCAL_ADD_TTL: u16 = 2;
+    /// How long each is held at most (`AODV_RTQ_TIMEOUT`).
+    pub const BUFFER_TIMEOUT: Span = Span::from_ms(30_000);
+    /// Of packets that an RREP lets go, each leaves this much after the one before (`ARP_DELAY`).
+    pub const RELEASE_INTERVAL: Span = Span::from_ms(10);
+    /// How often a node looks for routes that have expired, and for packets that still wait (`FREQUENCY`).
+    pub const CHECK_INTERVAL: Span = Span::from_ms(500);
     /// Size of each unreachable destination in an RERR.
-    rerr_destination_size (once error_entry_size): Bytes from "1 B" to "2304 B" = 8;
+    pub const RERR_DESTINATION_SIZE: u32 = 8;
 }
 
 /// What a node does with a packet that it cannot pass on, if it is nearer to the destination than to the
@@ -111,33 +114,17 @@ parameters! {
     ($)
     /// Parameters of DSR, by default ns-2.35's, but RFC 4728's for how often routes are looked for. ns-2's
     /// names are in brackets.
-    #[derive(Clone, PartialEq)]
+    #[derive(Clone, Debug, PartialEq)]
     DsrConfig, listed by dsr_parameters:
     /// Consecutive packets to a next hop that the MAC gives up before the link counts as broken. Those before
     /// the last are lost.
     failures: u32 [1, 1000] = 1;
     /// Time between the first discovery of a route and the second, if the first finds none (`RequestPeriod`).
     request_period: Span from "1 ms" = Span::from_ms(500);
-    /// Each further time is this many times longer.
+    /// Factor by which each further time is longer.
     request_backoff: u32 [1, 100] = 2;
-    /// Longest time between two discoveries (`MaxRequestPeriod`, `rt_rq_max_period`).
-    request_period_max: Span from "1 ms" = Span::from_ms(10_000);
-    /// A discovery begins with a non-propagating Route Request, and floods the network if no reply came for
-    /// this time (`NonpropRequestTimeout` of RFC 4728, `arp_timeout`). `0 s`: the first Route Request floods
-    /// the network.
-    nonprop_request_timeout (once ask_neighbours_first): (Option<Span> as Duration = usual_timeout()) = Some(Span::from_ms(30));
-    /// Route Requests and Route Replies are held back for a random time up to this, lest neighbours send at
-    /// once (`RREQ_JITTER`).
-    broadcast_jitter: Span from "0 s" = Span::from_ms(10);
     /// Packets that a node holds while it looks for routes; the oldest makes room (`SEND_BUF_SIZE`).
     buffer: usize [0, 1_000_000] = 64;
-    /// How long each is held at most (`SEND_TIMEOUT`).
-    buffer_timeout: Span from "0 s" = Span::from_ms(30_000);
-    /// Held packets are looked through after random times between this and twice this (`BUFFER_CHECK`).
-    buffer_check: Span from "1 ms" = Span::from_ms(30);
-    /// Of packets that a reply lets go, each leaves this much after the one before (`arp_timeout`, as a
-    /// delay).
-    release_interval: Span from "0 s" = Span::from_ms(30);
     /// Nodes that know a route answer Route Requests for other nodes
     /// (`dsragent_reply_from_cache_on_propagating`).
     reply_from_cache: bool = true;
@@ -147,49 +134,76 @@ parameters! {
     /// How often other nodes than its source may send a packet on by another route where a link broke
     /// (`dsr_salvage_max_attempts`). 0: never.
     salvage_limit: u8 [0, 255] = 15;
-    /// Hops of the longest route; a route request has room for 62 addresses (`MAX_SR_LEN`, which counts
-    /// nodes).
-    route_limit: u16 [1, 62] = 15;
-    /// Packets that took this many hops are not forwarded any more (`IP_DEF_TTL`).
-    hop_limit: u16 [1, 255] = 32;
+    {
+        /// Route Requests and Route Replies are held back for a random time up to this, lest neighbours send at
+        /// once (`RREQ_JITTER`).
+        broadcast_jitter: Span = Span::from_ms(10);
+        /// How long each is held at most (`SEND_TIMEOUT`).
+        buffer_timeout: Span = Span::from_ms(30_000);
+        /// Hops of the longest route; a route request has room for 62 addresses (`MAX_SR_LEN`, which counts
+        /// nodes).
+        route_limit: u16 = 15;
+        /// Packets that took this many hops are not forwarded any more (`IP_DEF_TTL`).
+        hop_limit: u16 = 32;
+    }
+}
+
+/// Constants of the protocol.
+impl DsrConfig {
+    /// Longest time between two discoveries (`MaxRequestPeriod`, `rt_rq_max_period`).
+    pub const REQUEST_PERIOD_MAX: Span = Span::from_ms(10_000);
+    /// A discovery begins with a non-propagating Route Request, and floods the network if no reply came for
+    /// this time (`NonpropRequestTimeout` of RFC 4728, `arp_timeout`).
+    pub const NONPROP_REQUEST_TIMEOUT: Span = Span::from_ms(30);
+    /// Held packets are looked through after random times between this and twice this (`BUFFER_CHECK`).
+    pub const BUFFER_CHECK: Span = Span::from_ms(30);
+    /// Of packets that a reply lets go, each leaves this much after the one before (`arp_timeout`, as a
+    /// delay).
+    pub const RELEASE_INTERVAL: Span = Span::from_ms(30);
     /// Routes that a node keeps for its own packets.
-    routes: usize [1, 100_000] = 30;
+    pub const ROUTES: usize = 30;
     /// Routes that it keeps because it forwarded or overheard packets on them.
-    overheard_routes (once heard_routes): usize [1, 100_000] = 64;
+    pub const OVERHEARD_ROUTES: usize = 64;
 }
 
 parameters! {
     ($)
     /// Parameters of DSDV, by default ns-2.35's, whose names are in brackets.
-    #[derive(Clone, PartialEq)]
+    #[derive(Clone, Debug, PartialEq)]
     DsdvConfig, listed by dsdv_parameters:
     /// Full updates follow each other after a random time between three quarters of this and this (`perup_`).
     update_period: Span from "1 ms" = Span::from_ms(15_000);
-    /// A neighbour is lost after this many update periods of silence (`min_update_periods_`).
-    missed_updates: u32 [1, 1_000_000] = 3;
-    /// Least time between triggered updates (`DSDV_MIN_TUP_PERIOD`).
-    triggered_interval: Span from "0 s" = Span::from_ms(1_000);
     /// First value of the settling time: a route to a new destination is advertised after twice this
     /// (`wst0_`).
     settling_time: Span from "0 s" = Span::from_ms(6_000);
-    /// Weight of the past in the settling time of a destination (`alpha_`).
-    settling_weight: f64 [0, 1] = 0.875;
-    /// The first update comes after a random time up to this (`DSDV_STARTUP_JITTER`).
-    start_jitter: Span from "0 s" = Span::from_ms(2_000);
-    /// Each update is held back for a random time up to this, lest neighbours send at once
-    /// (`DSDV_BROADCAST_JITTER`).
-    broadcast_jitter: Span from "0 s" = Span::from_ms(10);
     /// Packets that wait for a route at a node, per destination; the oldest makes room (`MAX_QUEUE_LENGTH`).
     buffer: usize [0, 1_000_000] = 5;
-    /// Packets that took this many hops are not forwarded any more (`IP_DEF_TTL`).
-    hop_limit: u16 [1, 255] = 32;
     /// The MAC's failure to deliver a packet breaks the link at once, and the packet is routed again
     /// (`use_mac_`). Otherwise only that packet is lost, and a break is found by the neighbour's silence.
     use_mac: bool = false;
+    {
+        /// A neighbour is lost after this many update periods of silence (`min_update_periods_`).
+        missed_updates: u32 = 3;
+        /// Least time between triggered updates (`DSDV_MIN_TUP_PERIOD`).
+        triggered_interval: Span = Span::from_ms(1_000);
+        /// The first update comes after a random time up to this (`DSDV_STARTUP_JITTER`).
+        start_jitter: Span = Span::from_ms(2_000);
+        /// Each update is held back for a random time up to this, lest neighbours send at once
+        /// (`DSDV_BROADCAST_JITTER`).
+        broadcast_jitter: Span = Span::from_ms(10);
+        /// Packets that took this many hops are not forwarded any more (`IP_DEF_TTL`).
+        hop_limit: u16 = 32;
+    }
+}
+
+/// Constants of the protocol.
+impl DsdvConfig {
+    /// Weight of the past in the settling time of a destination (`alpha_`).
+    pub const SETTLING_WEIGHT: f64 = 0.875;
     /// Size of an entry of an update.
-    entry_size: Bytes from "1 B" to "2304 B" = 12;
+    pub const ENTRY_SIZE: u32 = 12;
     /// Size of an update besides its entries, IP header included.
-    header_size: Bytes from "0 B" to "2304 B" = 20;
-    /// Updates longer than this are sent in parts.
-    update_size_limit: Bytes from "1 B" to "2304 B" = 1500;
+    pub const HEADER_SIZE: u32 = 20;
+    /// Entries of an update at most, so that it has no more than 1500 bytes; longer ones are sent in parts.
+    pub const ENTRIES: usize = ((1500 - DsdvConfig::HEADER_SIZE) / DsdvConfig::ENTRY_SIZE) as usize;
 }

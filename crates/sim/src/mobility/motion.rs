@@ -1,10 +1,12 @@
 //! Trajectories of nodes as straight legs.
 
+use serde::Serialize;
+
 /// Largest valid speed of a leg in metres per second; a faster leg is an error in a file.
 pub const FASTEST: f64 = 100_000.0;
 
 /// Straight segment of a trajectory, at constant speed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Leg {
     /// Start time, in seconds.
     pub start: f64,
@@ -17,7 +19,7 @@ pub struct Leg {
 }
 
 /// Trajectory of a node: at rest before the first leg, between legs, and after the last.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Motion {
     origin: [f64; 2],
     legs: Vec<Leg>,

@@ -13,9 +13,10 @@
 
 use super::motion::{Motion, distance};
 use multihop_core::Rng;
+use serde::Serialize;
 
 /// Parameters of the random waypoint model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RandomWaypoint {
     /// South-west corner of the area, in metres.
     pub corner: [f64; 2],
@@ -34,7 +35,7 @@ pub struct RandomWaypoint {
 }
 
 /// Distribution of pauses.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum Pause {
     /// Constant pauses.
     Constant,
@@ -43,7 +44,7 @@ pub enum Pause {
 }
 
 /// Initial state of nodes.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum Start {
     /// All nodes pause (setdest version 1).
     Pause,

@@ -127,7 +127,7 @@ parameters! {
     /// Pace segments after the first round-trip sample, at Linux's rate for a window: 1.2 windows per
     /// smoothed round trip, 2 in slow start up to half of the threshold. Schemes with a pace of their own
     /// keep it.
-    window_pacing (once pacing): bool = false;
+    window_pacing: bool = false;
     /// TCP small queues (Linux): limit on the connection's data in the queues and the radio of its own node,
     /// the rate in bytes per second shifted right by this value, at least two packets; twice that for
     /// retransmissions. 10, TCP's default in Linux, is about 1 ms; 7, the value of mac80211, is 8 ms. The

@@ -27,13 +27,15 @@ parameters! {
     /// The equation: X = s / (R sqrt(2bp/3) + `t_RTO` 3 sqrt(3bp/8) p (1 + 32 p^2)).
     #[derive(Clone, Copy, Debug, PartialEq)]
     Equation by Flavour, listed by equation_parameters:
-    /// Number of packets that an acknowledgement of the modelled TCP covers (`b`).
-    acknowledged: f64 [0.5, 100] = 1.0;
-    /// Whether the factor `3 sqrt(3bp/8)`, a probability in the model, is limited to 1 (Padhye et al. 1998,
-    /// equation 28). This matters above a loss event rate of 0.296.
-    clamp: bool = false, Ns2: true;
-    /// Upper limit of the equation.
-    equation_limit: BitRate from "8 b/s" to "16 Gb/s" = f64::INFINITY, Ns2: 25e6;
+    {
+        /// Number of packets that an acknowledgement of the modelled TCP covers (`b`).
+        acknowledged: f64 = 1.0;
+        /// Whether the factor `3 sqrt(3bp/8)`, a probability in the model, is limited to 1 (Padhye et al.
+        /// 1998, equation 28). This matters above a loss event rate of 0.296.
+        clamp: bool = false, Ns2: true;
+        /// Upper limit of the equation.
+        equation_limit: f64 = f64::INFINITY, Ns2: 25e6;
+    }
 }
 
 impl Default for Equation {

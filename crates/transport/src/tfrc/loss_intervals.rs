@@ -17,10 +17,10 @@ parameters! {
     /// Computation of the loss event rate from loss intervals.
     #[derive(Clone, Copy, Debug, PartialEq)]
     Averaging by Flavour, listed by averaging_parameters:
-    /// Discount older loss intervals while the newest one is more than twice as long as their mean (RFC 5348,
-    /// section 5.5, where it is optional).
-    discounting: bool = true;
     {
+        /// Discount older loss intervals while the newest one is more than twice as long as their mean (RFC
+        /// 5348, section 5.5, where it is optional).
+        discounting: bool = true;
         /// Rules of ns-2: the open interval does not count its first packet, and the mean with the open
         /// interval includes the oldest interval while there are fewer than eight.
         ns2: bool = false, Ns2: true;

@@ -80,8 +80,6 @@ pub enum ReportTimer {
 pub enum FirstInterval {
     /// Highest receive rate (RFC 5348, section 6.3.1).
     Highest,
-    /// Half of the highest receive rate.
-    HalfOfHighest,
     /// ns-2, Linux: latest receive rate.
     Latest,
 }
@@ -98,54 +96,54 @@ parameters! {
     /// Network and transport headers of data: IPv4, UDP, and 12 bytes of TFRC in rfc; ns2 counts no IP
     /// header.
     header: Bytes from "0 B" to "65535 B" = UDP_IP + TfrcDataHeader::LAYOUT.air as u32, Ns2: 32;
-    /// Size of a report: IPv4, UDP, and 16 bytes of TFRC in rfc.
-    report_size: Bytes from "0 B" to "65535 B" = UDP_IP + TfrcReportHeader::LAYOUT.air as u32, Ns2: 40;
     /// Explicit congestion notification: a mark counts as a loss.
     ecn: bool = false;
     /// Retransmission timeout in the throughput equation: four round-trip times ("round-trips", RFC 5348), or
     /// that of a TCP with a clock tick of 100 ms ("tcp", ns2).
     timeout: [EquationTimeout] = EquationTimeout::RoundTrips, Ns2: EquationTimeout::Tcp;
-    /// Minimum of that timeout; RFC 5348 mentions "1 s" as an alternative.
-    min_timeout: Span from "0 s" to "1 h" = Span::ZERO;
-    /// Weight of a new sample in the smoothed round-trip time, and in the mean of its square root.
-    rtt_weight: f64 [above 0, 1] = 0.1, Ns2: 0.05;
-    /// Send more slowly while the round-trip time is above its mean, and faster while it is below (RFC 5348,
-    /// section 4.5).
-    oscillation_reduction: bool = true;
     /// Rate before the first report (ns-2's `InitRate_`). None: one packet per second.
     initial_rate: (Option<f64> as BitRate) from "8 b/s" to "16 Gb/s" = None, Ns2: Some(300.0);
     /// Growth until the first loss: the rate doubles per round-trip time, up to twice the highest receive
     /// rate of the last two ("doubling", RFC 5348), or rises packet by packet, up to twice the last receive
     /// rate ("gradual", ns2).
     slow_start: [SlowStart] = SlowStart::Doubling, Ns2: SlowStart::Gradual;
-    /// Factor by which a gradual slow start raises the rate per round-trip time (ns-2's `ssmult_`).
-    slow_start_factor: f64 [1, 16] = 2.0;
     /// Adjustment after the first loss: the rate is that of the equation ("at-once", RFC 5348), or rises
     /// towards it by a packet per round-trip time ("incremental", ns2).
     rate_change: [RateChange] = RateChange::AtOnce, Ns2: RateChange::Incremental;
-    /// Reaction to missing reports: the receive rates are halved after four round-trip times unless the
-    /// sender was idle ("receive-rates", RFC 5348), or the rate is halved after two ("halving", ns2).
-    no_feedback: [NoFeedback] = NoFeedback::ReceiveRates, Ns2: NoFeedback::Halving;
     /// Send time of a packet: an interval of the present rate after the last packet was due ("due", RFC
     /// 5348), or an interval of the previous rate after the last packet was sent, and at once after each
     /// report during slow start ("timer", ns2).
     pacing: [Release] = Release::Due, Ns2: Release::Timer;
-    /// Granularity of the timer that releases packets (`t_gran`): a packet may be sent half of it early (RFC
-    /// 5348, section 4.6).
-    granularity: Span from "0 s" to "1 s" = Span::ZERO;
     /// Number of packets with higher numbers after whose arrival a missing packet counts as lost (`NDUPACK`).
     duplicate_threshold: u32 [1, 1000] = 3, Ns2: 1;
-    /// Whether a new loss event requires that a report has reached the sender since the last one, besides a
-    /// round-trip time (ns-2's `PreciseLoss_`).
-    new_round: bool = false, Ns2: true;
     /// Reports of the receiver: each round-trip time ("round-trip", RFC 5348), or at the first packet a
     /// round-trip time after the last report, or after one and a half ("ns2"); and at once after a new loss
     /// event.
     reports: [ReportTimer] = ReportTimer::RoundTrip, Ns2: ReportTimer::Ns2;
-    /// Receive rate that determines the loss interval before the first loss: the highest ("highest", RFC
-    /// 5348), half of it ("half-of-highest"), or the latest ("latest", ns2 and Linux).
-    first_rate: [FirstInterval] = FirstInterval::Highest, Ns2: FirstInterval::Latest;
     {
+        /// Size of a report: IPv4, UDP, and 16 bytes of TFRC in rfc.
+        report_size: u32 = UDP_IP + TfrcReportHeader::LAYOUT.air as u32, Ns2: 40;
+        /// Minimum of that timeout; RFC 5348 mentions "1 s" as an alternative.
+        min_timeout: Span = Span::ZERO;
+        /// Weight of a new sample in the smoothed round-trip time, and in the mean of its square root.
+        rtt_weight: f64 = 0.1, Ns2: 0.05;
+        /// Send more slowly while the round-trip time is above its mean, and faster while it is below (RFC
+        /// 5348, section 4.5).
+        oscillation_reduction: bool = true;
+        /// Factor by which a gradual slow start raises the rate per round-trip time (ns-2's `ssmult_`).
+        slow_start_factor: f64 = 2.0;
+        /// Reaction to missing reports: the receive rates are halved after four round-trip times unless the
+        /// sender was idle ("receive-rates", RFC 5348), or the rate is halved after two ("halving", ns2).
+        no_feedback: NoFeedback = NoFeedback::ReceiveRates, Ns2: NoFeedback::Halving;
+        /// Granularity of the timer that releases packets (`t_gran`): a packet may be sent half of it early
+        /// (RFC 5348, section 4.6).
+        granularity: Span = Span::ZERO;
+        /// Whether a new loss event requires that a report has reached the sender since the last one, besides
+        /// a round-trip time (ns-2's `PreciseLoss_`).
+        new_round: bool = false, Ns2: true;
+        /// Receive rate that determines the loss interval before the first loss: the highest ("highest", RFC
+        /// 5348), half of it ("half-of-highest"), or the latest ("latest", ns2 and Linux).
+        first_rate: FirstInterval = FirstInterval::Highest, Ns2: FirstInterval::Latest;
         /// Clock tick of the TCP whose timeout the equation may use; zero for an exact clock.
         tcp_tick: Span = Span::from_ms(100);
         /// Separate loss events by the send times of packets instead of their arrival times.

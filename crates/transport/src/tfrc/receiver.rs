@@ -168,7 +168,6 @@ fn first_length(options: &TfrcOptions, rates: &ReceiveRate, now: Time, header: T
     let current = rates.rate(now, rtt);
     let target = match options.first_rate {
         FirstInterval::Highest => rates.highest.max(current),
-        FirstInterval::HalfOfHighest => 0.5 * rates.highest.max(current),
         FirstInterval::Latest => current,
     };
     match rtt {
@@ -335,7 +334,6 @@ mod tests {
         let now = Time::ZERO + Span::from_ms(500);
         for (first_rate, highest, expected) in [
             (FirstInterval::Highest, 80_000.0, 80_000.0),
-            (FirstInterval::HalfOfHighest, 80_000.0, 40_000.0),
             (FirstInterval::Latest, 80_000.0, 5_000.0),
             (FirstInterval::Highest, 0.0, 5_000.0),
         ] {

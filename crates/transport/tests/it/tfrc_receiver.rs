@@ -161,7 +161,6 @@ fn the_interval_before_the_first_loss_is_that_of_the_receive_rate() {
     };
     let expected = [
         (FirstInterval::Highest, 100_000.0),
-        (FirstInterval::HalfOfHighest, 50_000.0),
         // One of five packets in the round-trip time is missing.
         (FirstInterval::Latest, 40_000.0),
     ];

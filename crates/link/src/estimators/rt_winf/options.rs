@@ -54,26 +54,26 @@ macro_rules! options {
         multihop_core::parameters! {
             ($d)
             $(#[$doc])*
-            #[derive(Clone, Copy, PartialEq)]
+            #[derive(Clone, Copy, Debug, PartialEq)]
             $config, listed by $list:
             $(#[$readings])*
             reading: [WinfReading] = WinfReading::Printed;
             /// Divisor of busy time: the latest time of this length, or with "off" the time since the first
             /// exchange, as in the paper.
-            window (once elapsed): Elapsed from "1 ms" to "1 min" = Elapsed::Window(Span::from_ms(1_000));
+            window: Elapsed from "1 ms" to "1 min" = Elapsed::Window(Span::from_ms(1_000));
             $($own)*
             /// Whether ACKs report capacity and available bandwidth of the node that sends them. The sender
             /// uses the smaller of its own values and those that its receivers reported within the window of
             /// busy time (Eq. 11, for capacity alone). The ACK of 802.11 has no field for them: here they
             /// take no airtime.
-            ack_report (once peers): bool = false;
+            ack_report: bool = false;
             /// Packet size to which capacities are normalised, so that acknowledgements do not lower them:
             /// `S_ref / (T + (S_ref - S) / R)`. Default: the sizes sent, as printed; 40 bytes have a tenth of
             /// the capacity of 1500.
             reference_size: (Option<u32> as Bytes) from "1 B" to "65535 B" = None;
             /// Weight of a new sample of capacity: above 0, up to 1, which uses the last one alone. The paper
             /// does not state it.
-            smoothing (once gain): f64 [above 0, 1] = 1.0 / 8.0;
+            smoothing: f64 [above 0, 1] = 1.0 / 8.0;
         }
     };
 }

@@ -45,7 +45,6 @@ estimator = "packet-throughput"\ninterval = "200 ms"\nnormalise_over = 100 => es
 full_busy = true => full_bussy = true -> measure[0].full_bussy: unknown key | did you mean "full_busy"?
 reference_size = "1500 B" => reference_size = "0 B" -> measure[0].reference_size: "0 B" | 1 B
 smoothing = 0.125 => smoothing = 0 -> measure[0].smoothing: 0 is out of range | above 0
-smoothing = 0.125 => gain = 0.125 -> measure[0].gain: unknown key | it is called "smoothing" now
 smoothing = 0.125 => pairs = 3 -> measure[0].pairs: unknown key | total_per_exchange
 name = "probe" => name = "rt-winf" -> measure[1].name: "rt-winf" is already the name of measure[0] | another
 name = "probe" => name = " " -> measure[1].name: empty name

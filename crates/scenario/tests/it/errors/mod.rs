@@ -41,7 +41,7 @@ queue = 50
 [mac.override]
 eifs = "never"
 data_header = "34 B"
-link_layer_delay = "25 us"
+cca_time = "4 us"
 [medium]
 model = "ranges"
 propagation_delay = "1 us"
@@ -129,20 +129,15 @@ queue = 50 => queu = 50 -> mac.queu: unknown key | did you mean "queue"?
 queue = 50 => discipline = "fqcodel" -> mac.discipline: "fqcodel" | did you mean "fq-codel"? | drop-tail, fq-codel, stations
 queue = 50 => codel = { target = "5 ms" } -> mac.codel: has no effect with discipline = "drop-tail" | "fq-codel"
 queue = 50 => codel = { airtime_quantum = "1 ms" }\ndiscipline = "fq-codel" -> mac.codel.airtime_quantum: "1 ms" has no effect | "stations"
-queue = 50 => codel = { charge_received = false }\ndiscipline = "fq-codel" -> mac.codel.charge_received: false has no effect | "stations"
 queue = 50 => codel = { target = "0 s" }\ndiscipline = "fq-codel" -> mac.codel.target: "0 s" is out of range | from 10 us
 queue = 50 => codel = { target = "200 ms" }\ndiscipline = "fq-codel" -> mac.codel.target: "200 ms" makes the target of 200 ms longer than the interval of 100 ms | round-trip
 queue = 50 => codel = { interval = "10 ms" }\ndiscipline = "stations" -> mac.codel.interval: "10 ms" makes the target of 20 ms longer
 queue = 50 => codel = { quantum = "1 B" }\ndiscipline = "fq-codel" -> mac.codel.quantum: "1 B" is out of range | 64 B
 queue = 50 => codel = { flows = 0 }\ndiscipline = "fq-codel" -> mac.codel.flows: 0 is out of range | from 1 to 65536
-queue = 50 => codel = { byte_limit = "1 kB" }\ndiscipline = "fq-codel" -> mac.codel.byte_limit: "1 kB" is out of range | 100 kB
-queue = 50 => codel = { drop_batch = 0 }\ndiscipline = "fq-codel" -> mac.codel.drop_batch: 0 is out of range
 queue = 50 => codel = { airtime_quantum = "0 us" }\ndiscipline = "stations" -> mac.codel.airtime_quantum: "0 us" is out of range | 10 us
-queue = 50 => codel = { slow = {} }\ndiscipline = "fq-codel" -> mac.codel.slow: has no effect | "stations"
+queue = 50 => codel = { slow = true }\ndiscipline = "fq-codel" -> mac.codel.slow: true has no effect | "stations"
 queue = 50 => codel = { target_exchanges = 2 }\ndiscipline = "fq-codel" -> mac.codel.target_exchanges: 2 has no effect | "stations"
 queue = 50 => codel = { target_exchanges = 1001 }\ndiscipline = "stations" -> mac.codel.target_exchanges: 1001 is out of range | from 0 to 1000
-queue = 50 => codel = { slow = { target = "1 s" } }\ndiscipline = "stations" -> mac.codel.slow.target: "1 s" makes the target of 1 s longer than the interval of 300 ms | round-trip
-queue = 50 => codel = { slow = { below = "1 b/s" } }\ndiscipline = "stations" -> mac.codel.slow.below: "1 b/s" is out of range | 1 kb/s
 queue = 50 => hardware_queue = {} -> mac.hardware_queue: says nothing of how much the hardware holds | set packets, aggregates or aql
 queue = 50 => hardware_queue = { aql = {} } -> mac.hardware_queue.aql: has no effect without a queue for each station | set mac.discipline = "stations"
 queue = 50 => hardware_queue = { packets = 0 } -> mac.hardware_queue.packets: 0 is out of range | from 1 to 1000000
@@ -150,14 +145,15 @@ queue = 50 => hardware_queue = { aggregates = 65 } -> mac.hardware_queue.aggrega
 queue = 50 => hardware_queue = { aggregate = 2 } -> mac.hardware_queue.aggregate: unknown key | did you mean "aggregates"?
 queue = 50 => hardware_queue = { aql = { high = "4 ms" } }\ndiscipline = "stations" -> mac.hardware_queue.aql.high: low 5 ms is above high 4 ms | raise high
 queue = 50 => hardware_queue = { aql = { low = "1 us" } }\ndiscipline = "stations" -> mac.hardware_queue.aql.low: "1 us" is out of range | 10 us
-queue = 50 => codel = { limit = 5 }\ndiscipline = "stations" -> mac.codel.limit: unknown key | byte_limit
+queue = 50 => codel = { byte_limit = "1 MB" }\ndiscipline = "stations" -> mac.codel.byte_limit: unknown key | remove it: "fq-codel" holds 32 MiB
+queue = 50 => codel = { limit = 5 }\ndiscipline = "stations" -> mac.codel.limit: unknown key | known: 
 eifs = "never" => eifs = "nav" -> mac.override.eifs: until-correct-frame, as-nav, never
 eifs = "never" => eif = "never" -> mac.override.eif: did you mean "eifs"?
 eifs = "never" => response_propagation = "1 us" -> mac.override.response_propagation: first-bit
 eifs = "never" => response_propagation = "1 us"\nresponse_timeout = "eifs" -> mac.override.response_propagation: no effect with response_timeout = "eifs" | "whole-response"
 eifs = "never" => response_timeout = "long" -> mac.override.response_timeout: first-bit, whole-response, eifs
 data_header = "34 B" => data_header = "1 kB" -> mac.override.data_header: 256 B
-link_layer_delay = "25 us" => link_layer_delay = "-1 us" -> mac.override.link_layer_delay: "-1 us"
+cca_time = "4 us" => cca_time = "-1 us" -> mac.override.cca_time: "-1 us"
 model = "ranges" => model = "range" -> medium.model: did you mean "ranges"? | sinr, matrix
 model = "ranges" => model = 3 -> medium.model: integer | ranges, sinr, matrix
 propagation_delay = "1 us" => propagation_delay = "2 s" -> medium.propagation_delay: 1 ms

@@ -50,7 +50,7 @@ queue = 50 => loss = nan -> topology.wires[0].loss: nan is not a finite number
 queue = 50 => loss = "1 %" -> topology.wires[0].loss: "1 %" | a number
 queue = 50 => loss_back = 1.5 -> topology.wires[0].loss_back: 1.5 is out of range | from 0 to below 1
 queue = 50 => discipline = "stations" -> topology.wires[0].discipline: "stations" is for radios | "fq-codel"
-queue = 50 => codel = { ecn = false } -> topology.wires[0].codel: has no effect with discipline = "drop-tail"
+queue = 50 => codel = { ecn = false } -> topology.wires[0].codel: unknown key | remove it: fq-codel on a wire has the defaults of Linux
 rate_back = "1 Mb/s" => rate_back = "0 b/s" -> topology.wires[0].rate_back: "0 b/s" is out of range
 delay_back = "30 ms" => delay_back = "1e9 h" -> topology.wires[0].delay_back: out of range | 100 years
 protocol = "static" => protocol = "dsdv" -> routing.protocol: "dsdv" sends its packets by radio only | static routes
@@ -90,7 +90,6 @@ queue = 50 => queue = 2000000 -> topology.queue: 2000000 is out of range
 queue = 50 => loss = 1.0 -> topology.loss: is out of range | from 0 to below 1
 queue = 50 => loss_back = -1 -> topology.loss_back: -1 is out of range
 queue = 50 => discipline = "stations" -> topology.discipline: "stations" is for radios | "fq-codel"
-queue = 50 => codel = { flows = 70000 }\ndiscipline = "fq-codel" -> topology.codel.flows: 70000 is out of range
 metric = "hops" => protocol = "dsdv" -> routing.protocol: "dsdv" sends its packets by radio only
 "#;
 

@@ -250,6 +250,11 @@ impl Draw {
         self.fit(rng, made);
     }
 
+    /// Draws a value of this schema, which is part of that of scenarios, for the key at this path.
+    pub fn value(&self, rng: &mut Rng, schema: &Value, path: &[&str]) -> Value {
+        Drawing { rng, root: &self.scenario, schemes: &self.schemes }.of(schema, path)
+    }
+
     fn key(&self, rng: &mut Rng, key: &str) -> Value {
         if key == "flows" {
             return json!([self.drawing(rng).of(&self.scenario["$defs"]["Flow"], &[key])]);

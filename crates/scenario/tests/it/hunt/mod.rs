@@ -10,7 +10,7 @@
 #![allow(clippy::disallowed_methods)] // the clock says when a run hangs; nothing that is simulated reads it
 
 mod columns;
-mod draw;
+pub mod draw;
 mod law;
 mod mend;
 mod shrink;

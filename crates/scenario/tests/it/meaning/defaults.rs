@@ -84,23 +84,16 @@ fn disciplines_have_linuxs_parameters_unless_set_otherwise() {
 #[test]
 fn each_parameter_of_a_discipline_is_taken_and_is_in_the_hash() {
     let keys = "discipline = \"stations\"\n[mac.codel]\ntarget = \"7 ms\"\ninterval = \"70 ms\"\necn = false\n\
-                quantum = \"700 B\"\nflows = 77\nbyte_limit = \"777 kB\"\ndrop_batch = 7\n\
-                airtime_quantum = \"777 us\"\ncharge_received = false\ntarget_exchanges = 7\n\
-                slow = { below = \"7 Mb/s\", target = \"77 ms\", interval = \"777 ms\", ecn = true }";
+                quantum = \"700 B\"\nflows = 77\nairtime_quantum = \"777 us\"\ntarget_exchanges = 7\nslow = true";
     let lines = FqCodelOptions {
         codel: CodelOptions { target: Span::from_ms(7), interval: Span::from_ms(70), ecn: false },
         quantum: 700,
         flows: 77,
-        byte_limit: 777_000,
-        drop_batch: 7,
+        ..StationsOptions::default().lines
     };
     let airtime_quantum = Span::from_us(777);
-    let slow = SlowStations {
-        below: Rate::from_kbps(7_000),
-        codel: CodelOptions { target: Span::from_ms(77), interval: Span::from_ms(777), ecn: true },
-    };
-    let adaptation = Adaptation { slow: Some(slow), exchanges: 7 };
-    let stations = StationsOptions { lines, airtime_quantum, charge_received: false, adaptation };
+    let adaptation = Adaptation { slow: Some(SlowStations::default()), exchanges: 7 };
+    let stations = StationsOptions { lines, airtime_quantum, charge_received: true, adaptation };
     assert_eq!(discipline(keys), Discipline::Stations(stations));
     let of = |mac: &str| {
         hash(&format!(
@@ -111,7 +104,7 @@ fn each_parameter_of_a_discipline_is_taken_and_is_in_the_hash() {
     let hashes = [of(""), of("discipline = \"fq-codel\""), of("discipline = \"stations\""), of(keys)];
     let changed = keys.lines().skip(2).map(|line| of(&keys.replace(&format!("{line}\n"), "")));
     let different: std::collections::BTreeSet<String> = hashes.into_iter().chain(changed).collect();
-    assert_eq!(different.len(), 4 + 10);
+    assert_eq!(different.len(), 4 + 7);
     assert_eq!(of("discipline = \"drop-tail\""), of(""));
 }
 
@@ -138,14 +131,14 @@ fn a_queue_of_the_hardware_and_slow_stations_have_linuxs_numbers() {
     };
     let adaptation = Adaptation { slow: Some(slow), exchanges: 0 };
     let stations = StationsOptions { adaptation, ..StationsOptions::default() };
-    assert_eq!(hardware("codel = { slow = {} }").1, Discipline::Stations(stations));
+    assert_eq!(hardware("codel = { slow = true }").1, Discipline::Stations(stations));
     let of = |mac: &str| {
         hash(&format!(
             "duration = \"10 s\"\n[topology]\ngenerator = \"chain\"\nhops = 2\n[traffic]\nscheme = \"udp\"\n\
              {CANONICAL}\n[mac]\ndiscipline = \"stations\"\n{mac}\n"
         ))
     };
-    let hashes = ["", "hardware_queue = { aql = {} }", keys, "codel = { slow = {} }"].map(of);
+    let hashes = ["", "hardware_queue = { aql = {} }", keys, "codel = { slow = true }"].map(of);
     assert_eq!(std::collections::BTreeSet::from(hashes).len(), 4);
     assert_eq!(of(""), of("codel = { target_exchanges = 0 }"), "what does nothing is not in the hash");
 }
@@ -153,15 +146,15 @@ fn a_queue_of_the_hardware_and_slow_stations_have_linuxs_numbers() {
 #[test]
 fn wires_have_disciplines_of_their_own() {
     let text = "nodes = [{ name = \"a\" }, { name = \"b\" }]\n[[topology.wires]]\nbetween = [\"a\", \"b\"]\n\
-                rate = \"1 Mb/s\"\ndelay = \"2 ms\"\ndiscipline = \"fq-codel\"\ncodel = { flows = 3 }";
-    let three = Discipline::FqCodel(FqCodelOptions { flows: 3, ..FqCodelOptions::default() });
+                rate = \"1 Mb/s\"\ndelay = \"2 ms\"\ndiscipline = \"fq-codel\"";
+    let lines = Discipline::FqCodel(FqCodelOptions::default());
     let config = of(text, "pattern = \"random-pairs\"\nflows = 1");
-    assert!(config.wires.iter().all(|wire| wire.discipline == three) && config.wires.len() == 2);
+    assert!(config.wires.iter().all(|wire| wire.discipline == lines) && config.wires.len() == 2);
     assert_eq!(config.discipline, Discipline::DropTail);
     let text = "generator = \"dumbbell\"\npairs = 2\nrate = \"10 Mb/s\"\ndelay = \"10 ms\"\n\
-                discipline = \"fq-codel\"\ncodel = { flows = 3 }";
+                discipline = \"fq-codel\"";
     let disciplines: Vec<Discipline> = of(text, CANONICAL).wires.iter().map(|wire| wire.discipline).collect();
-    assert_eq!(disciplines[..2], [three; 2], "the bottleneck");
+    assert_eq!(disciplines[..2], [lines; 2], "the bottleneck");
     assert!(disciplines[2..].iter().all(|discipline| *discipline == Discipline::DropTail));
 }
 
@@ -177,12 +170,11 @@ fn a_routing_protocol_has_ns2s_parameters_unless_set_otherwise() {
         failures: 3,
         request_period: Span::from_ms(2_000),
         request_backoff: 4,
-        nonprop_request_timeout: None,
         listen: false,
         salvage_limit: 0,
         ..DsrConfig::default()
     };
-    let keys = "failures = 3\nrequest_period = \"2 s\"\nrequest_backoff = 4\nnonprop_request_timeout = \"0 s\"\n\
+    let keys = "failures = 3\nrequest_period = \"2 s\"\nrequest_backoff = 4\n\
                 listen = false\nsalvage_limit = 0";
     assert_eq!(routed(&format!("\"dsr\"\n{keys}")), RoutingProtocol::Dsr(expected));
     // Where an idle medium is accessed at once, nodes that ask at once would collide.
@@ -190,19 +182,16 @@ fn a_routing_protocol_has_ns2s_parameters_unless_set_otherwise() {
     assert_eq!(routed("\"aodv\""), RoutingProtocol::Aodv(jittered));
     assert_eq!(routed("\"aodv\"\n[mac]\nrules = \"ns2\""), RoutingProtocol::Aodv(AodvConfig::default()));
     let expected = AodvConfig {
-        rreq_jitter: Span::ZERO,
+        rreq_jitter: Span::from_ms(10),
         failures: 3,
         blind_to: vec![0],
         link_layer_detection: false,
-        ttl_start: 1,
-        latency_samples: 0,
         local_repair: LocalRepair::Rfc,
-        hold_down: Span::ZERO,
-        rerr_size: 32,
+        rreq_retries: 0,
         ..AodvConfig::default()
     };
-    let keys = "rreq_jitter = \"0 s\"\nfailures = 3\nblind_to = [\"udp\", \"xcp\"]\nlink_layer_detection = false\nttl_start = 1\n\
-                latency_samples = 0\nlocal_repair = \"rfc3561\"\nhold_down = \"0 s\"\nrerr_size = \"32 B\"";
+    let keys = "failures = 3\nblind_to = [\"udp\", \"xcp\"]\nlink_layer_detection = false\n\
+                local_repair = \"rfc3561\"\nrreq_retries = 0";
     assert_eq!(routed(&format!("\"aodv\"\n{keys}")), RoutingProtocol::Aodv(expected));
     let expected = DsdvConfig { update_period: Span::from_ms(5_000), use_mac: true, ..DsdvConfig::default() };
     assert_eq!(routed("\"dsdv\"\nupdate_period = \"5 s\"\nuse_mac = true"), RoutingProtocol::Dsdv(expected));

@@ -21,6 +21,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use usage::{Shares, Usage};
 
+/// Queue index of a medium that is always busy: the index is this times the share of time in which
+/// the node transmits, receives, senses a signal, or has its NAV set (W/C, a bit rate over a packet's
+/// bits). The default is packets of 1 KiB per second at 2 Mb/s; unverified. Only its ratios to the
+/// two thresholds matter.
+const BUSY_INDEX: f64 = 244.0;
+/// Weight of the latest interval in the means of indices, which begin at 0 (`w_q`). The default is
+/// unverified.
+const INDEX_WEIGHT: f64 = 0.2;
+/// Share of time in frames from or to a node above which it notifies of congestion (`T_util`). The
+/// default is a proposal: the published value could not be verified.
+const MIN_OWN_SHARE: f64 = 0.1;
+
 keys! {
     /// `tcp-newreno`, and nodes that drop data by chance, or mark it with `ecn`, by how busy the medium is
     /// around them or around a neighbour that says so, each in proportion to its own part in that.
@@ -32,14 +44,6 @@ keys! {
     pub struct Nred {
         /// Time over which the use of the medium is measured (`T`). The default is unverified.
         pub interval: Duration ["1 ms", "1 min"] = Duration(0.1),
-        /// Queue index of a medium that is always busy: the index is this times the share of time in which
-        /// the node transmits, receives, senses a signal, or has its NAV set (W/C, a bit rate over a packet's
-        /// bits). The default is packets of 1 KiB per second at 2 Mb/s; unverified. Only its ratios to the
-        /// two thresholds matter.
-        pub busy_index: f64 [0, 1_000_000_000] = 244.0,
-        /// Weight of the latest interval in the means of indices, which begin at 0 (`w_q`). The default is
-        /// unverified.
-        pub index_weight: f64 [above 0, 1] = 0.2,
         /// Mean queue index up to which nothing is dropped or marked. The default is a busy share of 0.41;
         /// unverified.
         pub min_threshold: f64 [0, 1_000_000_000] = 100.0,
@@ -53,9 +57,6 @@ keys! {
         /// end of two intervals, and whose own share of the latest is above `min_own_share`. With false each
         /// node goes by what it finds itself.
         pub notices: bool = true,
-        /// Share of time in frames from or to a node above which it notifies of congestion (`T_util`). The
-        /// default is a proposal: the published value could not be verified.
-        pub min_own_share: f64 [0, 1] = 0.1,
         /// How long neighbours heed a notice; the next one of the same node replaces it. The default is two
         /// intervals, so that the loss of one broadcast matters little; a proposal: the published value could
         /// not be verified.
@@ -148,13 +149,12 @@ impl Neighbour {
 
     /// An interval is over. Returns what there is to signal.
     fn measure(&mut self, shares: Shares) -> Option<Congestion> {
-        let Nred { busy_index, index_weight, min_own_share, .. } = self.parameters;
-        self.index += index_weight * (busy_index * shares.busy - self.index);
-        self.own_index += index_weight * (busy_index * shares.own - self.own_index);
+        self.index += INDEX_WEIGHT * (BUSY_INDEX * shares.busy - self.index);
+        self.own_index += INDEX_WEIGHT * (BUSY_INDEX * shares.own - self.own_index);
         let before = self.per_index;
         self.per_index = self.red();
         let persists = before > 0.0 && self.per_index > 0.0;
-        let signals = self.parameters.notices && persists && shares.own > min_own_share;
+        let signals = self.parameters.notices && persists && shares.own > MIN_OWN_SHARE;
         let lifetime = self.parameters.lifetime.span();
         signals.then_some(Congestion { per_index: self.per_index, lifetime })
     }

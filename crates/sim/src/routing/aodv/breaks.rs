@@ -2,7 +2,7 @@
 
 use super::wire::{AodvMessage, Unreachable};
 use super::{Action, Aodv, GivenUp, RoutedPacket};
-use crate::config::LocalRepair;
+use crate::config::{AodvConfig, LocalRepair};
 use multihop_core::{DropCause, NodeId, Time};
 
 impl Aodv {
@@ -85,9 +85,9 @@ impl Aodv {
         };
         entry.sequence += 1;
         entry.repair_broken();
-        let reach = hop.hops.max(travelled / 2).saturating_add(rules.local_add_ttl);
+        let reach = hop.hops.max(travelled / 2).saturating_add(AodvConfig::LOCAL_ADD_TTL);
         let reach = reach.min(rules.network_diameter);
-        entry.discovery.ask_once(now, reach, rules);
+        entry.discovery.ask_once(now, reach);
         self.repairs.insert((entry.discovery.not_before(), destination));
         if let Some(packet) = packet {
             self.hold(now, packet);

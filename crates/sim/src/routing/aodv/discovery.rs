@@ -43,18 +43,18 @@ impl RouteDiscovery {
         }
         if self.floods > rules.rreq_retries {
             self.floods = 0;
-            self.not_before = Some(now + rules.hold_down);
+            self.not_before = Some(now + AodvConfig::HOLD_DOWN);
             return DiscoveryStep::GiveUp;
         }
         self.reach = self.next_reach(last_hops, rules);
-        self.wait(now, self.reach, rules);
+        self.wait(now, self.reach);
         DiscoveryStep::Ask(self.reach)
     }
 
     /// Records a request with this TTL outside of the ring search.
-    pub(super) fn ask_once(&mut self, now: Time, reach: u16, rules: &AodvConfig) {
+    pub(super) fn ask_once(&mut self, now: Time, reach: u16) {
         self.reach = reach;
-        self.wait(now, reach, rules);
+        self.wait(now, reach);
     }
 
     /// Records that the destination was found at this distance.
@@ -65,12 +65,12 @@ impl RouteDiscovery {
     }
 
     /// Records the duration of a discovery over this number of hops.
-    pub(super) fn took(&mut self, latency: Span, hops: u16, rules: &AodvConfig) {
+    pub(super) fn took(&mut self, latency: Span, hops: u16) {
         let per_hop = Span::from_ns(latency.ns() / u64::from(hops.max(1)));
         if per_hop > Span::ZERO {
             self.latencies.push_back(per_hop);
         }
-        while self.latencies.len() > rules.latency_samples {
+        while self.latencies.len() > AodvConfig::LATENCY_SAMPLES {
             self.latencies.pop_front();
         }
     }
@@ -88,25 +88,26 @@ impl RouteDiscovery {
     fn next_reach(&mut self, last_hops: Option<u16>, rules: &AodvConfig) -> u16 {
         let network_wide = rules.network_diameter;
         // ns-2 starts at the largest TTL for a destination that was never known.
-        let last = self.reach.max(last_hops.unwrap_or(if rules.ring_search_first { 0 } else { u16::MAX }));
-        if last >= rules.ttl_threshold {
+        let last = self.reach.max(last_hops.unwrap_or(u16::MAX));
+        if last >= AodvConfig::TTL_THRESHOLD {
             self.floods += 1;
             return network_wide;
         }
-        let reach = if last == 0 { rules.ttl_start } else { last.saturating_add(rules.ttl_increment) };
+        let reach =
+            if last == 0 { AodvConfig::TTL_START } else { last.saturating_add(AodvConfig::TTL_INCREMENT) };
         reach.min(network_wide)
     }
 
     /// Sets the time to wait for a reply: a round trip, and more after each network-wide RREQ.
-    fn wait(&mut self, now: Time, reach: u16, rules: &AodvConfig) {
+    fn wait(&mut self, now: Time, reach: u16) {
         let hops = 2 * u64::from(reach) * u64::from(self.floods.max(1));
-        let timeout = Span::from_ns(self.per_hop(rules).ns().saturating_mul(hops));
-        self.not_before = Some(now + timeout.min(rules.rreq_timeout_max));
+        let timeout = Span::from_ns(self.per_hop().ns().saturating_mul(hops));
+        self.not_before = Some(now + timeout.min(AodvConfig::RREQ_TIMEOUT_MAX));
     }
 
-    fn per_hop(&self, rules: &AodvConfig) -> Span {
+    fn per_hop(&self) -> Span {
         let known = self.latencies.len() as u64;
         let sum: u64 = self.latencies.iter().map(|latency| latency.ns()).sum();
-        sum.checked_div(known).map_or(rules.node_traversal_time, Span::from_ns)
+        sum.checked_div(known).map_or(AodvConfig::NODE_TRAVERSAL_TIME, Span::from_ns)
     }
 }

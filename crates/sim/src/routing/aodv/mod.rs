@@ -83,7 +83,7 @@ impl Aodv {
             number: 1,
             seen: BTreeMap::new(),
             buffer: SendBuffer::new(parameters.buffer),
-            next_check: Time::ZERO + parameters.check_interval,
+            next_check: Time::ZERO + AodvConfig::CHECK_INTERVAL,
             repairs: BTreeSet::new(),
             hellos,
             later: Vec::new(),
@@ -103,7 +103,7 @@ impl Aodv {
     }
 
     fn drop_aged(&mut self, now: Time) {
-        let timeout = self.parameters.buffer_timeout;
+        let timeout = AodvConfig::BUFFER_TIMEOUT;
         let actions = &mut self.actions;
         self.buffer.sift(|held| {
             let stays = !held.is_older(now, timeout);
@@ -202,7 +202,7 @@ impl Aodv {
 
     /// Expires unused routes, and repeats requests for packets that wait.
     fn check(&mut self, now: Time) {
-        self.next_check = now + self.parameters.check_interval;
+        self.next_check = now + AodvConfig::CHECK_INTERVAL;
         self.seen.retain(|_, until| *until > now);
         self.drop_aged(now);
         let mut due = now;
@@ -213,7 +213,7 @@ impl Aodv {
                 entry.invalidate(entry.sequence + 1);
                 self.give_up(destination);
             } else if entry.hop().is_some() {
-                due = self.release(now, destination, due, self.parameters.release_interval);
+                due = self.release(now, destination, due, AodvConfig::RELEASE_INTERVAL);
             } else if self.buffer.holds(destination) {
                 self.ask(now, destination);
             }
@@ -234,7 +234,7 @@ impl Aodv {
             silent.extend(hellos.neighbours.iter().filter(|(_, until)| **until <= now).map(|(id, _)| *id));
         }
         if says_hello {
-            let lifetime = interval * u64::from(self.parameters.allowed_hello_loss);
+            let lifetime = interval * u64::from(AodvConfig::ALLOWED_HELLO_LOSS);
             let hello = Hello { sender: self.id, sequence: self.sequence, lifetime };
             self.broadcast(now, &AodvMessage::Hello(hello));
         }

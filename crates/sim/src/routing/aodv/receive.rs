@@ -3,6 +3,7 @@
 use super::table::{AodvRoute, Hop};
 use super::wire::{AodvMessage, AodvReply, AodvRequest, LONGEST_LIFETIME, Unreachable};
 use super::{Action, Aodv};
+use crate::config::AodvConfig;
 use multihop_core::{NodeId, Span, Time};
 
 impl Aodv {
@@ -12,7 +13,7 @@ impl Aodv {
         if request.source == self.id || self.seen.get(&key).is_some_and(|until| *until > now) {
             return;
         }
-        self.seen.insert(key, now + self.parameters.path_discovery_time);
+        self.seen.insert(key, now + AodvConfig::PATH_DISCOVERY_TIME);
         self.learn_reverse_route(now, from, request);
         if request.target == self.id {
             self.reply(request);
@@ -29,7 +30,7 @@ impl Aodv {
     }
 
     fn learn_reverse_route(&mut self, now: Time, from: NodeId, request: &AodvRequest) {
-        let alive = now + self.parameters.reverse_route_life;
+        let alive = now + AodvConfig::REVERSE_ROUTE_LIFE;
         let entry = self.table.entry(request.source).or_default();
         entry.expires = entry.expires.max(alive);
         if !entry.is_beaten_by(request.source_sequence, request.hops) {
@@ -47,7 +48,7 @@ impl Aodv {
     /// Replies as the target of the RREQ, with a sequence number greater than any that another node knows.
     fn reply(&mut self, request: &AodvRequest) {
         self.sequence = (self.sequence.max(request.target_sequence) + 1).next_multiple_of(2);
-        self.send_reply(request, self.sequence, 1, self.parameters.my_route_timeout);
+        self.send_reply(request, self.sequence, 1, AodvConfig::MY_ROUTE_TIMEOUT);
     }
 
     /// Replies from the routing table if the route is recent enough. Returns whether it did.
@@ -105,9 +106,9 @@ impl Aodv {
         entry.set(sequence, Hop { next: from, hops }, now + reply.lifetime);
         entry.discovery.found(hops);
         if to == self.id {
-            entry.discovery.took(now.since(reply.asked), hops, &self.parameters);
+            entry.discovery.took(now.since(reply.asked), hops);
         }
-        self.release(now, target, now, self.parameters.release_interval);
+        self.release(now, target, now, AodvConfig::RELEASE_INTERVAL);
         if to != self.id && reply.reach > 1 {
             self.relay(now, reply);
         }
@@ -150,8 +151,9 @@ impl Aodv {
     pub(super) fn on_hello(&mut self, now: Time, from: NodeId) {
         let Some(hellos) = &mut self.hellos else { return };
         let rules = &self.parameters;
-        let lifetime =
-            rules.hello_interval.seconds() * f64::from(rules.allowed_hello_loss) * rules.hello_slack;
+        let lifetime = rules.hello_interval.seconds()
+            * f64::from(AodvConfig::ALLOWED_HELLO_LOSS)
+            * AodvConfig::HELLO_SLACK;
         if hellos.neighbours.insert(from, now + Span::from_seconds(lifetime)).is_none() {
             self.sequence += 2;
         }

@@ -170,7 +170,9 @@ impl AodvMessage {
         match self {
             AodvMessage::Request(_) => sizes.rreq_size,
             AodvMessage::Reply(_) | AodvMessage::Hello(_) => sizes.rrep_size,
-            AodvMessage::Error(list) => sizes.rerr_size + sizes.rerr_destination_size * list.len() as u32,
+            AodvMessage::Error(list) => {
+                sizes.rerr_size + AodvConfig::RERR_DESTINATION_SIZE * list.len() as u32
+            }
         }
     }
 

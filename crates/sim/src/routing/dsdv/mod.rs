@@ -96,11 +96,9 @@ impl Dsdv {
                 entry.advertised(full);
             }
         }
-        let limit = &self.parameters;
-        let entries = (limit.update_size_limit.saturating_sub(limit.header_size) / limit.entry_size).max(1);
-        for part in adverts.chunks(entries as usize) {
+        for part in adverts.chunks(DsdvConfig::ENTRIES) {
             let due = now + uniform(&mut self.rng, self.parameters.broadcast_jitter);
-            let size = limit.header_size + limit.entry_size * part.len() as u32;
+            let size = DsdvConfig::HEADER_SIZE + DsdvConfig::ENTRY_SIZE * part.len() as u32;
             self.outgoing.push((due, Action::Broadcast(wire::emit(self.id, part), size)));
         }
     }
@@ -139,7 +137,7 @@ impl Dsdv {
         }
         let metric = if metric == UNREACHABLE { UNREACHABLE } else { (metric + 1).min(UNREACHABLE) };
         let heard = Advert { destination, metric, sequence };
-        let weight = self.parameters.settling_weight;
+        let weight = DsdvConfig::SETTLING_WEIGHT;
         let is_known = self.table.change(destination, |known| {
             if sequence == known.sequence {
                 if metric < known.metric {

@@ -52,15 +52,11 @@ impl Discoveries {
             if !is_own && discovery.begun > 1 {
                 return DiscoveryStep::GiveUp;
             }
-            discovery.neighbours_since = rules.nonprop_request_timeout.map(|_| now);
-            return DiscoveryStep::Ask(if rules.nonprop_request_timeout.is_some() {
-                0
-            } else {
-                rules.route_limit
-            });
+            discovery.neighbours_since = Some(now);
+            return DiscoveryStep::Ask(0);
         }
-        match (discovery.neighbours_since, rules.nonprop_request_timeout) {
-            (Some(since), Some(timeout)) if is_own && now.since(since) > timeout => {
+        match discovery.neighbours_since {
+            Some(since) if is_own && now.since(since) > DsrConfig::NONPROP_REQUEST_TIMEOUT => {
                 discovery.neighbours_since = None;
                 DiscoveryStep::Ask(rules.route_limit)
             }
@@ -90,6 +86,6 @@ impl TargetDiscovery {
     fn period(&self, rules: &DsrConfig) -> Span {
         let times = u64::from(rules.request_backoff).saturating_pow(self.begun.saturating_sub(1));
         let period = Span::from_ns(rules.request_period.ns().saturating_mul(times));
-        period.min(rules.request_period_max)
+        period.min(DsrConfig::REQUEST_PERIOD_MAX)
     }
 }

@@ -71,7 +71,7 @@ impl Dsr {
         Dsr {
             id,
             rng,
-            cache: RouteCache::new(id, longest, parameters.routes, parameters.overheard_routes),
+            cache: RouteCache::new(id, longest, DsrConfig::ROUTES, DsrConfig::OVERHEARD_ROUTES),
             discoveries: Discoveries::default(),
             number: 1,
             buffer: SendBuffer::new(parameters.buffer),
@@ -99,7 +99,7 @@ impl Dsr {
     }
 
     fn check_after(&mut self) -> Span {
-        Span::from_seconds(self.parameters.buffer_check.seconds() * (1.0 + self.rng.unit()))
+        Span::from_seconds(DsrConfig::BUFFER_CHECK.seconds() * (1.0 + self.rng.unit()))
     }
 
     /// Checks the packets that wait: sends those with a route, drops those that are too old, and repeats
@@ -236,7 +236,7 @@ impl Dsr {
         buffer.sift(|held| {
             let Some(route) = self.route_of(&held.packet) else { return true };
             self.later.push((due, Action::SendAlong(held.packet.handle, route)));
-            due += self.parameters.release_interval;
+            due += DsrConfig::RELEASE_INTERVAL;
             false
         });
         self.buffer = buffer;

@@ -124,13 +124,6 @@ fn neighbours_are_asked_first_then_everyone() {
     assert_eq!(asked[0].1, 15);
 }
 
-#[test]
-fn everyone_is_asked_at_once_if_it_is_set_so() {
-    let mut dsr = node(DsrConfig { nonprop_request_timeout: None, ..prompt() });
-    dsr.on_no_route(at(1.0), own(D, handle()));
-    assert_eq!(requests(&run(&mut dsr, 1.4)), [(at(1.0), 15)]);
-}
-
 /// After 0.5 s, 1 s, 2 s, 4 s, 8 s, and then every 10 s; each time neighbours first.
 #[test]
 fn requests_become_rarer() {
