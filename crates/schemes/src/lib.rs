@@ -1,8 +1,8 @@
-//! Congestion controls, one folder for each family.
+//! Congestion control schemes, one folder for each family.
 //!
-//! A [`Scheme`] is what is compared: a transport, its controller, and what it asks of routers. Its parameters
-//! are a struct that serves as its factory. [`REGISTRY`] lists them all; adding a scheme is a file in its
-//! family's folder, and one line there.
+//! A [`Scheme`] is a transport, its congestion controller and its router policy. A struct of parameters
+//! builds each scheme. [`REGISTRY`] lists all schemes. To add a scheme, add a file to its family's folder and
+//! a line to [`REGISTRY`].
 //!
 //! | folder | schemes |
 //! |---|---|
@@ -19,13 +19,19 @@
 //! | `maxnet` | [`MaxNet`]: a rate that falls with the largest price on the path |
 //! | `ewccp` | [`Ewccp`]: routers that share the medium report their queues to each other |
 //!
-//! A family's folder has its parameters (`mod.rs`, or a file for each scheme), its header's layout and echo
-//! (`header.rs`), its `router.rs` and its `sender.rs`. What families share: [`tcp`] the parameters of a
-//! connection, `capacity` where routers have capacities from, with the parameters of rt-Winf, [`quantity`]
-//! numbers with units, [`mod@keys`] the tables of parameters with their ranges, and [`misfit`] what does not
-//! fit them.
+//! Each family's folder holds:
+//! - the parameters (`mod.rs`, or one file for each scheme),
+//! - the congestion header and its echo (`header.rs`),
+//! - the router policy (`router.rs`) and the sender (`sender.rs`).
+//!
+//! Families share these modules:
+//! - [`tcp`]: parameters of TCP connections,
+//! - `capacity`: sources of a link's capacity at routers, with the parameters of rt-Winf,
+//! - [`quantity`]: numbers with units,
+//! - [`mod@keys`]: tables of parameters with their ranges,
+//! - [`misfit`]: errors of parameters.
 
-// The file of a scheme reads the same in this crate as in another.
+// Lets paths that begin with `multihop_schemes` resolve in this crate too.
 extern crate self as multihop_schemes;
 
 pub mod keys;

@@ -1,8 +1,8 @@
-//! The router of EWCCP: queues of a neighbourhood, and the feedback that follows from them.
+//! Router of EWCCP: queues of the neighbourhood, and the feedback computed from them.
 //!
-//! Time goes in rounds, each node's for itself. A round's mean queues are what the next one signals: in the
-//! link headers of its packets, in broadcasts, and as feedback. Rounds that no packet observes are caught up
-//! with when something happens.
+//! Each node divides time into rounds of its own. The mean queues of a round are signalled in the next round:
+//! in link headers of packets, in broadcasts, and as feedback. Rounds without events are completed at the
+//! next event.
 
 use super::header::{EwccpHeader, EwccpLink};
 use super::signalling::{self, EntryOnAir};
@@ -11,56 +11,57 @@ use super::table::{Table, units};
 use multihop_core::{Fate, FrameKind, Header, HeaderBytes, LinkEvent, NodeId, Packet, Rate, Rng, Span, Time};
 use multihop_link::{Estimator, Hop, LinkView, Notice, RateInUse, RouterPolicy, Verdict};
 
-/// Constants of a router. Sizes are in bytes, rates in bytes per second, times in seconds unless they are
+/// Constants of an EWCCP router. Sizes are in bytes, rates in bytes per second, and times in seconds or
 /// spans.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Constants {
-    /// `beta`.
+    /// Share of the queue by which rates are lowered per control interval, `beta`.
     pub beta: f64,
-    /// `gamma`: neighbourhood queues up to this are no congestion.
+    /// Neighbourhood queue up to which there is no congestion, `gamma`.
     pub threshold: f64,
-    /// `d`.
+    /// Control interval, `d`.
     pub round: Span,
-    /// `d_s`; none where there are no neighbours.
+    /// Time between broadcasts, `d_s`; none if there are no neighbours.
     pub signalling: Option<Span>,
-    /// By which share of itself the time between two broadcasts varies, at most.
+    /// Maximum random variation of the time between broadcasts, as a share of that time.
     pub jitter: f64,
-    /// Over how many hops queues are signalled.
+    /// Number of hops over which queues are signalled.
     pub hops: u8,
-    /// For how long what was signalled is believed.
+    /// Lifetime of a signalled queue.
     pub lifetime: Span,
     pub hashing: Hashing,
-    /// Bytes of a broadcast, besides its entries and of each.
+    /// Bytes of a broadcast besides its entries.
+    /// Bytes of one entry of a broadcast.
     pub header: u32,
     pub entry: u32,
     pub capacity: Capacity,
-    /// Bit rate of what the queue leads to, before anything was sent.
+    /// Bit rate of the link before the first transmission.
     pub rate: Rate,
 }
 
-/// What stands for the sum of the rates in a congested interference set: `psi C`.
+/// Source of the sum of the rates in a congested interference set, `psi C`.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Capacity {
     Constant(f64),
-    /// This share of the bit rate in use.
+    /// Share of the bit rate in use.
     Share(f64),
-    /// What was heard and delivered in the last round, but at least this share of the bit rate in use.
+    /// Data overheard and delivered in the last round, and at least this share of the bit rate in use.
     Measured {
         least: f64,
     },
 }
 
-/// A queue of the node's own: what waits for one next hop.
+/// Queue of the node's own packets for one next hop.
 #[derive(Clone, Copy, Debug)]
 struct Own {
     next_hop: NodeId,
-    /// Bytes that wait now, with those of the frame that is being sent.
+    /// Bytes in the queue, with the frame that is being sent.
     backlog: u64,
-    /// Integral over the round so far, in byte-nanoseconds, up to `at`.
+    /// Integral of the backlog over the round up to `at`, in byte-nanoseconds.
     integral: u128,
     at: Time,
     sequence: u8,
-    /// When it was last not empty.
+    /// Latest time at which the queue was not empty.
     used: Time,
 }
 
@@ -74,20 +75,21 @@ impl Own {
     }
 }
 
-/// The policy at one queue.
+/// Router policy of EWCCP at one queue.
 pub(super) struct EwccpRouter {
     id: NodeId,
     constants: Constants,
     in_use: RateInUse,
     own: Vec<Own>,
     table: Table,
-    /// When the round ends; none before anything happened.
+    /// End of the round; none before the first event.
     round_ends: Option<Time>,
-    /// Bytes that were heard or delivered in the round so far, and those of the last round over its length.
+    /// Bytes overheard or delivered in the round so far.
+    /// Bytes per second overheard or delivered in the last round.
     carried: u64,
     carried_rate: f64,
     next_notice: Option<Time>,
-    /// Of the times of broadcasts.
+    /// Random stream for the times of broadcasts.
     rng: Rng,
 }
 
@@ -113,7 +115,7 @@ impl EwccpRouter {
 
     // ---- rounds ----
 
-    /// Ends the rounds that are over.
+    /// Ends the rounds that are over at `now`.
     fn catch_up(&mut self, now: Time) {
         let round = self.constants.round;
         let Some(ends) = self.round_ends else {
@@ -124,7 +126,7 @@ impl EwccpRouter {
             return;
         }
         self.end_round(ends);
-        // Of several rounds without an event the last one counts: nothing changed in them.
+        // After several rounds without an event only the last one counts, because nothing changed in them.
         let missed = now.since(ends).ns() / round.ns();
         let last = ends + Span::from_ns(round.ns() * missed);
         if missed > 0 {
@@ -158,8 +160,8 @@ impl EwccpRouter {
 
     // ---- feedback ----
 
-    /// `beta Q / (psi C d^2) rtt s` (Eq. 6) in bytes, for a packet of `size` bytes of a flow with this
-    /// round-trip time.
+    /// Returns the negative feedback `beta Q / (psi C d^2) rtt s` (Eq. 6) in bytes, for a packet of `size`
+    /// bytes. `rtt` is the flow's round-trip time in header units.
     fn negative(&self, queued: f64, rtt: u16, size: u32) -> f64 {
         let capacity = match self.constants.capacity {
             Capacity::Constant(capacity) => capacity,
@@ -170,13 +172,13 @@ impl EwccpRouter {
         self.constants.beta * queued * EwccpHeader::seconds(rtt) * f64::from(size) / (capacity * d * d)
     }
 
-    /// Adds what one end of the link has to say, given the queues that it counts.
+    /// Adds the feedback of one end of the link, from the queues that this end counts.
     fn judge(&self, header: &mut EwccpHeader, queued: f64, congested: bool, size: u32) {
         if !congested {
             return;
         }
         if std::mem::take(&mut header.probe) {
-            // The field changes its meaning here: credit becomes debit. What was gathered so far is void.
+            // The field changes its meaning from credit to debit, so the credit gathered so far is void.
             header.feedback = 0;
         }
         let bytes = self.negative(queued, header.rtt, size);
@@ -190,7 +192,7 @@ impl EwccpRouter {
         if self.table.is_empty() {
             self.next_notice = None;
         } else if self.next_notice.is_none() {
-            // Neighbours that begin with the same packet are not to signal at once.
+            // A random first time separates the broadcasts of neighbours that begin with the same packet.
             self.next_notice = Some(now + Span::from_seconds(interval.seconds() * self.rng.unit()));
         }
     }
@@ -216,7 +218,7 @@ impl RouterPolicy for EwccpRouter {
         own.used = now;
     }
 
-    /// The sender's half of separated control: what it knows, whether that is congestion, and which links it
+    /// Sending half of separated control: adds feedback from the node's own table and lists the links that it
     /// counted.
     fn on_head_of_line(&mut self, hop: Hop, packet: &mut Packet, _view: &LinkView) -> Verdict {
         self.catch_up(hop.now);
@@ -244,7 +246,8 @@ impl RouterPolicy for EwccpRouter {
         Verdict::Pass
     }
 
-    /// The receiver's half: the queues that the sender does not know.
+    /// Receiving half of separated control: adds feedback from the queues that the sending node does not
+    /// know.
     fn on_received(&mut self, hop: Hop, packet: &mut Packet, _view: &LinkView) -> Verdict {
         self.catch_up(hop.now);
         let size = packet.segment.payload;
@@ -278,7 +281,7 @@ impl RouterPolicy for EwccpRouter {
     fn on_notice(&mut self, now: Time, _from: NodeId, content: &[u8]) {
         self.catch_up(now);
         for signalled in signalling::read(content) {
-            // Of its own queues a node knows more than anybody.
+            // The node knows its own queues better than any neighbour.
             if signalled.link.from != self.id {
                 self.table.learn(
                     now,
@@ -314,7 +317,7 @@ impl RouterPolicy for EwccpRouter {
         self.next_notice
     }
 
-    /// The table, the means and the numbers are gone. What waits still does.
+    /// Forgets the table, the means and the round numbers. Packets in the queues remain.
     fn on_restart(&mut self, now: Time) {
         self.table.clear();
         self.round_ends = None;

@@ -1,44 +1,44 @@
-//! What routers broadcast: entries of their tables (Tan, Jiang, Zhang and Shen, section III.D).
+//! Content of a router's broadcast: entries of its table (Tan, Jiang, Zhang and Shen, section III.D).
 
 use super::summary::Link;
 use super::table::{LinkQueue, Origin};
 use multihop_core::{Carrier, Header, NodeId, header};
 
-/// "Use for experiments" (RFC 4727).
+/// UDP port "use for experiments" (RFC 4727).
 pub(super) const CARRIER: Carrier = Carrier::Udp(1_021);
 
 header! {
-    /// Entry of a broadcast of EWCCP, which is one entry after another
+    /// Entry of a broadcast of EWCCP; a broadcast is a sequence of entries
     pub(crate) struct EntryOnAir: "ewccp_entry" = 6 of 6 {
-        /// Last octet of the address of the node that sends on the link
+        /// Last octet of the address of the link's sending node
         from: u8 [0..1] "",
-        /// Last octet of the address of the node that receives on it
+        /// Last octet of the address of the link's receiving node
         to: u8 [1..2] "",
         /// Mean queue of the link in the round
         queue: u16 [2..4] "16 B",
         /// Number of the round
         sequence: u8 [4..5] "",
-        /// Hops that the queue was signalled over before this one
+        /// Hops over which the queue was signalled before this one
         hops: u8 [5..6] "",
     }
 }
 
-/// An entry, as it was signalled.
+/// Queue of a link as a router signalled it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Signalled {
     pub link: Link,
-    /// Hops that it was signalled over before this one.
+    /// Hops over which the queue was signalled before this one.
     pub hops: u8,
     pub queue: u16,
     pub sequence: u8,
 }
 
-/// Bytes of a link, behind all entries: the identifiers of its nodes, whole. An entry has two bytes for both,
-/// as in the paper, and in networks of more than 256 nodes these name several links.
+/// Bytes of a link's full node identifiers, which follow all entries. An entry has one byte for each node, as
+/// in the paper, which is ambiguous in networks of more than 256 nodes.
 const LINK: usize = 8;
 
-/// The queues of the links at this node, and those of which it heard over less than `hops` hops; with their
-/// number.
+/// Encodes the queues of the links at this node, and the queues signalled over less than `hops` hops. Also
+/// returns the number of entries.
 pub(super) fn write(entries: &[LinkQueue], hops: u8) -> (Vec<u8>, usize) {
     let over = |entry: &LinkQueue| match entry.origin {
         Origin::Own | Origin::Incoming => 0,
@@ -59,7 +59,7 @@ pub(super) fn write(entries: &[LinkQueue], hops: u8) -> (Vec<u8>, usize) {
     (content, count)
 }
 
-/// What was written.
+/// Decodes the entries of a broadcast.
 pub(super) fn read(content: &[u8]) -> impl Iterator<Item = Signalled> + '_ {
     let count = content.len() / (EntryOnAir::LEN + LINK);
     let (on_air, links) = content.split_at(count * EntryOnAir::LEN);
@@ -88,7 +88,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn what_is_written_is_read(
+        fn entries_are_decoded_as_encoded(
             drawn in prop::collection::vec((any::<[u32; 2]>(), origins(), any::<(u16, u8)>()), 0..40),
             most in any::<u8>(),
         ) {
@@ -110,7 +110,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_entries_as_far_as_they_go(content in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn any_bytes_decode_to_whole_entries(content in prop::collection::vec(any::<u8>(), 0..200)) {
             prop_assert_eq!(read(&content).count(), content.len() / (EntryOnAir::LEN + LINK));
         }
     }
@@ -120,9 +120,9 @@ mod tests {
         LinkQueue { link, mask: 0, origin, queue: 0x0102, sequence: 7, at: Time::ZERO }
     }
 
-    /// Nodes 0 and 4 are 10.0.0.1 and 10.0.0.5; 258 is 10.0.1.3.
+    /// Nodes 0 and 4 have the addresses 10.0.0.1 and 10.0.0.5; node 258 has 10.0.1.3.
     #[test]
-    fn entries_are_on_the_air_before_what_simulated_nodes_share() {
+    fn entries_on_the_air_precede_full_identifiers() {
         let entries = [
             entry(0, 4, Origin::Own),
             entry(4, 258, Origin::Signalled(1)),
@@ -130,7 +130,7 @@ mod tests {
             entry(4, 0, Origin::Signalled(2)),
         ];
         let (content, count) = write(&entries, 2);
-        assert_eq!(count, 3, "the last came over too many hops");
+        assert_eq!(count, 3, "the last was signalled over too many hops");
         assert_eq!(content[..18], [1, 5, 1, 2, 7, 0, 5, 3, 1, 2, 7, 1, 3, 1, 1, 2, 7, 0]);
         assert_eq!(content[18..26], [0, 0, 0, 0, 0, 0, 0, 4]);
         let signalled =
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_unit_of_queues_is_the_tables() {
+    fn header_and_table_use_the_same_unit_of_queues() {
         assert_eq!(EntryOnAir::LAYOUT.fields[2].unit, format!("{QUEUE_UNIT} B"));
     }
 }
