@@ -98,7 +98,7 @@ impl Ranges {
                 })
             }),
             plain => match &self.own {
-                Some(rule) if !rule.has_in_range(&as_json(plain)) => {
+                Some(rule) if !rule.is_in_range(&as_json(plain)) => {
                     let range = Interval::Rule(Box::new(rule.clone()));
                     Err(document.error(at, KeyProblem::OutOfRange { range }))
                 }

@@ -191,7 +191,7 @@ fn resolve<P: Parameters>(parameters: &Value) -> Result<Value, ParameterError> {
     for key in parameters.as_object().into_iter().flat_map(Map::keys) {
         let usual = usual_without::<P>(&rules, parameters, key);
         let is_usual =
-            |usual: Value| rules.rule(key).is_some_and(|rule| rule.equates(&usual, &resolved[key]));
+            |usual: Value| rules.rule(key).is_some_and(|rule| rule.is_same_value(&usual, &resolved[key]));
         if usual.is_some_and(is_usual) {
             resolved[key] = Value::Null;
         }

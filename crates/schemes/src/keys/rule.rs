@@ -148,7 +148,7 @@ impl Rule {
             Value::String(text) => self.quantity.and_then(|quantity| quantity.parse(text).ok()),
             _ => None,
         };
-        value.is_none_or(|value| self.spans(value))
+        value.is_none_or(|value| self.contains(value))
     }
 
     /// Whether two values are equal, whatever units they are written in.
@@ -204,7 +204,7 @@ impl Rule {
     /// Returns the value found and a remedy.
     pub fn check(&self, value: &Value) -> Result<(), (Found, Wanted)> {
         match value {
-            Value::Number(number) if self.number || (self.whole && self.has_room(number)) => {
+            Value::Number(number) if self.number || (self.whole && self.fits_type(number)) => {
                 self.within(number.as_f64().unwrap_or(f64::NAN), value)
             }
             Value::String(text) if self.words.contains(text) => Ok(()),
@@ -226,7 +226,7 @@ impl Rule {
         };
         match quantity.parse(text) {
             // Bytes are indivisible.
-            Ok(size) if self.spans(size) && quantity.is_whole() && size.fract() != 0.0 => {
+            Ok(size) if self.contains(size) && quantity.is_whole() && size.fract() != 0.0 => {
                 Err((Found::Text(text.to_owned()), Wanted::WholeBytes))
             }
             Ok(value) => self.within(value, &json!(text)),
@@ -255,7 +255,7 @@ impl Rule {
     }
 
     fn within(&self, value: f64, written: &Value) -> Result<(), (Found, Wanted)> {
-        if self.spans(value) {
+        if self.contains(value) {
             return Ok(());
         }
         Err((Found::OutOfRange(written.to_string()), Wanted::Within(Box::new(self.clone()))))
