@@ -15,7 +15,7 @@ fn shares(busy: f64, own: f64) -> Shares {
     Shares { busy, own }
 }
 
-/// A node after so many intervals that were all like this.
+/// Returns a node after this many intervals with the same shares.
 fn after(intervals: u32, busy: f64, own: f64) -> Neighbour {
     let mut node = node(&Nred::default());
     for _ in 0..intervals {
@@ -25,15 +25,15 @@ fn after(intervals: u32, busy: f64, own: f64) -> Neighbour {
 }
 
 #[test]
-fn the_mean_index_of_a_medium_that_is_always_busy_tends_to_its_index() {
+fn the_mean_index_approaches_the_index_of_a_busy_medium() {
     assert!((after(1, 1.0, 0.0).index - 0.2 * 244.0).abs() < 1e-9);
     assert!((after(2, 1.0, 0.0).index - 0.36 * 244.0).abs() < 1e-9);
     assert!((after(100, 1.0, 0.0).index - 244.0).abs() < 1e-6);
 }
 
-/// A mean index of 170 is half way: 0.07 in all, of which each has the part of its own share.
+/// A mean index of 170 is half way between the thresholds: 0.07 in all, in proportion to each node's share.
 #[test]
-fn the_probability_is_red_s_times_the_node_s_own_part() {
+fn the_probability_is_in_proportion_to_the_own_share() {
     let busy = 170.0 / 244.0;
     for (own, expected) in [(busy, 0.07), (busy / 2.0, 0.035), (busy / 7.0, 0.01), (0.0, 0.0)] {
         let probability = after(200, busy, own).probability(Time::ZERO);
@@ -42,7 +42,7 @@ fn the_probability_is_red_s_times_the_node_s_own_part() {
 }
 
 #[test]
-fn nothing_is_dropped_up_to_the_lower_threshold_and_no_more_beyond_the_upper() {
+fn the_probability_is_constant_outside_the_thresholds() {
     for (index, expected) in [(0.0, 0.0), (100.0, 0.0), (135.0, 0.035), (240.0, 0.14), (244.0, 0.14)] {
         let mut node = node(&Nred::default());
         (node.index, node.own_index) = (index, index);
@@ -51,9 +51,9 @@ fn nothing_is_dropped_up_to_the_lower_threshold_and_no_more_beyond_the_upper() {
     }
 }
 
-/// Above the threshold for the first time after three intervals of a busy medium.
+/// The mean index exceeds the threshold after three intervals of a busy medium.
 #[test]
-fn congestion_is_signalled_once_it_persists_by_nodes_that_take_part() {
+fn persistent_congestion_is_signalled_by_contributing_nodes() {
     let reported = |parameters: &Nred, own: f64| {
         let mut node = node(parameters);
         (0..5).map(|_| node.measure(shares(1.0, own)).is_some()).collect::<Vec<_>>()
@@ -63,9 +63,9 @@ fn congestion_is_signalled_once_it_persists_by_nodes_that_take_part() {
     assert_eq!(reported(&Nred { notices: false, ..Nred::default() }, 0.5), [false; 5]);
 }
 
-/// The medium was congested, and is not any more.
+/// Congestion that has ended is not signalled.
 #[test]
-fn what_is_over_is_not_signalled() {
+fn past_congestion_is_not_signalled() {
     let mut node = after(10, 1.0, 0.5);
     assert!(node.per_index > 0.0);
     node.index = 100.0;
@@ -74,7 +74,7 @@ fn what_is_over_is_not_signalled() {
 }
 
 #[test]
-fn no_probability_is_negative_or_without_end() {
+fn negative_and_infinite_probabilities_are_refused() {
     let lifetime = Span::from_ms(200);
     for (per_index, known) in [(0.0, true), (1e-3, true), (-1e-3, false), (f64::INFINITY, false)] {
         let notice = Congestion { per_index, lifetime }.to_notice();
@@ -83,7 +83,7 @@ fn no_probability_is_negative_or_without_end() {
 }
 
 #[test]
-fn a_notice_says_what_was_said() {
+fn a_notice_is_decoded_as_encoded() {
     let congestion = Congestion { per_index: 0.14 / 240.0, lifetime: Span::from_ms(200) };
     let notice = congestion.to_notice();
     assert_eq!((notice.size, notice.air), (36, 16));
@@ -97,7 +97,7 @@ fn a_notice_says_what_was_said() {
     assert_eq!(
         [&long.content[4..8], &long.content[12..16]],
         [&[0xff; 4]; 2],
-        "the most that there is room for"
+        "limited to the size of the fields"
     );
     let absurd = Congestion { per_index: f64::NAN, ..congestion }.to_notice();
     assert_eq!(Congestion::from_content(&absurd.content), None);
@@ -106,9 +106,9 @@ fn a_notice_says_what_was_said() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Nodes have it to the bit, captures to the last of 32 bits.
+    /// Nodes receive the exact values, captures values rounded to 32 bits.
     #[test]
-    fn what_is_signalled_is_heard(per_index in 0.0..1.0, lifetime in any::<u64>()) {
+    fn any_congestion_is_decoded_as_encoded(per_index in 0.0..1.0, lifetime in any::<u64>()) {
         let congestion = Congestion { per_index, lifetime: Span::from_ns(lifetime) };
         let notice = congestion.to_notice();
         prop_assert_eq!(Congestion::from_content(&notice.content), Some(congestion));
@@ -118,7 +118,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_notice_or_none(mut content in prop::collection::vec(any::<u8>(), 0..40), is_kind in any::<bool>()) {
+    fn any_bytes_are_decoded_or_refused(mut content in prop::collection::vec(any::<u8>(), 0..40), is_kind in any::<bool>()) {
         if is_kind && content.len() >= 4 {
             content[..4].copy_from_slice(&[0, 0, 0, 1]);
         }
@@ -129,9 +129,9 @@ proptest! {
     }
 }
 
-/// The node finds a busy share of 0.3, which is no congestion; a neighbour finds more.
+/// The node measures a busy share of 0.3, which is no congestion; a neighbour measures more.
 #[test]
-fn a_node_without_congestion_heeds_its_neighbours_for_the_lifetime() {
+fn a_notice_counts_for_its_lifetime() {
     let mut node = after(200, 0.3, 0.2);
     let signal = |node: &mut Neighbour, now: u64, by: u32, per_index: f64, lifetime_ms: u64| {
         let congestion = Congestion { per_index, lifetime: Span::from_ms(lifetime_ms) };
@@ -145,7 +145,7 @@ fn a_node_without_congestion_heeds_its_neighbours_for_the_lifetime() {
     signal(&mut node, 1_000, 1, 4e-4, 200);
     expect(&mut node, 1_000, 4e-4);
     signal(&mut node, 1_050, 2, 5e-4, 100);
-    expect(&mut node, 1_149, 5e-4); // the greater of the two
+    expect(&mut node, 1_149, 5e-4); // the larger of the two
     expect(&mut node, 1_150, 4e-4);
     signal(&mut node, 1_160, 1, 3e-4, 200);
     expect(&mut node, 1_160, 3e-4); // the latest of the same neighbour
@@ -154,9 +154,9 @@ fn a_node_without_congestion_heeds_its_neighbours_for_the_lifetime() {
     assert!(node.signalled.is_empty());
 }
 
-/// What it found itself counts where a neighbour found less.
+/// The node's own congestion counts if a neighbour signals less.
 #[test]
-fn the_node_s_own_congestion_is_not_made_less_by_a_neighbour_s() {
+fn a_neighbour_does_not_lower_the_own_congestion() {
     let mut node = after(200, 1.0, 0.5);
     let before = node.probability(Time::ZERO);
     assert!((before - 0.07).abs() < 1e-9, "{before}");
@@ -166,7 +166,7 @@ fn the_node_s_own_congestion_is_not_made_less_by_a_neighbour_s() {
 }
 
 #[test]
-fn data_is_judged_as_it_comes_and_as_it_leaves() {
+fn data_is_dropped_on_reception_and_on_arrival_at_the_queue() {
     let counts = |ecn: Ecn, payload: u32| {
         let mut node = after(200, 1.0, 1.0);
         let view = LinkView::default();
@@ -204,7 +204,7 @@ fn intervals_end_when_they_are_due() {
 }
 
 #[test]
-fn a_restart_forgets_what_was_found_and_heard() {
+fn a_restart_clears_measurements_and_notices() {
     let mut node = after(200, 1.0, 1.0);
     let congestion = Congestion { per_index: 5e-4, lifetime: Span::from_ms(60_000) };
     node.on_notice(at(100), NodeId(1), &congestion.to_notice().content);
@@ -217,13 +217,13 @@ fn a_restart_forgets_what_was_found_and_heard() {
 }
 
 #[test]
-fn wires_are_not_shared() {
+fn wires_have_no_policy() {
     assert!(Nred::default().policy(NodeId(0), &EgressQueue { is_wired: true, ..EGRESS }).is_none());
 }
 
-/// What a neighbour said holds for its lifetime, through the ends of own intervals, and no longer.
+/// A notice counts for its lifetime across the node's own intervals, and no longer.
 #[test]
-fn the_end_of_an_interval_forgets_what_is_out_of_date_alone() {
+fn the_end_of_an_interval_drops_expired_notices_only() {
     let mut node = node(&Nred::default());
     let congestion = Congestion { per_index: 0.14 / 240.0, lifetime: Span::from_ms(200) };
     node.on_notice(at(0), NodeId(1), &congestion.to_notice().content);

@@ -1,39 +1,40 @@
-//! What a node's radio did during an interval of time: the detector of NRED (Xu et al. 2003).
+//! Use of the medium around a node during an interval: the detector of NRED (Xu et al. 2003).
 
 use multihop_core::{Attempt, DecodedFrame, FrameKind, Interval, LinkEvent, Span, Time};
 use multihop_link::{BusyRatio, Estimator};
 
-/// Shares of an interval.
+/// Shares of an interval in which the medium was used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Shares {
-    /// Not idle: transmitting, receiving, sensing a signal, or with the NAV set (`U_busy`).
+    /// Share of time in which the radio was not idle: transmitting, receiving, sensing a signal or with its
+    /// NAV set (`U_busy`).
     pub(super) busy: f64,
-    /// Transmitting, or receiving what is for this node (`U_tx + U_rx`).
+    /// Share of time in which the radio transmitted, or received frames for this node (`U_tx + U_rx`).
     pub(super) own: f64,
 }
 
-/// Sorts the time of an interval into what was idle, what was the node's own, and the rest.
+/// Measures how an interval was used: busy time, and the part of it in the node's own exchanges.
 ///
-/// The node's own are its RTS and DATA and the CTS and ACK that it got for them, and the RTS and DATA that
-/// came for it with its answers; no event reports these, so that they are the time that frames left for
-/// them, SIFS included. Broadcasts are no node's own. A try counts in the interval in which its outcome is
-/// known.
+/// Own time is that of the node's RTS and DATA and of the CTS and ACK that it received. It also includes RTS
+/// and DATA for this node with the node's responses. No event reports these responses, so their time is what
+/// the frames leave for them, including SIFS. Broadcasts do not count. An attempt counts in the interval in
+/// which its outcome is known.
 #[derive(Clone, Debug)]
 pub(super) struct Usage {
     busy: BusyRatio,
     since: Time,
     own: Span,
-    /// The RTS that came for this node last.
+    /// Latest RTS for this node.
     asked: Option<DecodedFrame>,
 }
 
 impl Usage {
-    /// Of intervals of at least this length, the first of which begins with the run.
+    /// Creates a meter for intervals of at least this length, the first of which starts with the run.
     pub(super) fn new(interval: Span) -> Usage {
         Usage { busy: BusyRatio::new(interval), since: Time::ZERO, own: Span::ZERO, asked: None }
     }
 
-    /// Something happened at the MAC of this node.
+    /// Processes an event at the MAC of this node.
     pub(super) fn on_link(&mut self, event: &LinkEvent) {
         self.busy.on_link(event);
         match event {
@@ -43,14 +44,15 @@ impl Usage {
         }
     }
 
-    /// The interval is over; the next begins. What was busy is that of the latest time, of the length given.
+    /// Ends the interval and starts the next one. The busy share is that of the latest time of the given
+    /// length.
     pub(super) fn end(&mut self, now: Time) -> Shares {
         let own = self.own.seconds() / now.since(self.since).seconds();
         self.begin(now);
         Shares { busy: self.busy.at(now).unwrap_or(0.0), own: own.min(1.0) }
     }
 
-    /// An interval begins, whatever was before.
+    /// Starts an interval and drops what was measured before.
     pub(super) fn begin(&mut self, now: Time) {
         (self.since, self.own) = (now, Span::ZERO);
     }
@@ -74,12 +76,12 @@ impl Usage {
     }
 }
 
-/// The frames of a try.
+/// Returns the airtime of the frames of an attempt.
 fn sent_and_answered(attempt: &Attempt) -> Span {
     [attempt.rts, attempt.cts, attempt.data, attempt.ack].into_iter().flatten().map(Interval::length).sum()
 }
 
-/// Between an RTS and the DATA that it announced; nothing, if it did not announce it.
+/// Returns the time between an RTS and the DATA that it announced; zero if it did not announce the DATA.
 fn answered(rts: &DecodedFrame, data: &DecodedFrame) -> Span {
     let announced = data.from == rts.from && data.air.start <= rts.air.end + rts.duration;
     if announced { data.air.start.since(rts.air.end) } else { Span::ZERO }
@@ -131,8 +133,8 @@ mod tests {
         })
     }
 
-    /// In 100 ms: an exchange of its own, an unanswered RTS, an exchange for it, and one of others of which
-    /// it senses the DATA.
+    /// 100 ms with an own exchange, an unanswered RTS, an exchange for this node, and DATA of another
+    /// exchange.
     #[test]
     fn an_interval_by_hand() {
         let mut usage = Usage::new(Span::from_ms(100));
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn an_rts_that_led_to_nothing_adds_nothing_to_later_data() {
+    fn an_rts_without_data_adds_nothing_to_later_data() {
         let own_us = |rts_from: u32, data_at: u64| {
             let mut usage = Usage::new(Span::from_ms(100));
             usage.on_link(&heard(FrameKind::Rts, rts_from, Some(0), 0, 350, 8_640));
@@ -171,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nav_is_busy_and_not_the_node_s_own() {
+    fn the_nav_is_busy_time_but_not_own_time() {
         let mut usage = Usage::new(Span::from_ms(100));
         usage.on_link(&LinkEvent::BusyFrom(us(0)));
         usage.on_link(&LinkEvent::NavSet(air(350, 50_000)));
