@@ -223,7 +223,7 @@ mod tests {
 
     fn parameters(value: serde_json::Value) -> Result<CapacityParameters, String> {
         let parsed = serde_json::from_value::<CapacityParameters>(value).unwrap();
-        parsed.check().map(|()| parsed).map_err(|misfit| misfit.to_string())
+        parsed.check().map(|()| parsed).map_err(|error| error.to_string())
     }
 
     /// Returns the capacity in Mb/s without an estimate, with one of packet throughput and with one of the

@@ -257,7 +257,9 @@ mod tests {
         let whole = WinfParameters { reading: Some(WinfReading::Whole), ..WinfParameters::default() };
         assert_eq!(whole.check(), Ok(()));
         let default_reading = WinfParameters { full_busy: true, ..WinfParameters::default() };
-        assert!(default_reading.check().unwrap_err().to_string().contains("no effect with reading = \"whole\""));
+        assert!(
+            default_reading.check().unwrap_err().to_string().contains("no effect with reading = \"whole\"")
+        );
         for (name, given) in [
             ("full_busy", WinfParameters { full_busy: true, ..whole.clone() }),
             ("total_per_exchange", WinfParameters { total_per_exchange: true, ..whole.clone() }),

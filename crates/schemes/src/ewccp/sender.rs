@@ -284,7 +284,10 @@ mod tests {
             }
             sender.window
         };
-        assert_eq!((equilibrium(Law::Windows, 10).round(), equilibrium(Law::Windows, 40).round()), (4_000.0, 4_000.0));
+        assert_eq!(
+            (equilibrium(Law::Windows, 10).round(), equilibrium(Law::Windows, 40).round()),
+            (4_000.0, 4_000.0)
+        );
         let (short, long) = (equilibrium(Law::Rates, 50), equilibrium(Law::Rates, 100));
         assert_eq!((short.round(), long.round()), (2_000.0, 4_000.0), "40 packets a second, both");
     }

@@ -381,7 +381,7 @@ mod tests {
 
     fn checked(given: &Value) -> Result<(), String> {
         let rules = Rules::of::<Each>();
-        rules.check("each", given.as_object().unwrap()).map_err(|misfit| misfit.to_string())
+        rules.check("each", given.as_object().unwrap()).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -289,7 +289,10 @@ mod tests {
         router.on_other(ms(10), QueueEvent::Enqueue, 390_000, &LinkView::default());
         assert_eq!(price(router.as_mut(), 150, 0.0), 0.0);
         assert!((price(router.as_mut(), 201, 0.0) - 0.2).abs() < 1e-4);
-        assert!((price(router.as_mut(), 300, 3.0) - 3.0).abs() < 1e-4, "the header already has a larger price");
+        assert!(
+            (price(router.as_mut(), 300, 3.0) - 3.0).abs() < 1e-4,
+            "the header already has a larger price"
+        );
         assert!((price(router.as_mut(), 401, 0.0) - 0.01).abs() < 1e-4, "less than 0.95 * 0.2");
         assert_eq!(price(router.as_mut(), 601, 0.0), 0.0);
     }

@@ -1,5 +1,4 @@
-//! XCP (Katabi, Handley and Rohrs 2002): routers write into each packet by how much its sender is to change
-//! its window.
+//! XCP (Katabi, Handley and Rohrs 2002). Routers write into each packet the change of its sender's window.
 
 pub(crate) mod header;
 pub(crate) mod router;
@@ -27,18 +26,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// A reliable transport whose window routers open and close, by what is left of the capacity and by the
-/// queue.
+/// Reliable transport whose window routers open and close, from the spare capacity and the queue.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Xcp {
     /// The capacity of links.
     #[serde(flatten)]
     pub capacity: CapacityParameters,
-    /// Routers.
+    /// Constants of routers.
     #[serde(flatten)]
     pub control: XcpControl,
-    /// The connection.
+    /// TCP connection.
     #[serde(flatten)]
     pub tcp: XcpConnection,
 }
@@ -47,43 +45,44 @@ keys! {
     /// Constants of an XCP router.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct XcpControl {
-        /// Share of the spare bandwidth that is given out in each control interval. Stable for any delay and
-        /// number of flows below pi / (4 sqrt 2) = 0.555, with `beta` = `alpha`^2 sqrt 2. The default is the
-        /// published one, but for xcp-winf, whose queue is a third shorter with less along eight hops.
+        /// Share of the spare bandwidth that is distributed in each control interval. The loop is stable for
+        /// any delay and number of flows below pi / (4 sqrt 2) = 0.555, with `beta` = `alpha`^2 sqrt 2. The
+        /// default is the published one, except for xcp-winf, whose queue is then a third shorter at a lower
+        /// throughput over eight hops.
         pub alpha: Option<f64> [0, 2],
         /// Share of the persistent queue that is drained in each control interval.
         pub beta: f64 [0, 2] = 0.226,
-        /// Share of the traffic that is taken from all flows and given to all equally in each control
+        /// Share of the traffic that is taken from all flows and redistributed equally in each control
         /// interval.
         pub gamma: f64 [0, 1] = 0.1,
-        /// The longest round-trip time that counts in the mean, by which control intervals are as long. The
-        /// default is that of ns-2, but for xcp-winf.
+        /// Upper limit of a packet's round-trip time in the mean, which sets the length of control intervals.
+        /// The default is that of ns-2, except for xcp-winf.
         pub max_rtt: Option<Duration> ["1 ms", "1 h"],
     }
 }
 
 keys! {
-    /// The connection of XCP and what derives from it.
+    /// TCP connection of XCP and its derivatives.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct XcpConnection {
-        /// Bit rate of payload that the application wants. Default: all there is.
+        /// Bit rate of payload that the application requests. Default: unlimited.
         pub desired: Option<BitRate> ["8 b/s", "16 Gb/s"],
-        /// A TCP connection, with timestamps unless they are switched off, and the congestion header of 20
-        /// bytes. With the flavour ns2 losses are repaired as by `Agent/TCP/Reno/XCP`, without selective
+        /// TCP connection with timestamps and a congestion header of 20 bytes. Timestamps can be switched
+        /// off. With the flavour ns2, losses are repaired as by `Agent/TCP/Reno/XCP`, without selective
         /// acknowledgements.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
 }
 
-/// What a scheme has where keys of [`XcpControl`] are left out.
+/// Defaults of a scheme for keys of [`XcpControl`].
 pub(crate) struct Defaults {
     pub alpha: f64,
     pub max_rtt: Duration,
 }
 
 impl Defaults {
-    /// As published, and in ns-2.
+    /// Defaults as published, and as in ns-2.
     pub(crate) const PUBLISHED: Defaults = Defaults { alpha: 0.4, max_rtt: Duration(1.0) };
 
     pub(crate) fn stated(&self) -> Vec<Stated> {
@@ -102,10 +101,10 @@ impl XcpControl {
 }
 
 impl XcpConnection {
-    /// Do values go together that each are in their range?
+    /// Checks that the values are consistent with each other.
     ///
     /// # Errors
-    /// The parameter, what was found, and what would do.
+    /// Names the parameter, the value found and a remedy.
     pub(crate) fn check(&self) -> Result<(), ParameterError> {
         no_ecn(&self.tcp)?;
         self.tcp.check()
@@ -115,12 +114,13 @@ impl XcpConnection {
         let tcp = TcpParameters { timestamps: self.tcp.timestamps.or(Some(true)), ..self.tcp.clone() };
         let congestion_header = CongestionHeader::of(XcpHeader::LAYOUT.air as u32);
         match self.tcp.flavour {
-            // `Agent/TCP/Reno/XCP`: Reno's recovery, and feedback of new acknowledgements alone.
+            // `Agent/TCP/Reno/XCP` has Reno's recovery and uses feedback of new acknowledgements only.
             Flavour::Ns2 => {
                 TcpOptions { congestion_header, feedback_of_duplicates: false, ..tcp.options(Recovery::Reno) }
             }
             Flavour::Rfc | Flavour::Linux => {
-                // A window that does not bind can hold much at a timeout that has arrived.
+                // A window that does not limit the sender can hold much data at a timeout that has already
+                // arrived.
                 let tcp = TcpParameters { keep_sacked: tcp.keep_sacked.or(Some(true)), ..tcp };
                 TcpOptions { congestion_header, ..tcp.options(Recovery::Sack) }
             }
@@ -137,7 +137,7 @@ impl XcpConnection {
         })
     }
 
-    /// Bytes of a full packet above the MAC.
+    /// Returns the bytes of a full packet above the MAC.
     pub(crate) fn packet_size(&self) -> u32 {
         self.options().packet_size()
     }
@@ -182,7 +182,7 @@ impl TcpScheme for Xcp {
     }
 }
 
-/// `F = alpha (C - y) - beta Q / d`.
+/// Control law with a given capacity, `F = alpha (C - y) - beta Q / d`.
 pub(crate) struct GivenCapacity {
     pub capacity: Capacity,
     pub alpha: f64,
@@ -207,10 +207,10 @@ impl Law for GivenCapacity {
     }
 }
 
-/// Routers that give feedback do not mark.
+/// Refuses ECN, because routers with explicit feedback do not mark.
 ///
 /// # Errors
-/// The parameter, what was found, and what would do.
+/// Names the parameter, the value found and a remedy.
 pub(crate) fn no_ecn(tcp: &TcpParameters) -> Result<(), ParameterError> {
     if tcp.ecn == Some(true) {
         return Err(ParameterError::new("ecn", Found::Truth(true), Wanted::LeaveOutFeedback));

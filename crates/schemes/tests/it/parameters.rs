@@ -1,9 +1,9 @@
-//! What is wrong with parameters, in one line each.
+//! Messages of parameter errors, one line each.
 
 use multihop_schemes::find;
 use serde_json::Value;
 
-/// Scheme and parameters, and what the message begins with.
+/// Scheme, parameters, and the beginning of the message.
 const CASES: &str = r#"
 udp { "segment_size": "0 B" } -> segment_size: "0 B" is out of range; give a value from 1 B to 65535 B
 udp { "segment_size": 1472 } -> segment_size: found the number 1472; expected a size as text with a unit (B, kB, MB, GB, KiB, MiB), such as "1 B", from 1 B to 65535 B
@@ -92,12 +92,12 @@ ewccp {"local_repairs": 2000000} -> local_repairs: 2000000 is out of range; give
 "#;
 
 #[test]
-fn what_is_wrong_with_a_parameter_is_said_with_its_name() {
+fn errors_of_parameters_begin_with_their_names() {
     for case in CASES.trim().lines() {
         let (given, expected) = case.split_once(" -> ").unwrap();
         let (name, parameters) = given.split_once(' ').unwrap();
         let parameters: Value = serde_json::from_str(parameters).unwrap();
-        let error = find(name).unwrap().build(&parameters).err().map(|misfit| misfit.to_string());
+        let error = find(name).unwrap().build(&parameters).err().map(|error| error.to_string());
         assert!(error.as_ref().is_some_and(|error| error.starts_with(expected)), "{given}: {error:?}");
     }
 }
