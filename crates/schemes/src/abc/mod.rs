@@ -11,7 +11,7 @@ use crate::capacity::CapacityParameters;
 use crate::keys;
 use crate::quantity::Duration;
 use crate::tcp::TcpParameters;
-use crate::xcp::no_ecn;
+use crate::xcp::reject_ecn;
 use crate::{ParameterError, Parameters, TcpScheme};
 use header::BrakeCounts;
 use header::BrakeEcho;
@@ -57,7 +57,7 @@ impl Parameters for Abc {
 
     fn check(&self) -> Result<(), ParameterError> {
         self.capacity.check()?;
-        no_ecn(&self.tcp)?;
+        reject_ecn(&self.tcp)?;
         self.tcp.check()
     }
 }

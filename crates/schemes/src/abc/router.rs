@@ -25,7 +25,7 @@ pub(crate) struct AbcConstants {
 pub(crate) struct AbcRouter {
     constants: AbcConstants,
     capacity: Capacity,
-    left: Departures,
+    departures: Departures,
     tokens: f64,
 }
 
@@ -33,12 +33,12 @@ pub(crate) struct AbcRouter {
 #[derive(Clone, Debug, Default)]
 struct Departures {
     /// Sums of bytes at each departure within the window, and at the last departure before it.
-    sums: VecDeque<Sums>,
-    now: Sums,
+    sums: VecDeque<ByteSums>,
+    latest: ByteSums,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Sums {
+struct ByteSums {
     at: Time,
     own: u64,
     others: u64,
@@ -47,9 +47,9 @@ struct Sums {
 impl Departures {
     /// Adds bytes that leave the queue. Forgets departures before the window, except the last of them, from
     /// which the rate is measured.
-    fn leave(&mut self, now: Time, window: Span, own: u64, others: u64) {
-        self.now = Sums { at: now, own: self.now.own + own, others: self.now.others + others };
-        self.sums.push_back(self.now);
+    fn add(&mut self, now: Time, window: Span, own: u64, others: u64) {
+        self.latest = ByteSums { at: now, own: self.latest.own + own, others: self.latest.others + others };
+        self.sums.push_back(self.latest);
         while self.sums.get(1).is_some_and(|second| second.at + window <= now) {
             self.sums.pop_front();
         }
@@ -58,26 +58,26 @@ impl Departures {
     /// Returns the rates of ABC packets and of others, in bytes per second, since the last departure before
     /// the window. At the start of the run, the rates are over one window.
     fn rates(&self, window: Span) -> (f64, f64) {
-        let before = self.sums.front().filter(|first| first.at + window <= self.now.at);
+        let before = self.sums.front().filter(|first| first.at + window <= self.latest.at);
         let from = before.copied().unwrap_or_default();
-        let seconds = before.map_or(window, |before| self.now.at - before.at).seconds();
-        ((self.now.own - from.own) as f64 / seconds, (self.now.others - from.others) as f64 / seconds)
+        let seconds = before.map_or(window, |before| self.latest.at - before.at).seconds();
+        ((self.latest.own - from.own) as f64 / seconds, (self.latest.others - from.others) as f64 / seconds)
     }
 }
 
 impl AbcRouter {
     pub(crate) fn new(capacity: Capacity, constants: AbcConstants) -> AbcRouter {
-        AbcRouter { capacity, left: Departures::default(), tokens: 0.0, constants }
+        AbcRouter { capacity, departures: Departures::default(), tokens: 0.0, constants }
     }
 
     /// Returns the share of packets that may accelerate, `f = min(tr / (2 cr), 1)` (Eq. 2), as a packet of
     /// `size` bytes leaves. `tr` is the target rate (Eq. 1) and `cr` the dequeue rate. The factor 2 is there
     /// because a sender answers an accelerate with two packets.
-    fn share(&self, size: u32, view: &LinkView) -> f64 {
+    fn accelerate_share(&self, size: u32, view: &LinkView) -> f64 {
         let AbcConstants { utilization, drain, threshold, window, .. } = self.constants;
         let capacity = self.capacity.of(view);
         let queueing = (view.queue_bytes + u64::from(size)) as f64 / capacity;
-        let (dequeued, others) = self.left.rates(window);
+        let (dequeued, others) = self.departures.rates(window);
         let target = utilization * capacity - others - capacity / drain * (queueing - threshold).max(0.0);
         (target / (2.0 * dequeued)).clamp(0.0, 1.0)
     }
@@ -91,11 +91,12 @@ impl RouterPolicy for AbcRouter {
     fn on_head_of_line(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
         let (window, size) = (self.constants.window, u64::from(packet.size));
         if packet.segment.ecn == Ecn::NotCapable {
-            self.left.leave(hop.now, window, 0, size);
+            self.departures.add(hop.now, window, 0, size);
             return Verdict::Pass;
         }
-        self.left.leave(hop.now, window, size, 0);
-        self.tokens = (self.tokens + self.share(packet.size, view)).min(self.constants.token_limit);
+        self.departures.add(hop.now, window, size, 0);
+        self.tokens =
+            (self.tokens + self.accelerate_share(packet.size, view)).min(self.constants.token_limit);
         if packet.segment.ecn == Ecn::Ect1 {
             if self.tokens > 1.0 {
                 self.tokens -= 1.0;
@@ -108,12 +109,12 @@ impl RouterPolicy for AbcRouter {
 
     fn on_other(&mut self, now: Time, event: QueueEvent, size: u32, _view: &LinkView) {
         if event == QueueEvent::Dequeue {
-            self.left.leave(now, self.constants.window, 0, u64::from(size));
+            self.departures.add(now, self.constants.window, 0, u64::from(size));
         }
     }
 
     fn on_restart(&mut self, _now: Time) {
-        self.left = Departures::default();
+        self.departures = Departures::default();
         self.tokens = 0.0;
     }
 }
@@ -172,7 +173,7 @@ mod tests {
         ] {
             let mut router = router();
             accelerates(&mut router, gap, queue, 200);
-            let found = router.share(1_000, &view(queue));
+            let found = router.accelerate_share(1_000, &view(queue));
             assert!((found - expected).abs() < 1e-9, "{gap} {queue}: {found} for {expected}");
         }
     }
@@ -184,7 +185,7 @@ mod tests {
         {
             let mut router = router();
             let kept = accelerates(&mut router, gap, queue, 1_000) as f64;
-            let share = router.share(1_000, &view(queue));
+            let share = router.accelerate_share(1_000, &view(queue));
             assert!((kept / 1_000.0 - share).abs() < 0.002, "{gap} {queue}: {kept} for {share}");
         }
     }
@@ -203,7 +204,11 @@ mod tests {
             router.on_head_of_line(hop(us(2_000 * number + 1_000)), &mut packet(960, Ecn::Ect1), &view(0));
         }
         // 0.98 - 0.52 of 1 MB/s, over twice 0.5.
-        assert!((router.share(1_000, &view(0)) - 0.46).abs() < 0.01, "{}", router.share(1_000, &view(0)));
+        assert!(
+            (router.accelerate_share(1_000, &view(0)) - 0.46).abs() < 0.01,
+            "{}",
+            router.accelerate_share(1_000, &view(0))
+        );
     }
 
     /// With several routers, the one with the smallest share decides, because brakes remain brakes.
@@ -225,13 +230,13 @@ mod tests {
     fn a_rate_is_measured_from_the_last_departure_before_the_window() {
         let mut left = Departures::default();
         let window = Span::from_ms(50);
-        left.leave(us(0), window, 1_000, 0);
+        left.add(us(0), window, 1_000, 0);
         assert_eq!(left.rates(window), (20_000.0, 0.0));
-        left.leave(us(1_000_000), window, 1_000, 500);
+        left.add(us(1_000_000), window, 1_000, 500);
         assert_eq!(left.rates(window), (1_000.0, 500.0));
-        left.leave(us(1_040_000), window, 1_000, 0);
+        left.add(us(1_040_000), window, 1_000, 0);
         assert!((left.rates(window).0 - 2_000.0 / 1.04).abs() < 1e-9);
-        left.leave(us(1_060_000), window, 1_000, 0);
+        left.add(us(1_060_000), window, 1_000, 0);
         assert!((left.rates(window).0 - 2_000.0 / 0.06).abs() < 1e-9, "{:?}", left.rates(window));
     }
 }

@@ -30,17 +30,17 @@ impl AbcSender {
     /// Applies marks to the window. An accelerate adds a segment and a brake takes one away. Each also adds
     /// `1 / w`, one segment per round trip in sum, so that windows become equal (Eq. 3). The window is
     /// limited to twice the bytes in flight.
-    fn apply(&mut self, counts: BrakeCounts) {
+    fn apply_marks(&mut self, counts: BrakeCounts) {
         for (count, change) in [(counts.accelerates, 1.0), (counts.brakes, -1.0)] {
             for _ in 0..count {
                 self.window = (self.window + change + 1.0 / self.window).max(1.0);
             }
         }
-        self.window = self.window.min(self.most()).max(1.0);
+        self.window = self.window.min(self.max_window()).max(1.0);
     }
 
     /// Returns the upper limit of the window, in segments.
-    fn most(&self) -> f64 {
+    fn max_window(&self) -> f64 {
         2.0 * self.in_flight as f64 / self.segment
     }
 }
@@ -67,7 +67,7 @@ impl Controller for AbcSender {
 
     fn on_feedback(&mut self, returned: &Returned) {
         if let Some(counts) = returned.segment.feedback.parse::<BrakeCounts>() {
-            self.apply(counts);
+            self.apply_marks(counts);
         }
     }
 

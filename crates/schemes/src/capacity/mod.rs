@@ -117,7 +117,7 @@ impl CapacityParameters {
             }
             CapacitySource::Model => Source::Model(ModelledCapacityOptions { interval, smoothing }),
         };
-        Capacity { source, otherwise: rate }
+        Capacity { source, initial: rate }
     }
 }
 
@@ -125,7 +125,7 @@ impl CapacityParameters {
 pub(crate) struct Capacity {
     source: Source,
     /// Capacity in bytes per second before the first measurement.
-    otherwise: f64,
+    initial: f64,
 }
 
 /// Source of a capacity, with the options of its estimator.
@@ -141,7 +141,7 @@ enum Source {
 impl Capacity {
     /// Creates a known capacity, in bytes per second.
     pub(crate) fn known(bytes_per_second: f64) -> Capacity {
-        Capacity { source: Source::Known, otherwise: bytes_per_second }
+        Capacity { source: Source::Known, initial: bytes_per_second }
     }
 
     /// Returns the estimators that write the capacity into link views.
@@ -163,12 +163,12 @@ impl Capacity {
             Source::PacketThroughput(_) => view.packet_throughput_bps,
             Source::RtWinf(_) | Source::Model(_) => view.capacity_bps,
         };
-        measured.map_or(self.otherwise, |bps| (bps / 8.0).max(LEAST))
+        measured.map_or(self.initial, |bps| (bps / 8.0).max(MIN_CAPACITY))
     }
 }
 
 /// Least capacity in bytes per second, so that quotients by a capacity stay finite.
-const LEAST: f64 = 1.0;
+const MIN_CAPACITY: f64 = 1.0;
 
 impl std::fmt::Display for CapacitySource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -108,13 +108,18 @@ impl WinfParameters {
 
     /// Returns the estimates at a queue before `egress` whose full packets have this size in bytes.
     /// `of_aggregates` is the default reading if the radio aggregates.
-    pub(crate) fn at(&self, egress: &EgressQueue, packet_size: u32, of_aggregates: WinfReading) -> Estimates {
+    pub(crate) fn at(
+        &self,
+        egress: &EgressQueue,
+        packet_size: u32,
+        default_of_aggregates: WinfReading,
+    ) -> Estimates {
         let fitting = match egress.rts_from {
             Some(least) if packet_size >= least => SampledFrames::RtsCts,
             _ => SampledFrames::Probe,
         };
         let watched = self.watched.unwrap_or(fitting);
-        let fitting = if egress.aggregates { of_aggregates } else { READING };
+        let fitting = if egress.aggregates { default_of_aggregates } else { READING };
         let reading = match (self.reading.unwrap_or(fitting), watched) {
             // With probes the two readings are the same.
             (WinfReading::Strict, SampledFrames::Probe) => WinfReading::Printed,
@@ -138,7 +143,7 @@ pub(crate) struct Estimates {
 /// Lower and upper limit of the capacity that a byte of input uses, in bytes. The limits are needed because
 /// the two means are over slightly different times, and other traffic makes the ratio large for a small
 /// input.
-const COST: (f64, f64) = (1.0, 20.0);
+const COST_RANGE: (f64, f64) = (1.0, 20.0);
 
 impl Estimates {
     /// Returns the estimator of the sampled frames; none on a wire.
@@ -182,7 +187,7 @@ impl Estimates {
     }
 
     /// Updates the mean input with a rate in bytes per second over `seconds`.
-    pub(crate) fn arrived(&mut self, input: f64, seconds: f64) {
+    pub(crate) fn note_input(&mut self, input: f64, seconds: f64) {
         let weight = (seconds / self.parameters.estimate_over.0).min(1.0);
         self.input += weight * (input - self.input);
     }
@@ -193,7 +198,7 @@ impl Estimates {
         if !self.parameters.self_interference || self.egress.is_wired || self.input <= 0.0 {
             return 1.0;
         }
-        (used / self.input).clamp(COST.0, COST.1)
+        (used / self.input).clamp(COST_RANGE.0, COST_RANGE.1)
     }
 
     /// Returns the factor for a gain on the available bandwidth, for a round trip of `rtt` seconds. The gains
@@ -224,9 +229,9 @@ mod tests {
     fn the_cost_is_the_medium_in_use_over_the_input() {
         let mut estimates = WinfParameters::default().at(&EGRESS, 1_500, WinfReading::Whole);
         assert_eq!(estimates.cost(0.9e6), 1.0, "no input yet");
-        estimates.arrived(0.5e6, 0.1);
+        estimates.note_input(0.5e6, 0.1);
         assert!((estimates.cost(0.9e6) - 3.6).abs() < 1e-12);
-        estimates.arrived(0.5e6, 0.5);
+        estimates.note_input(0.5e6, 0.5);
         assert!((estimates.cost(0.9e6) - 1.8).abs() < 1e-12);
         assert_eq!([estimates.cost(0.4e6), estimates.cost(40e6)], [1.0, 20.0]);
         let alone = WinfParameters { self_interference: false, ..WinfParameters::default() };
@@ -235,7 +240,7 @@ mod tests {
             alone.at(&EGRESS, 1_500, WinfReading::Whole),
             WinfParameters::default().at(&wire, 1_500, WinfReading::Whole),
         ] {
-            other.arrived(0.5e6, 0.5);
+            other.note_input(0.5e6, 0.5);
             assert_eq!(other.cost(0.9e6), 1.0);
         }
     }

@@ -50,17 +50,17 @@ impl EwccpHeader {
     pub const PER_BYTE: f64 = 256.0;
 
     /// Converts a round-trip time in seconds to header units, at least one, because 0 means unknown.
-    pub fn units(seconds: f64) -> u16 {
+    pub fn rtt_units(seconds: f64) -> u16 {
         (seconds * 1e4).round().clamp(1.0, f64::from(u16::MAX)) as u16
     }
 
     /// Converts a round-trip time in header units to seconds.
-    pub fn seconds(rtt: u16) -> f64 {
+    pub fn rtt_seconds(rtt: u16) -> f64 {
         f64::from(rtt) / 1e4
     }
 
     /// Returns the feedback in bytes.
-    pub fn bytes(&self) -> f64 {
+    pub fn feedback_bytes(&self) -> f64 {
         f64::from(self.feedback) / EwccpHeader::PER_BYTE
     }
 

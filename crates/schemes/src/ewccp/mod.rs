@@ -31,13 +31,13 @@ use crate::keys;
 use crate::misfit::{Clash, Found, ParameterError, Wanted};
 use crate::quantity::{BitRate, Duration, Size};
 use crate::tcp::TcpParameters;
-use crate::xcp::no_ecn;
+use crate::xcp::reject_ecn;
 use crate::{Parameters, TcpScheme};
 use header::{EwccpEcho, EwccpHeader};
 use multihop_core::{Carrier, HeaderFormat, NodeId};
 use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, Echo, Recovery, TcpOptions};
-use router::{Capacity, Constants, EwccpRouter};
+use router::{EwccpConstants, EwccpRouter, SharedCapacity};
 use schemars::JsonSchema;
 use sender::{EwccpSender, SenderOptions};
 use serde::{Deserialize, Serialize};
@@ -161,9 +161,9 @@ impl Ewccp {
         }
     }
 
-    fn constants(&self, egress: &EgressQueue) -> Constants {
+    fn constants(&self, egress: &EgressQueue) -> EwccpConstants {
         let psi = if egress.is_wired { 1.0 } else { self.psi };
-        Constants {
+        EwccpConstants {
             beta: self.beta,
             threshold: self.gamma.map_or(f64::from(self.tcp.segment_size()), |size| size.0),
             round: self.interval.span(),
@@ -176,10 +176,12 @@ impl Ewccp {
             header: self.signalling_header.bytes() as u32,
             entry: self.entry_size.bytes() as u32,
             capacity: match self.load {
-                SharedLoad::Measured if !egress.is_wired => Capacity::Measured { least: LEAST_MEASURED },
-                _ => self
-                    .capacity
-                    .map_or(Capacity::Share(psi), |rate| Capacity::Constant(rate.bytes_per_second())),
+                SharedLoad::Measured if !egress.is_wired => {
+                    SharedCapacity::Measured { least: LEAST_MEASURED }
+                }
+                _ => self.capacity.map_or(SharedCapacity::Share(psi), |rate| {
+                    SharedCapacity::Constant(rate.bytes_per_second())
+                }),
             },
             rate: egress.rate,
         }
@@ -203,7 +205,7 @@ impl Parameters for Ewccp {
             let found = Found::NoEffect(Clash::new(self.least_window, "pacing", false));
             return Err(ParameterError::new("least_window", found, Wanted::LeaveOutOr("pacing", "true")));
         }
-        no_ecn(&self.tcp)?;
+        reject_ecn(&self.tcp)?;
         self.connection().check()
     }
 }

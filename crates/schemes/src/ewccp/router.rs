@@ -6,15 +6,15 @@
 
 use super::header::{EwccpHeader, EwccpLink};
 use super::signalling::{self, EntryOnAir};
-use super::summary::{Hashing, Link};
-use super::table::{Table, units};
+use super::summary::{DirectedLink, Hashing};
+use super::table::{QueueTable, queue_units};
 use multihop_core::{Fate, FrameKind, Header, HeaderBytes, LinkEvent, NodeId, Packet, Rate, Rng, Span, Time};
 use multihop_link::{Estimator, Hop, LinkView, Notice, RateInUse, RouterPolicy, Verdict};
 
 /// Constants of an EWCCP router. Sizes are in bytes, rates in bytes per second, and times in seconds or
 /// spans.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Constants {
+pub(super) struct EwccpConstants {
     /// Share of the queue by which rates are lowered per control interval, `beta`.
     pub beta: f64,
     /// Neighbourhood queue up to which there is no congestion, `gamma`.
@@ -34,14 +34,14 @@ pub(super) struct Constants {
     /// Bytes of one entry of a broadcast.
     pub header: u32,
     pub entry: u32,
-    pub capacity: Capacity,
+    pub capacity: SharedCapacity,
     /// Bit rate of the link before the first transmission.
     pub rate: Rate,
 }
 
 /// Source of the sum of the rates in a congested interference set, `psi C`.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Capacity {
+pub(super) enum SharedCapacity {
     Constant(f64),
     /// Share of the bit rate in use.
     Share(f64),
@@ -53,7 +53,7 @@ pub(super) enum Capacity {
 
 /// Queue of the node's own packets for one next hop.
 #[derive(Clone, Copy, Debug)]
-struct Own {
+struct OwnQueue {
     next_hop: NodeId,
     /// Bytes in the queue, with the frame that is being sent.
     backlog: u64,
@@ -62,15 +62,15 @@ struct Own {
     at: Time,
     sequence: u8,
     /// Latest time at which the queue was not empty.
-    used: Time,
+    last_used: Time,
 }
 
-impl Own {
+impl OwnQueue {
     fn integrate(&mut self, now: Time) {
         self.integral += u128::from(self.backlog) * u128::from(now.since(self.at).ns());
         self.at = now;
         if self.backlog > 0 {
-            self.used = now;
+            self.last_used = now;
         }
     }
 }
@@ -78,10 +78,10 @@ impl Own {
 /// Router policy of EWCCP at one queue.
 pub(super) struct EwccpRouter {
     id: NodeId,
-    constants: Constants,
+    constants: EwccpConstants,
     in_use: RateInUse,
-    own: Vec<Own>,
-    table: Table,
+    own_queues: Vec<OwnQueue>,
+    table: QueueTable,
     /// End of the round; none before the first event.
     round_ends: Option<Time>,
     /// Bytes overheard or delivered in the round so far.
@@ -94,12 +94,12 @@ pub(super) struct EwccpRouter {
 }
 
 impl EwccpRouter {
-    pub fn new(id: NodeId, constants: Constants, seed: u64) -> EwccpRouter {
+    pub fn new(id: NodeId, constants: EwccpConstants, seed: u64) -> EwccpRouter {
         EwccpRouter {
             id,
             in_use: RateInUse::new(constants.rate),
-            own: Vec::new(),
-            table: Table::new(id, constants.hashing, constants.lifetime),
+            own_queues: Vec::new(),
+            table: QueueTable::new(id, constants.hashing, constants.lifetime),
             round_ends: None,
             carried: 0,
             carried_rate: 0.0,
@@ -109,8 +109,8 @@ impl EwccpRouter {
         }
     }
 
-    fn link_to(&self, next_hop: NodeId) -> Link {
-        Link { from: self.id, to: next_hop }
+    fn link_to(&self, next_hop: NodeId) -> DirectedLink {
+        DirectedLink { from: self.id, to: next_hop }
     }
 
     // ---- rounds ----
@@ -130,7 +130,7 @@ impl EwccpRouter {
         let missed = now.since(ends).ns() / round.ns();
         let last = ends + Span::from_ns(round.ns() * missed);
         if missed > 0 {
-            for own in &mut self.own {
+            for own in &mut self.own_queues {
                 own.at = last - round;
             }
             self.end_round(last);
@@ -142,17 +142,17 @@ impl EwccpRouter {
     fn end_round(&mut self, ends: Time) {
         let length = self.constants.round;
         self.carried_rate = std::mem::take(&mut self.carried) as f64 / length.seconds();
-        for index in 0..self.own.len() {
-            let own = &mut self.own[index];
+        for index in 0..self.own_queues.len() {
+            let own = &mut self.own_queues[index];
             own.integrate(ends);
             let mean = std::mem::take(&mut own.integral) as f64 / length.ns() as f64;
             own.sequence = own.sequence.wrapping_add(1);
-            let Own { next_hop, sequence, used, .. } = *own;
+            let OwnQueue { next_hop, sequence, last_used, .. } = *own;
             let link = self.link_to(next_hop);
-            if ends.since(used) > self.constants.lifetime {
+            if ends.since(last_used) > self.constants.lifetime {
                 self.table.forget(link);
             } else {
-                self.table.learn(ends, link, 0, units(mean), sequence);
+                self.table.learn(ends, link, 0, queue_units(mean), sequence);
             }
         }
         self.plan_notice(ends);
@@ -162,18 +162,18 @@ impl EwccpRouter {
 
     /// Returns the negative feedback `beta Q / (psi C d^2) rtt s` (Eq. 6) in bytes, for a packet of `size`
     /// bytes. `rtt` is the flow's round-trip time in header units.
-    fn negative(&self, queued: f64, rtt: u16, size: u32) -> f64 {
+    fn negative_feedback(&self, queued: f64, rtt: u16, size: u32) -> f64 {
         let capacity = match self.constants.capacity {
-            Capacity::Constant(capacity) => capacity,
-            Capacity::Share(psi) => psi * (self.in_use.bps() / 8.0),
-            Capacity::Measured { least } => self.carried_rate.max(least * (self.in_use.bps() / 8.0)),
+            SharedCapacity::Constant(capacity) => capacity,
+            SharedCapacity::Share(psi) => psi * (self.in_use.bps() / 8.0),
+            SharedCapacity::Measured { least } => self.carried_rate.max(least * (self.in_use.bps() / 8.0)),
         };
         let d = self.constants.round.seconds();
-        self.constants.beta * queued * EwccpHeader::seconds(rtt) * f64::from(size) / (capacity * d * d)
+        self.constants.beta * queued * EwccpHeader::rtt_seconds(rtt) * f64::from(size) / (capacity * d * d)
     }
 
     /// Adds the feedback of one end of the link, from the queues that this end counts.
-    fn judge(&self, header: &mut EwccpHeader, queued: f64, congested: bool, size: u32) {
+    fn add_feedback(&self, header: &mut EwccpHeader, queued: f64, congested: bool, size: u32) {
         if !congested {
             return;
         }
@@ -181,7 +181,7 @@ impl EwccpRouter {
             // The field changes its meaning from credit to debit, so the credit gathered so far is void.
             header.feedback = 0;
         }
-        let bytes = self.negative(queued, header.rtt, size);
+        let bytes = self.negative_feedback(queued, header.rtt, size);
         header.feedback = header.feedback.saturating_add((bytes * EwccpHeader::PER_BYTE) as u32);
     }
 
@@ -197,7 +197,7 @@ impl EwccpRouter {
         }
     }
 
-    fn after(&mut self, now: Time, interval: Span) -> Time {
+    fn jittered(&mut self, now: Time, interval: Span) -> Time {
         let stretched = 1.0 + self.constants.jitter * (2.0 * self.rng.unit() - 1.0);
         now + Span::from_seconds(interval.seconds() * stretched)
     }
@@ -206,16 +206,16 @@ impl EwccpRouter {
 impl RouterPolicy for EwccpRouter {
     fn on_backlog(&mut self, now: Time, next_hop: NodeId, bytes: i64) {
         self.catch_up(now);
-        let known = self.own.iter().position(|own| own.next_hop == next_hop);
+        let known = self.own_queues.iter().position(|own| own.next_hop == next_hop);
         let index = known.unwrap_or_else(|| {
-            let fresh = Own { next_hop, backlog: 0, integral: 0, at: now, sequence: 0, used: now };
-            self.own.push(fresh);
-            self.own.len() - 1
+            let fresh = OwnQueue { next_hop, backlog: 0, integral: 0, at: now, sequence: 0, last_used: now };
+            self.own_queues.push(fresh);
+            self.own_queues.len() - 1
         });
-        let own = &mut self.own[index];
+        let own = &mut self.own_queues[index];
         own.integrate(now);
         own.backlog = own.backlog.saturating_add_signed(bytes);
-        own.used = now;
+        own.last_used = now;
     }
 
     /// Sending half of separated control: adds feedback from the node's own table and lists the links that it
@@ -233,14 +233,14 @@ impl RouterPolicy for EwccpRouter {
             header.feedback =
                 header.feedback.saturating_add((f64::from(size) * EwccpHeader::PER_BYTE) as u32);
         }
-        self.judge(&mut header, queued, congested, size);
+        self.add_feedback(&mut header, queued, congested, size);
         let own = self.table.get(self.link_to(hop.peer));
         let link = EwccpLink {
             queue: own.map_or(0, |own| own.queue),
             sequence: own.map_or(0, |own| own.sequence),
             is_known: own.is_some(),
             congested,
-            summary: halves(self.table.summary()),
+            summary: split_summary(self.table.summary()),
         };
         packet.segment.feedback = HeaderBytes::of(&header.with_link(link));
         Verdict::Pass
@@ -257,12 +257,12 @@ impl RouterPolicy for EwccpRouter {
         }
         let link = header.link();
         if link.is_known {
-            let incoming = Link { from: hop.peer, to: self.id };
+            let incoming = DirectedLink { from: hop.peer, to: self.id };
             self.table.learn(hop.now, incoming, 0, link.queue, link.sequence);
         }
-        let queued = self.table.queued_beyond(whole(link.summary));
+        let queued = self.table.queued_beyond(join_summary(link.summary));
         let congested = queued > self.constants.threshold || (link.congested && queued > 0.0);
-        self.judge(&mut header, queued, congested, size);
+        self.add_feedback(&mut header, queued, congested, size);
         packet.segment.feedback = HeaderBytes::of(&header.with_link(EwccpLink::default()));
         self.plan_notice(hop.now);
         Verdict::Pass
@@ -303,7 +303,7 @@ impl RouterPolicy for EwccpRouter {
         if self.table.is_empty() {
             return None;
         }
-        self.next_notice = Some(self.after(now, interval));
+        self.next_notice = Some(self.jittered(now, interval));
         let (content, entries) = signalling::write(self.table.entries(), self.constants.hops);
         (entries > 0).then(|| Notice {
             carrier: signalling::CARRIER,
@@ -323,18 +323,18 @@ impl RouterPolicy for EwccpRouter {
         self.round_ends = None;
         self.next_notice = None;
         (self.carried, self.carried_rate) = (0, 0.0);
-        for own in &mut self.own {
-            *own = Own { integral: 0, at: now, sequence: 0, used: now, ..*own };
+        for own in &mut self.own_queues {
+            *own = OwnQueue { integral: 0, at: now, sequence: 0, last_used: now, ..*own };
         }
         self.catch_up(now);
     }
 }
 
-fn halves(summary: u128) -> [u64; 2] {
+fn split_summary(summary: u128) -> [u64; 2] {
     [(summary >> 64) as u64, summary as u64]
 }
 
-fn whole([high, low]: [u64; 2]) -> u128 {
+fn join_summary([high, low]: [u64; 2]) -> u128 {
     u128::from(high) << 64 | u128::from(low)
 }
 

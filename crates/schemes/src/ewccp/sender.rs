@@ -55,7 +55,7 @@ pub(super) struct EwccpSender {
 impl EwccpSender {
     pub fn new(options: SenderOptions) -> EwccpSender {
         let mut sender = EwccpSender { options, window: 0.0, srtt: None, probe: Probe::Answered };
-        sender.begin();
+        sender.restart();
         sender
     }
 
@@ -64,7 +64,7 @@ impl EwccpSender {
     }
 
     /// Restarts the window and the probe, at the start and when the known feedback is out of date.
-    fn begin(&mut self) {
+    fn restart(&mut self) {
         self.window = self.segment();
         self.probe = if self.options.probes { Probe::Due } else { Probe::Answered };
     }
@@ -81,7 +81,7 @@ impl EwccpSender {
     /// control interval, shared by its `w d / (rtt s)` packets (Eq. 4). Eq. 8 opens the window by `alpha s`.
     /// Eqs. 3 to 5 change a rate by `alpha s / d`, which is a window of `alpha s rtt / d`, as in the fluid
     /// model (Eq. 16).
-    fn positive(&self) -> f64 {
+    fn increment(&self) -> f64 {
         let Some(srtt) = self.srtt else { return 0.0 };
         let round = self.options.round.seconds();
         let opens = match self.options.law {
@@ -112,7 +112,7 @@ impl Controller for EwccpSender {
         if probe {
             self.probe = Probe::Asked;
         }
-        let rtt = self.srtt.map_or(0, EwccpHeader::units);
+        let rtt = self.srtt.map_or(0, EwccpHeader::rtt_units);
         let words = Bits(self.options.link_words);
         HeaderBytes::of(&EwccpHeader { words, rtt, probe, packets: Bits(1), ..EwccpHeader::default() })
     }
@@ -140,27 +140,27 @@ impl Controller for EwccpSender {
         }
         if header.probe {
             if asked {
-                self.set_window(header.bytes());
+                self.set_window(header.feedback_bytes());
             }
             return;
         }
         // An unused window is no evidence of the path's capacity, and neither is a window that the probe just
         // found too large.
         let opens =
-            if returned.app_limited || asked { 0.0 } else { self.positive() * f64::from(header.packets.0) };
-        self.set_window(self.window + opens - header.bytes());
+            if returned.app_limited || asked { 0.0 } else { self.increment() * f64::from(header.packets.0) };
+        self.set_window(self.window + opens - header.feedback_bytes());
     }
 
     /// Repairs a lost packet without changing the window, because routers signal congestion. A timeout may
     /// restart the sender.
     fn on_lost(&mut self, lost: &Lost) {
         if matches!(lost.kind, LossKind::Timeout { .. }) && self.options.on_timeout == OnTimeout::Probe {
-            self.begin();
+            self.restart();
         }
     }
 
     fn on_idle(&mut self, _now: Time) {
-        self.begin();
+        self.restart();
     }
 }
 
@@ -266,7 +266,7 @@ mod tests {
             let mut sender = sender(SenderOptions { probes: false, law, ..options() });
             sender.on_opened(Span::from_ms(rtt));
             sender.set_window(20_000.0);
-            assert!((sender.positive() - bytes).abs() < 1e-9, "{law:?} at {rtt} ms: {}", sender.positive());
+            assert!((sender.increment() - bytes).abs() < 1e-9, "{law:?} at {rtt} ms: {}", sender.increment());
         }
     }
 
@@ -280,7 +280,7 @@ mod tests {
             sender.set_window(3_000.0);
             let debit = 0.25 * rtt as f64 / 100.0 * SEGMENT;
             for _ in 0..2_000 {
-                sender.set_window(sender.window + sender.positive() - debit);
+                sender.set_window(sender.window + sender.increment() - debit);
             }
             sender.window
         };
@@ -399,7 +399,7 @@ mod tests {
         assert_eq!(stamped(&mut sender).rtt, 0, "no sample yet");
         sender.on_opened(Span::from_ms(80));
         let header = stamped(&mut sender);
-        assert_eq!((header.rtt, header.words.0, header.packets.0), (EwccpHeader::units(0.08), 5, 1));
+        assert_eq!((header.rtt, header.words.0, header.packets.0), (EwccpHeader::rtt_units(0.08), 5, 1));
         assert!(header.rtt > 0);
         assert_eq!(sender.stamp(0).parse::<EwccpHeader>(), Some(EwccpHeader::default()));
     }

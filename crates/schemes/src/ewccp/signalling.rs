@@ -1,6 +1,6 @@
 //! Content of a router's broadcast: entries of its table (Tan, Jiang, Zhang and Shen, section III.D).
 
-use super::summary::Link;
+use super::summary::DirectedLink;
 use super::table::{LinkQueue, Origin};
 use multihop_core::{Carrier, Header, NodeId, header};
 
@@ -25,8 +25,8 @@ header! {
 
 /// Queue of a link as a router signalled it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Signalled {
-    pub link: Link,
+pub(super) struct SignalledQueue {
+    pub link: DirectedLink,
     /// Hops over which the queue was signalled before this one.
     pub hops: u8,
     pub queue: u16,
@@ -50,7 +50,7 @@ pub(super) fn write(entries: &[LinkQueue], hops: u8) -> (Vec<u8>, usize) {
     let (on_air, links) = content.split_at_mut(count * EntryOnAir::LEN);
     let places = on_air.chunks_exact_mut(EntryOnAir::LEN).zip(links.chunks_exact_mut(LINK));
     for (entry, (place, link)) in signalled().zip(places) {
-        let LinkQueue { link: Link { from, to }, queue, sequence, .. } = *entry;
+        let LinkQueue { link: DirectedLink { from, to }, queue, sequence, .. } = *entry;
         let [from_octet, to_octet] = [from, to].map(|node| node.ipv4()[3]);
         EntryOnAir { from: from_octet, to: to_octet, queue, sequence, hops: over(entry) }.emit(place);
         link[..4].copy_from_slice(&from.0.to_be_bytes());
@@ -60,14 +60,14 @@ pub(super) fn write(entries: &[LinkQueue], hops: u8) -> (Vec<u8>, usize) {
 }
 
 /// Decodes the entries of a broadcast.
-pub(super) fn read(content: &[u8]) -> impl Iterator<Item = Signalled> + '_ {
+pub(super) fn read(content: &[u8]) -> impl Iterator<Item = SignalledQueue> + '_ {
     let count = content.len() / (EntryOnAir::LEN + LINK);
     let (on_air, links) = content.split_at(count * EntryOnAir::LEN);
     let entries = on_air.chunks_exact(EntryOnAir::LEN).filter_map(EntryOnAir::parse);
     entries.zip(links.chunks_exact(LINK)).map(|(EntryOnAir { queue, sequence, hops, .. }, link)| {
         let node =
             |at: usize| NodeId(u32::from_be_bytes([link[at], link[at + 1], link[at + 2], link[at + 3]]));
-        Signalled { link: Link { from: node(0), to: node(4) }, hops, queue, sequence }
+        SignalledQueue { link: DirectedLink { from: node(0), to: node(4) }, hops, queue, sequence }
     })
 }
 
@@ -93,16 +93,16 @@ mod tests {
             most in any::<u8>(),
         ) {
             let of = |&([from, to], origin, (queue, sequence)): &([u32; 2], Origin, (u16, u8))| {
-                let link = Link { from: NodeId(from), to: NodeId(to) };
+                let link = DirectedLink { from: NodeId(from), to: NodeId(to) };
                 LinkQueue { link, mask: 0, origin, queue, sequence, at: Time::ZERO }
             };
             let entries: Vec<LinkQueue> = drawn.iter().map(of).collect();
             let (content, count) = write(&entries, most);
-            let expected: Vec<Signalled> = entries
+            let expected: Vec<SignalledQueue> = entries
                 .iter()
                 .filter_map(|&LinkQueue { link, origin, queue, sequence, .. }| {
                     let hops = if let Origin::Signalled(hops) = origin { hops } else { 0 };
-                    (hops < most).then_some(Signalled { link, hops, queue, sequence })
+                    (hops < most).then_some(SignalledQueue { link, hops, queue, sequence })
                 })
                 .collect();
             prop_assert_eq!(count, expected.len());
@@ -116,7 +116,7 @@ mod tests {
     }
 
     fn entry(from: u32, to: u32, origin: Origin) -> LinkQueue {
-        let link = Link { from: NodeId(from), to: NodeId(to) };
+        let link = DirectedLink { from: NodeId(from), to: NodeId(to) };
         LinkQueue { link, mask: 0, origin, queue: 0x0102, sequence: 7, at: Time::ZERO }
     }
 
@@ -134,8 +134,8 @@ mod tests {
         assert_eq!(content[..18], [1, 5, 1, 2, 7, 0, 5, 3, 1, 2, 7, 1, 3, 1, 1, 2, 7, 0]);
         assert_eq!(content[18..26], [0, 0, 0, 0, 0, 0, 0, 4]);
         let signalled =
-            |entry: &LinkQueue, hops| Signalled { link: entry.link, hops, queue: 0x0102, sequence: 7 };
-        let expected: Vec<Signalled> =
+            |entry: &LinkQueue, hops| SignalledQueue { link: entry.link, hops, queue: 0x0102, sequence: 7 };
+        let expected: Vec<SignalledQueue> =
             entries.iter().zip([0, 1, 0]).map(|(entry, hops)| signalled(entry, hops)).collect();
         assert_eq!(read(&content).collect::<Vec<_>>(), expected);
         assert_eq!(write(&entries[1..2], 1), (Vec::new(), 0));

@@ -4,7 +4,7 @@ use multihop_core::NodeId;
 
 /// Directed link, from its sending to its receiving node.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) struct Link {
+pub(super) struct DirectedLink {
     pub from: NodeId,
     pub to: NodeId,
 }
@@ -23,10 +23,10 @@ impl Hashing {
     pub const MOST_BITS: u32 = u128::BITS;
 
     /// Returns the bits that a link sets. A summary is the union of the bits of its links.
-    pub fn mask(self, link: Link) -> u128 {
+    pub fn mask(self, link: DirectedLink) -> u128 {
         let key = u64::from(link.from.0) << 32 | u64::from(link.to.0);
         let bit = |number: u32| {
-            let hash = mix(key ^ mix(u64::from(number) + 1));
+            let hash = splitmix64(key ^ splitmix64(u64::from(number) + 1));
             // The upper half is scaled, so that all bits are equally likely.
             1u128 << (((hash >> 32) * u64::from(self.bits)) >> 32)
         };
@@ -41,7 +41,7 @@ impl Hashing {
 }
 
 /// Finalizer of `SplitMix64` (Steele, Lea and Flood 2014).
-pub(super) fn mix(key: u64) -> u64 {
+pub(super) fn splitmix64(key: u64) -> u64 {
     let key = key.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let key = (key ^ (key >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let key = (key ^ (key >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -52,8 +52,8 @@ pub(super) fn mix(key: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn link(number: u32) -> Link {
-        Link { from: NodeId(number / 17), to: NodeId(number % 17) }
+    fn link(number: u32) -> DirectedLink {
+        DirectedLink { from: NodeId(number / 17), to: NodeId(number % 17) }
     }
 
     fn summary(hashing: Hashing, links: impl Iterator<Item = u32>) -> u128 {
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn keys_are_mixed_as_splitmix64_does() {
         const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-        let numbers = [0, GOLDEN, GOLDEN.wrapping_mul(2)].map(mix);
+        let numbers = [0, GOLDEN, GOLDEN.wrapping_mul(2)].map(splitmix64);
         assert_eq!(numbers, [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f]);
     }
 }

@@ -1,7 +1,7 @@
 //! Neighbour queue table (Tan, Jiang, Zhang and Shen, section III.D): a router's knowledge of the queues of
 //! the links around it.
 
-use super::summary::{Hashing, Link};
+use super::summary::{DirectedLink, Hashing};
 use multihop_core::{NodeId, Span, Time};
 
 /// Source of the knowledge of a queue. The paper's types "O" and "P" follow from the link: "O" for a link
@@ -19,7 +19,7 @@ pub(super) enum Origin {
 /// Known queue of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LinkQueue {
-    pub link: Link,
+    pub link: DirectedLink,
     /// Bits that the link sets in a summary.
     pub mask: u128,
     pub origin: Origin,
@@ -35,13 +35,13 @@ pub(super) struct LinkQueue {
 pub(super) const QUEUE_UNIT: f64 = 16.0;
 
 /// Converts bytes of a queue to units on the air.
-pub(super) fn units(bytes: f64) -> u16 {
+pub(super) fn queue_units(bytes: f64) -> u16 {
     (bytes / QUEUE_UNIT).round().min(f64::from(u16::MAX)) as u16
 }
 
 /// Neighbour queue table of one node.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct QueueTable {
     id: NodeId,
     hashing: Hashing,
     /// Age at which an entry is dropped.
@@ -56,9 +56,17 @@ pub(super) struct Table {
     fresh_until: Time,
 }
 
-impl Table {
-    pub fn new(id: NodeId, hashing: Hashing, lifetime: Span) -> Table {
-        Table { id, hashing, lifetime, entries: Vec::new(), summary: 0, sum: 0, fresh_until: Time::NEVER }
+impl QueueTable {
+    pub fn new(id: NodeId, hashing: Hashing, lifetime: Span) -> QueueTable {
+        QueueTable {
+            id,
+            hashing,
+            lifetime,
+            entries: Vec::new(),
+            summary: 0,
+            sum: 0,
+            fresh_until: Time::NEVER,
+        }
     }
 
     /// Adds or updates the queue of a link at time `now`.
@@ -66,7 +74,7 @@ impl Table {
     /// The node's own queues are always updated. For other queues "the one with larger sequence number wins".
     /// Numbers wrap, so that a number up to 127 ahead is larger. A known number is ignored, so that a queue
     /// ages everywhere once it is no longer measured. No other node signals a node's own queues to it.
-    pub fn learn(&mut self, now: Time, link: Link, hops: u8, queue: u16, sequence: u8) {
+    pub fn learn(&mut self, now: Time, link: DirectedLink, hops: u8, queue: u16, sequence: u8) {
         let origin = if link.from == self.id {
             Origin::Own
         } else if link.to == self.id {
@@ -89,13 +97,13 @@ impl Table {
                 self.entries.insert(place, LinkQueue { link, mask, origin, queue, sequence, at: now });
             }
         }
-        self.add_up();
+        self.update_sums();
     }
 
     /// Removes an own link that is no longer in use.
-    pub fn forget(&mut self, link: Link) {
+    pub fn forget(&mut self, link: DirectedLink) {
         self.entries.retain(|entry| entry.link != link);
-        self.add_up();
+        self.update_sums();
     }
 
     /// Drops the entries older than the lifetime.
@@ -103,11 +111,11 @@ impl Table {
         if now > self.fresh_until {
             let lifetime = self.lifetime;
             self.entries.retain(|entry| now.since(entry.at) <= lifetime);
-            self.add_up();
+            self.update_sums();
         }
     }
 
-    fn add_up(&mut self) {
+    fn update_sums(&mut self) {
         self.summary = self.entries.iter().fold(0, |summary, entry| summary | entry.mask);
         self.sum = self.entries.iter().map(|entry| u32::from(entry.queue)).sum();
         let oldest = self.entries.iter().map(|entry| entry.at).min();
@@ -117,7 +125,7 @@ impl Table {
     /// Removes all entries.
     pub fn clear(&mut self) {
         self.entries.clear();
-        self.add_up();
+        self.update_sums();
     }
 
     pub fn is_empty(&self) -> bool {
@@ -129,7 +137,7 @@ impl Table {
     }
 
     /// Returns the entry of a link; none if it is unknown.
-    pub fn get(&self, link: Link) -> Option<&LinkQueue> {
+    pub fn get(&self, link: DirectedLink) -> Option<&LinkQueue> {
         let place = self.entries.binary_search_by_key(&link, |entry| entry.link).ok()?;
         Some(&self.entries[place])
     }
@@ -161,21 +169,21 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    fn link(from: u32, to: u32) -> Link {
-        Link { from: NodeId(from), to: NodeId(to) }
+    fn link(from: u32, to: u32) -> DirectedLink {
+        DirectedLink { from: NodeId(from), to: NodeId(to) }
     }
 
-    fn table() -> Table {
-        Table::new(ME, Hashing { bits: 128, hashes: 4 }, Span::from_ms(300))
+    fn table() -> QueueTable {
+        QueueTable::new(ME, Hashing { bits: 128, hashes: 4 }, Span::from_ms(300))
     }
 
     /// Example of the paper, Figure 3, at node 5.
     #[test]
     fn figure_3_types_follow_from_the_link() {
         let mut table = table();
-        table.learn(ms(0), link(5, 6), 0, units(100.0), 17);
-        table.learn(ms(0), link(2, 5), 0, units(400.0), 201);
-        table.learn(ms(0), link(2, 1), 1, units(1_000.0), 232);
+        table.learn(ms(0), link(5, 6), 0, queue_units(100.0), 17);
+        table.learn(ms(0), link(2, 5), 0, queue_units(400.0), 201);
+        table.learn(ms(0), link(2, 1), 1, queue_units(1_000.0), 232);
         let origins: Vec<Origin> = table.entries().iter().map(|entry| entry.origin).collect();
         assert_eq!(origins, [Origin::Signalled(1), Origin::Incoming, Origin::Own]);
         assert!((table.queued() - 1_500.0).abs() < 1.5 * QUEUE_UNIT, "{}", table.queued());
@@ -233,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_link_that_both_ends_know_is_counted_once() {
-        let (mut sender, mut receiver) = (table(), Table { id: NodeId(6), ..table() });
+        let (mut sender, mut receiver) = (table(), QueueTable { id: NodeId(6), ..table() });
         for table in [&mut sender, &mut receiver] {
             table.learn(ms(0), link(5, 6), 0, 10, 1);
             table.learn(ms(0), link(4, 5), 1, 20, 1);
@@ -246,6 +254,6 @@ mod tests {
 
     #[test]
     fn a_queue_takes_two_bytes_in_units_of_sixteen() {
-        assert_eq!([0.0, 7.9, 8.0, 1_000.0, 1e9].map(units), [0, 0, 1, 63, u16::MAX]);
+        assert_eq!([0.0, 7.9, 8.0, 1_000.0, 1e9].map(queue_units), [0, 0, 1, 63, u16::MAX]);
     }
 }

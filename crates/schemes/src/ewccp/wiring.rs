@@ -1,7 +1,7 @@
 //! Tests of the router constants and senders that parameters give.
 
 use super::header::EwccpHeader;
-use super::router::Capacity;
+use super::router::SharedCapacity;
 use super::*;
 use crate::testing::{EGRESS, returned};
 use multihop_core::{Bits, HeaderBytes, Rate, Segment, Span};
@@ -16,9 +16,9 @@ fn scheme(parameters: Value) -> Ewccp {
 fn the_capacity_of_a_neighbourhood_follows_from_parameters() {
     let wire = EgressQueue { is_wired: true, ..EGRESS };
     let constant = |parameters, egress: &EgressQueue| match scheme(parameters).constants(egress).capacity {
-        Capacity::Constant(rate) => rate,
-        Capacity::Share(psi) => psi * egress.rate.bps() as f64 / 8.0,
-        Capacity::Measured { least } => -least,
+        SharedCapacity::Constant(rate) => rate,
+        SharedCapacity::Share(psi) => psi * egress.rate.bps() as f64 / 8.0,
+        SharedCapacity::Measured { least } => -least,
     };
     let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6, "{found} {expected}");
     near(constant(json!({}), &EGRESS), 0.22 * 125e3);
@@ -86,8 +86,8 @@ fn the_window_stays_between_the_bounds_of_its_parameters() {
 /// Header units are 100 us; at least one unit, and at most 16 bits.
 #[test]
 fn round_trips_are_in_units_of_a_tenth_of_a_millisecond() {
-    assert_eq!([0.0, 1e-4, 0.05, 1.0, 60.0].map(EwccpHeader::units), [1, 1, 500, 10_000, u16::MAX]);
-    assert_eq!(EwccpHeader::seconds(500), 0.05);
+    assert_eq!([0.0, 1e-4, 0.05, 1.0, 60.0].map(EwccpHeader::rtt_units), [1, 1, 500, 10_000, u16::MAX]);
+    assert_eq!(EwccpHeader::rtt_seconds(500), 0.05);
 }
 
 /// Feedback after the answer to a probe is not added to it.

@@ -19,21 +19,21 @@
 use multihop_core::Ecn;
 
 /// Upper limit of the load factors that are distinguished.
-pub const LOAD_MOST: f64 = 1.2;
+pub const MAX_LOAD: f64 = 1.2;
 
 /// Returns the position of a packet's threshold in the range, in [0, 1): the reversed bits of its
 /// identification.
-pub fn place(identification: u16) -> f64 {
+pub fn position(identification: u16) -> f64 {
     f64::from(identification.reverse_bits()) / 65_536.0
 }
 
 /// Returns the load factor at which a packet's code changes.
 pub fn threshold(identification: u16) -> f64 {
-    place(identification) * LOAD_MOST
+    position(identification) * MAX_LOAD
 }
 
 /// Returns the code of a packet after a router with this load factor. `came` is the code before.
-pub fn mark(came: Ecn, identification: u16, load: f64) -> Ecn {
+pub fn mark(code: Ecn, identification: u16, load: f64) -> Ecn {
     let threshold = threshold(identification);
     let own = if load >= threshold.max(1.0) {
         Ecn::CongestionExperienced
@@ -42,11 +42,11 @@ pub fn mark(came: Ecn, identification: u16, load: f64) -> Ecn {
     } else {
         Ecn::Ect0
     };
-    match came {
+    match code {
         Ecn::Ect0 => own,
         Ecn::Ect1 if own == Ecn::CongestionExperienced => own,
         // Other schemes' packets and codes that are already higher remain.
-        _ => came,
+        _ => code,
     }
 }
 
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn thresholds_are_a_van_der_corput_sequence() {
-        let places: Vec<f64> = (0..8).map(place).collect();
+        let places: Vec<f64> = (0..8).map(position).collect();
         assert_eq!(places, [0.0, 0.5, 0.25, 0.75, 0.125, 0.625, 0.375, 0.875]);
     }
 
@@ -91,8 +91,8 @@ mod tests {
             for (small, large) in [(0.2, 0.7), (0.7, 1.1), (0.9, 1.3), (0.5, 0.5)] {
                 let alone = mark(Ecn::Ect0, identification, large);
                 for (first, second) in [(small, large), (large, small)] {
-                    let came = mark(Ecn::Ect0, identification, first);
-                    assert_eq!(mark(came, identification, second), alone);
+                    let code = mark(Ecn::Ect0, identification, first);
+                    assert_eq!(mark(code, identification, second), alone);
                 }
             }
         }

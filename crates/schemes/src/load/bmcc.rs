@@ -12,7 +12,7 @@ use crate::load::sender::{LoadSender, LoadSenderOptions};
 use crate::misfit::{Found, Wanted};
 use crate::quantity::Duration;
 use crate::tcp::TcpParameters;
-use crate::xcp::no_ecn;
+use crate::xcp::reject_ecn;
 use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_core::{Ecn, Header, HeaderFormat, NodeId};
 use multihop_link::{EgressQueue, RouterPolicy};
@@ -91,7 +91,7 @@ impl Parameters for Bmcc {
                 Wanted::Between(*WEIGHTS.start(), *WEIGHTS.end()),
             ));
         }
-        no_ecn(&self.tcp)?;
+        reject_ecn(&self.tcp)?;
         self.tcp.check()
     }
 }

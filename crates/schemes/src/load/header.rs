@@ -112,7 +112,7 @@ mod tests {
                     let found = returned(&mut LoadEcho::default(), first, packets, load);
                     let error = (found - load).abs();
                     assert!(
-                        error <= times * adpm::LOAD_MOST / parts + 1e-3,
+                        error <= times * adpm::MAX_LOAD / parts + 1e-3,
                         "{first} {load} {packets}: {found}"
                     );
                 }

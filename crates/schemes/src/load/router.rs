@@ -3,7 +3,7 @@
 
 use super::adpm;
 use crate::capacity::Capacity;
-use crate::load::interval::{Interval, Meter};
+use crate::load::interval::{DemandMeter, IntervalDemand};
 use multihop_core::{Ecn, NodeId, Packet, Span, Time};
 use multihop_link::{Estimator, Hop, LinkView, PhyTimes, QueueEvent, RouterPolicy, Verdict};
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ pub(crate) struct LoadRouter {
     /// Share of the capacity that the node itself may use, from its own weight.
     own_share: f64,
     /// Demand of all packets of the queue.
-    total: Meter,
+    total: DemandMeter,
     load: f64,
     /// Demand for each next hop, in the order of their numbers; empty without weights.
     hops: Vec<NextHop>,
@@ -52,11 +52,11 @@ pub(crate) struct LoadRouter {
 struct NextHop {
     node: NodeId,
     weight: f64,
-    meter: Meter,
+    meter: DemandMeter,
     /// Bytes in the queue for the next hop, with the frame that is being sent.
-    waiting: i64,
+    backlog: i64,
     /// Demand in the last interval.
-    demand: Interval,
+    demand: IntervalDemand,
     load: f64,
 }
 
@@ -66,7 +66,7 @@ impl LoadRouter {
         let own_share = constants.weights.get(&node.0).map_or(1.0, |weight| weight / most);
         LoadRouter {
             own_share,
-            total: Meter::new(constants.interval),
+            total: DemandMeter::new(constants.interval),
             load: 0.0,
             hops: Vec::new(),
             capacity,
@@ -75,7 +75,7 @@ impl LoadRouter {
     }
 
     /// Returns the load factor `f = (lambda + kappa_1 q) / (gamma C t_p)`.
-    fn load_of(&self, demand: Interval, capacity: f64) -> f64 {
+    fn load_factor(&self, demand: IntervalDemand, capacity: f64) -> f64 {
         let bytes = self.constants.utilization * capacity * self.total.length();
         (demand.arrived + self.constants.queue_share * demand.queue) / bytes
     }
@@ -88,19 +88,19 @@ impl LoadRouter {
     fn advance(&mut self, now: Time, waiting: u64, view: &LinkView) {
         let ended = self.total.advance(now, waiting as f64);
         for hop in &mut self.hops {
-            if let Some(demand) = hop.meter.advance(now, hop.waiting as f64) {
+            if let Some(demand) = hop.meter.advance(now, hop.backlog as f64) {
                 hop.demand = demand;
             }
         }
         if let Some(demand) = ended {
             let capacity = self.capacity.of(view) * self.own_share;
-            self.load = self.load_of(demand, capacity);
-            self.divide(demand, capacity);
+            self.load = self.load_factor(demand, capacity);
+            self.divide_capacity(demand, capacity);
         }
     }
 
     /// Divides the capacity that other traffic leaves among active next hops by their weights.
-    fn divide(&mut self, all: Interval, capacity: f64) {
+    fn divide_capacity(&mut self, all: IntervalDemand, capacity: f64) {
         let is_active = |hop: &&NextHop| hop.demand.arrived > 0.0 || hop.demand.queue >= 1.0;
         let weights: f64 = self.hops.iter().filter(is_active).map(|hop| hop.weight).sum();
         let arrived: f64 = self.hops.iter().map(|hop| hop.demand.arrived).sum();
@@ -109,7 +109,7 @@ impl LoadRouter {
         for index in 0..self.hops.len() {
             let hop = &self.hops[index];
             if is_active(&hop) {
-                self.hops[index].load = self.load_of(hop.demand, left * hop.weight / weights);
+                self.hops[index].load = self.load_factor(hop.demand, left * hop.weight / weights);
             }
         }
     }
@@ -118,10 +118,10 @@ impl LoadRouter {
     fn hop(&mut self, now: Time, node: NodeId) -> &mut NextHop {
         let index = self.hops.binary_search_by_key(&node, |hop| hop.node).unwrap_or_else(|place| {
             let weight = self.constants.weights.get(&node.0).copied().unwrap_or(1.0);
-            let mut meter = Meter::new(self.constants.interval);
+            let mut meter = DemandMeter::new(self.constants.interval);
             meter.advance(now, 0.0);
-            let demand = Interval { arrived: 0.0, queue: 0.0 };
-            self.hops.insert(place, NextHop { node, weight, meter, waiting: 0, demand, load: self.load });
+            let demand = IntervalDemand { arrived: 0.0, queue: 0.0 };
+            self.hops.insert(place, NextHop { node, weight, meter, backlog: 0, demand, load: self.load });
             place
         });
         &mut self.hops[index]
@@ -154,9 +154,9 @@ impl RouterPolicy for LoadRouter {
     fn on_arrival(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
         self.advance(hop.now, view.queue_bytes, view);
         let size = f64::from(packet.size);
-        self.total.arrive(size);
+        self.total.add_arrival(size);
         if self.is_weighted() {
-            self.hop(hop.now, hop.peer).meter.arrive(size);
+            self.hop(hop.now, hop.peer).meter.add_arrival(size);
         }
         Verdict::Pass
     }
@@ -172,7 +172,7 @@ impl RouterPolicy for LoadRouter {
         match event {
             QueueEvent::Enqueue => {
                 self.advance(now, view.queue_bytes, view);
-                self.total.arrive(f64::from(size));
+                self.total.add_arrival(f64::from(size));
             }
             QueueEvent::Dequeue => self.advance(now, view.queue_bytes + u64::from(size), view),
         }
@@ -180,7 +180,7 @@ impl RouterPolicy for LoadRouter {
 
     fn on_backlog(&mut self, now: Time, next_hop: NodeId, bytes: i64) {
         if self.is_weighted() {
-            self.hop(now, next_hop).waiting += bytes;
+            self.hop(now, next_hop).backlog += bytes;
         }
     }
 
@@ -214,7 +214,7 @@ mod tests {
     }
 
     /// Adds packets of 1000 bytes for this next hop in the middle of an interval of 200 ms.
-    fn come(router: &mut LoadRouter, interval: u64, peer: u32, packets: u32, queue: u64) {
+    fn arrive(router: &mut LoadRouter, interval: u64, peer: u32, packets: u32, queue: u64) {
         for _ in 0..packets {
             let hop = at(200 * interval + 100, peer);
             router.on_arrival(hop, &mut packet(960, Ecn::Ect0), &view(queue));
@@ -225,8 +225,8 @@ mod tests {
     #[test]
     fn the_load_is_demand_over_capacity() {
         let mut router = router(0, constants(Code::Number));
-        come(&mut router, 0, 1, 1, 10_000);
-        come(&mut router, 1, 1, 60, 10_000);
+        arrive(&mut router, 0, 1, 1, 10_000);
+        arrive(&mut router, 1, 1, 60, 10_000);
         router.advance(at(400, 1).now, 10_000, &view(10_000));
         assert!((router.load - 0.619).abs() < 5e-4, "{}", router.load);
         router.advance(at(600, 1).now, 0, &view(0));
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn a_restart_forgets_the_load() {
         let mut router = weighted(0);
-        come(&mut router, 0, 1, 60, 0);
+        arrive(&mut router, 0, 1, 60, 0);
         let before = loads(&mut router, 200, [1, 2, 3]);
         assert!(router.load > 0.5 && before[0] > 0.5);
         router.on_restart(at(200, 1).now);
@@ -308,12 +308,12 @@ mod tests {
     fn weights_divide_the_capacity_among_active_next_hops() {
         let mut router = weighted(0);
         for (peer, packets) in [(1, 20), (2, 20), (3, 20)] {
-            come(&mut router, 0, peer, packets, 0);
+            arrive(&mut router, 0, peer, packets, 0);
         }
         assert_eq!(loads(&mut router, 200, [1, 2, 3]), [0.349, 0.698, 1.048]);
         // The first next hop is idle, which leaves 1.5 : 1. Other traffic takes 42 kB of the interval.
-        come(&mut router, 1, 2, 20, 0);
-        come(&mut router, 1, 3, 20, 0);
+        arrive(&mut router, 1, 2, 20, 0);
+        arrive(&mut router, 1, 3, 20, 0);
         router.on_other(at(350, 1).now, QueueEvent::Enqueue, 42_000, &view(0));
         assert_eq!(loads(&mut router, 400, [2, 3, 3]), [0.529, 0.794, 0.794]);
     }
@@ -322,8 +322,8 @@ mod tests {
     #[test]
     fn each_next_hop_has_its_own_queue() {
         let mut router = weighted(0);
-        come(&mut router, 0, 1, 1, 0);
-        come(&mut router, 0, 2, 1, 0);
+        arrive(&mut router, 0, 1, 1, 0);
+        arrive(&mut router, 0, 2, 1, 0);
         router.on_backlog(at(100, 0).now, NodeId(2), 70_000);
         let [first, second, _] = loads(&mut router, 200, [1, 2, 2]);
         assert!(first < 0.02 && second > 0.9, "{first} {second}");
@@ -334,7 +334,7 @@ mod tests {
     fn a_weighted_node_scales_its_own_capacity() {
         for (node, expected) in [(1, 0.2), (2, 0.4), (7, 0.2)] {
             let mut router = weighted(node);
-            come(&mut router, 0, 0, 21, 0);
+            arrive(&mut router, 0, 0, 21, 0);
             router.advance(at(200, 0).now, 0, &view(0));
             assert!((router.load - expected).abs() < 1e-9, "{node}: {}", router.load);
             assert_eq!(loads(&mut router, 200, [0, 0, 0]), [expected; 3]);

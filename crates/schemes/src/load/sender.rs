@@ -59,27 +59,27 @@ pub(crate) struct LoadSender {
     /// Smoothed round-trip time in seconds, with a weight of 1/8 for new samples.
     srtt: Option<f64>,
     /// Time until which the window does not change after a cut.
-    frozen: Time,
+    frozen_until: Time,
     /// Time until which the window is not cut again.
-    settling: Time,
+    uncut_until: Time,
     recovering: bool,
     /// Bytes that the current acknowledgement covers.
     acked: u64,
     /// Load of the acknowledgements' path, where routers mark acknowledgements.
-    reverse: LoadEcho,
+    ack_path_load: LoadEcho,
 }
 
 /// Upper limit of the round-trip time in multiplicative increase, in intervals.
-const ROUNDS_MOST: f64 = 2.5;
+const MAX_INTERVALS: f64 = 2.5;
 /// Round-trip time in seconds below which additive increase is in proportion to it, and above which in
 /// proportion to its square.
 const LINEAR_BELOW: f64 = 0.02;
 /// Round-trip time in seconds above which additive increase grows by a segment per typical round-trip time.
 const LINEAR_ABOVE: f64 = 0.5;
 /// Time between packets, in seconds, above which a window is paced.
-const SPARSE: f64 = 0.1;
+const SPARSE_SPACING: f64 = 0.1;
 /// Maximum number of segments of a paced window.
-const SPARSE_WINDOW: f64 = 64.0;
+const MAX_SPARSE_WINDOW: f64 = 64.0;
 /// Clock step of the authors' program. The window does not change for whole steps after a cut.
 const TICK: Span = Span::from_ms(10);
 
@@ -88,11 +88,11 @@ impl LoadSender {
         LoadSender {
             window: options.initial_window as f64,
             srtt: None,
-            frozen: Time::ZERO,
-            settling: Time::ZERO,
+            frozen_until: Time::ZERO,
+            uncut_until: Time::ZERO,
             recovering: false,
             acked: 0,
-            reverse: LoadEcho::default(),
+            ack_path_load: LoadEcho::default(),
             options,
         }
     }
@@ -127,16 +127,16 @@ impl LoadSender {
     }
 
     /// Returns the growth by multiplication over a round trip, `xi_s = (1 + xi)^(rtt / t_p) - 1`.
-    fn multiplied(&self, xi: f64, rtt: f64) -> f64 {
+    fn multiplicative_growth(&self, xi: f64, rtt: f64) -> f64 {
         let xi =
             if self.options.limits_multiplication { xi.min(increase_limit(self.segments())) } else { xi };
-        let rounds = (rtt / self.options.interval.seconds()).min(ROUNDS_MOST);
+        let rounds = (rtt / self.options.interval.seconds()).min(MAX_INTERVALS);
         (1.0 + xi).powf(rounds) - 1.0
     }
 
     /// Returns the segments that addition adds in a round trip, `alpha_s = alpha (rtt / t_d)^2`, which
     /// equalises rates instead of windows.
-    fn added(&self, rtt: f64) -> f64 {
+    fn additive_increase(&self, rtt: f64) -> f64 {
         let typical = self.options.typical_rtt;
         let squared = |rtt: f64| (rtt / typical).powi(2);
         let scale = match rtt {
@@ -151,22 +151,22 @@ impl LoadSender {
     /// is at most a cut at a load of one, because a queue lengthens round trips and the increase grows with
     /// their square.
     fn add(&mut self, rtt: f64) {
-        let share = self.added(rtt) / self.segments();
+        let share = self.additive_increase(rtt) / self.segments();
         let cut = 1.0 - self.options.backoff;
         let most = if self.options.limits_addition { addition_limit(self.segments()) } else { cut };
-        self.open(share.min(most));
+        self.open_window(share.min(most));
     }
 
     /// Opens the window by a share of a segment for each segment acknowledged.
-    fn open(&mut self, share: f64) {
+    fn open_window(&mut self, share: f64) {
         let by = share * self.acked as f64;
         self.window = (self.window + by).min((self.options.max_window as f64).max(self.segment()));
     }
 
-    fn cut(&mut self, now: Time, left: f64, rtt: f64) {
+    fn cut_window(&mut self, now: Time, left: f64, rtt: f64) {
         self.window = (self.window * left).max(self.segment());
-        self.frozen = now + Span::from_ns(self.options.interval.ns().next_multiple_of(TICK.ns()));
-        self.settling = self.frozen + Span::from_seconds(rtt);
+        self.frozen_until = now + Span::from_ns(self.options.interval.ns().next_multiple_of(TICK.ns()));
+        self.uncut_until = self.frozen_until + Span::from_seconds(rtt);
     }
 }
 
@@ -193,7 +193,7 @@ fn interpolated(segments: f64, values: [f64; 4]) -> f64 {
 impl Controller for LoadSender {
     fn allowance(&self) -> Allowance {
         let pace = self.srtt.and_then(|srtt| {
-            let is_sparse = self.segments() <= SPARSE_WINDOW && srtt / self.segments() > SPARSE;
+            let is_sparse = self.segments() <= MAX_SPARSE_WINDOW && srtt / self.segments() > SPARSE_SPACING;
             is_sparse.then(|| Rate::from_bps((self.window * 8.0 / srtt).max(8.0) as u64))
         });
         Allowance { window: self.window as u64, pace }
@@ -208,18 +208,18 @@ impl Controller for LoadSender {
             self.srtt = Some(smoothed(self.srtt, rtt));
         }
         let now = returned.now;
-        self.reverse.note(returned.segment);
-        let response = self.response(&returned.segment.feedback, self.reverse.load());
+        self.ack_path_load.note(returned.segment);
+        let response = self.response(&returned.segment.feedback, self.ack_path_load.load());
         let (Some(response), Some(rtt)) = (response, self.srtt) else { return };
         if self.recovering {
             return;
         }
         match response {
-            Response::Cut(left) if now >= self.settling => self.cut(now, left, rtt),
-            Response::Cut(_) if now < self.frozen => {}
+            Response::Cut(left) if now >= self.uncut_until => self.cut_window(now, left, rtt),
+            Response::Cut(_) if now < self.frozen_until => {}
             // An unused window is no evidence of the path's capacity.
             _ if returned.app_limited => {}
-            Response::Multiply(xi) => self.open(self.multiplied(xi, rtt)),
+            Response::Multiply(xi) => self.open_window(self.multiplicative_growth(xi, rtt)),
             Response::Add | Response::Cut(_) => self.add(rtt),
         }
         self.acked = 0;
@@ -293,7 +293,7 @@ mod tests {
         let bmcc = LoadSender::new(options());
         let Some(Response::Multiply(xi)) = bmcc.response(&load(0.5), None) else { panic!() };
         assert!((xi - 0.35).abs() < 1e-12);
-        assert!((bmcc.multiplied(xi, 0.1) - 0.161_90).abs() < 5e-6);
+        assert!((bmcc.multiplicative_growth(xi, 0.1) - 0.161_90).abs() < 5e-6);
         let vcp =
             LoadSender::new(LoadSenderOptions { kappa: 0.25, limits_multiplication: true, ..options() });
         let Some(Response::Multiply(xi)) =
@@ -302,8 +302,8 @@ mod tests {
             panic!()
         };
         assert!((xi - 0.0625).abs() < 1e-12);
-        assert!((vcp.multiplied(xi, 0.1) - 0.030_78).abs() < 5e-6);
-        assert!((vcp.multiplied(xi, 10.0) - (1.0625f64.powf(2.5) - 1.0)).abs() < 1e-12);
+        assert!((vcp.multiplicative_growth(xi, 0.1) - 0.030_78).abs() < 5e-6);
+        assert!((vcp.multiplicative_growth(xi, 10.0) - (1.0625f64.powf(2.5) - 1.0)).abs() < 1e-12);
         // On an idle path the window at most doubles.
         assert_eq!(bmcc.response(&load(0.0), None), Some(Response::Multiply(1.0)));
         assert_eq!(bmcc.response(&load(0.1), None), Some(Response::Multiply(1.0)));
@@ -325,7 +325,7 @@ mod tests {
         for (rtt, segments) in
             [(0.1, 1.0), (0.05, 0.25), (0.02, 0.04), (0.01, 0.02), (0.5, 25.0), (1.0, 30.0)]
         {
-            assert!((sender.added(rtt) - segments).abs() < 1e-9, "{rtt}");
+            assert!((sender.additive_increase(rtt) - segments).abs() < 1e-9, "{rtt}");
         }
         for (window, most) in [(1.0, 0.1), (1_000.0, 0.02), (1e6, 0.02)] {
             assert!((addition_limit(window) - most).abs() < 1e-12);

@@ -8,7 +8,7 @@ use crate::keys;
 use crate::load::router::{Code, LoadConstants, LoadRouter};
 use crate::load::sender::{LoadSender, LoadSenderOptions};
 use crate::tcp::TcpParameters;
-use crate::xcp::no_ecn;
+use crate::xcp::reject_ecn;
 use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_core::{Ecn, HeaderFormat, NodeId, Span};
 use multihop_link::{EgressQueue, RouterPolicy};
@@ -45,7 +45,7 @@ impl Parameters for Vcp {
 
     fn check(&self) -> Result<(), ParameterError> {
         self.capacity.check()?;
-        no_ecn(&self.tcp)?;
+        reject_ecn(&self.tcp)?;
         self.tcp.check()
     }
 }

@@ -37,7 +37,7 @@ impl Metric for Busyness {
         view.busy_ratio
     }
 
-    fn congested(&self, value: f64) -> bool {
+    fn is_congested(&self, value: f64) -> bool {
         value > self.threshold
     }
 }

@@ -31,7 +31,7 @@ impl Metric for ServiceDelay {
         Some(departure.predicted_service_delay().seconds())
     }
 
-    fn congested(&self, value: f64) -> bool {
+    fn is_congested(&self, value: f64) -> bool {
         value > self.threshold.0
     }
 }

@@ -31,7 +31,7 @@ impl Metric for RtsFailures {
         Some(f64::from(departure.rts_failures))
     }
 
-    fn congested(&self, value: f64) -> bool {
+    fn is_congested(&self, value: f64) -> bool {
         value >= f64::from(self.threshold)
     }
 }

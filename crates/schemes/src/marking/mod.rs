@@ -52,7 +52,7 @@ pub trait Metric:
     fn value(&self, departure: &Departure, view: &LinkView) -> Option<f64>;
 
     /// Whether this value means that the medium is congested.
-    fn congested(&self, value: f64) -> bool;
+    fn is_congested(&self, value: f64) -> bool;
 }
 
 /// `tcp-newreno` with ECN. Nodes set Congestion Experienced on a data packet when a metric of the MAC shows
@@ -102,7 +102,11 @@ impl<M: Metric> TcpScheme for EcnTcp<M> {
     }
 
     fn policy(&self, _node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
-        Some(Box::new(Marker { metric: self.metric.at(egress), weight: self.smoothing, smoothed: None }))
+        Some(Box::new(MarkingPolicy {
+            metric: self.metric.at(egress),
+            weight: self.smoothing,
+            smoothed: None,
+        }))
     }
 }
 
@@ -113,13 +117,13 @@ impl<M: Metric> EcnTcp<M> {
 }
 
 /// Router policy that marks packets by a metric.
-struct Marker<M> {
+struct MarkingPolicy<M> {
     metric: M,
     weight: f64,
     smoothed: Option<f64>,
 }
 
-impl<M: Metric> RouterPolicy for Marker<M> {
+impl<M: Metric> RouterPolicy for MarkingPolicy<M> {
     fn estimators(&self, _phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         self.metric.estimators()
     }
@@ -131,7 +135,7 @@ impl<M: Metric> RouterPolicy for Marker<M> {
         let Some(present) = self.metric.value(departure, view) else { return Verdict::Pass };
         let value = self.smoothed.map_or(present, |past| self.weight * present + (1.0 - self.weight) * past);
         self.smoothed = Some(value);
-        if self.metric.congested(value) { Verdict::Mark } else { Verdict::Pass }
+        if self.metric.is_congested(value) { Verdict::Mark } else { Verdict::Pass }
     }
 }
 

@@ -64,7 +64,7 @@ impl Metric for FrameEfficiency {
         })
     }
 
-    fn congested(&self, value: f64) -> bool {
+    fn is_congested(&self, value: f64) -> bool {
         value < self.threshold
     }
 }

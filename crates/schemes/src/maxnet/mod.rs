@@ -12,7 +12,7 @@ use crate::keys;
 use crate::quantity::{BitRate, Duration};
 use crate::round_trip::smoothed;
 use crate::tcp::TcpParameters;
-use crate::xcp::no_ecn;
+use crate::xcp::reject_ecn;
 use crate::{ParameterError, Parameters, TcpScheme};
 use header::{PriceEcho, PriceHeader};
 use multihop_core::{Header, HeaderBytes, HeaderFormat, NodeId, Packet, Rate, Span, Time};
@@ -56,7 +56,7 @@ impl Parameters for MaxNet {
 
     fn check(&self) -> Result<(), ParameterError> {
         self.capacity.check()?;
-        no_ecn(&self.tcp)?;
+        reject_ecn(&self.tcp)?;
         self.tcp.check()
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct LevelOptions {
 
 /// Measurements in a report.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Observed {
+pub(super) struct ReportedInterval {
     /// Mean number of packets in an aggregate.
     pub(super) level: f64,
     /// Packets received per second.
@@ -43,7 +43,7 @@ pub(super) struct Observed {
 
 /// Level below which nearly every packet has an aggregate of its own, so that the level is no measure of the
 /// load.
-const ALONE: f64 = 1.25;
+const MIN_AGGREGATED_LEVEL: f64 = 1.25;
 
 /// Controller of the aggregation level.
 #[derive(Clone, Debug)]
@@ -51,44 +51,44 @@ pub(super) struct LevelControl {
     options: LevelOptions,
     spacing: f64,
     /// Whether no packets were aggregated so far.
-    starting: bool,
+    is_starting: bool,
     /// Time between packets while a queue drains, in seconds; none otherwise.
-    drains: Option<f64>,
+    drain_spacing: Option<f64>,
 }
 
 impl LevelControl {
     pub(super) fn new(options: LevelOptions) -> LevelControl {
-        LevelControl { options, spacing: options.spacing[1], starting: true, drains: None }
+        LevelControl { options, spacing: options.spacing[1], is_starting: true, drain_spacing: None }
     }
 
     /// Returns the time between packets in seconds.
     pub(super) fn spacing(&self) -> f64 {
-        self.drains.unwrap_or(self.spacing)
+        self.drain_spacing.unwrap_or(self.spacing)
     }
 
     /// Updates the rate with the report of an interval. `limited` means that the application had less to
     /// send.
-    pub(super) fn on_report(&mut self, seen: &Observed, limited: bool) {
+    pub(super) fn on_report(&mut self, report: &ReportedInterval, app_limited: bool) {
         let LevelOptions { target, gain, overhead, loss_limit, .. } = self.options;
         // Queued packets beyond a target aggregate.
-        let excess = seen.delay * seen.arrivals - target;
+        let excess = report.delay * report.arrivals - target;
         // Whether the sent packets arrived, apart from two aggregates that may be in flight.
-        let keeps_up = seen.arrivals + 2.0 * seen.level / seen.period > 1.0 / self.spacing;
-        let drained = self.drains.take().is_some();
-        if excess > target || seen.lost > loss_limit {
+        let keeps_up = report.arrivals + 2.0 * report.level / report.period > 1.0 / self.spacing;
+        let drained = self.drain_spacing.take().is_some();
+        if excess > target || report.lost > loss_limit {
             // There is a queue, which aggregates of the maximum length do not reveal. It is to drain in one
             // interval, and the rate is limited to the arrivals.
-            self.starting = false;
-            self.spacing = self.spacing.max(1.0 / seen.arrivals);
-            let rate = seen.arrivals - excess.max(0.0) / seen.period;
-            self.drains = Some(1.0 / rate.max(seen.arrivals / 2.0));
-        } else if limited || drained {
+            self.is_starting = false;
+            self.spacing = self.spacing.max(1.0 / report.arrivals);
+            let rate = report.arrivals - excess.max(0.0) / report.period;
+            self.drain_spacing = Some(1.0 / rate.max(report.arrivals / 2.0));
+        } else if app_limited || drained {
             return; // the level does not belong to the spacing
-        } else if self.starting && seen.level < ALONE && keeps_up {
+        } else if self.is_starting && report.level < MIN_AGGREGATED_LEVEL && keeps_up {
             self.spacing /= 2.0;
         } else {
-            self.starting = false;
-            let change = gain * overhead * (1.0 / target - 1.0 / seen.level);
+            self.is_starting = false;
+            let change = gain * overhead * (1.0 / target - 1.0 / report.level);
             if change > 0.0 || keeps_up {
                 self.spacing = (self.spacing + change).max(self.spacing / 2.0);
             }
@@ -122,14 +122,14 @@ mod tests {
         }
     }
 
-    fn seen(level: f64) -> Observed {
-        Observed { level, arrivals: 20_000.0, delay: 0.0, lost: 0.0, period: 0.1 }
+    fn reported(level: f64) -> ReportedInterval {
+        ReportedInterval { level, arrivals: 20_000.0, delay: 0.0, lost: 0.0, period: 0.1 }
     }
 
     /// Returns the spacing after each report, in microseconds.
-    fn spacings(control: &mut LevelControl, reports: &[(Observed, bool)]) -> Vec<f64> {
-        let mut after = |(report, limited): &(Observed, bool)| {
-            control.on_report(report, *limited);
+    fn spacings(control: &mut LevelControl, reports: &[(ReportedInterval, bool)]) -> Vec<f64> {
+        let mut after = |(report, app_limited): &(ReportedInterval, bool)| {
+            control.on_report(report, *app_limited);
             (control.spacing() * 1e9).round() / 1e3
         };
         reports.iter().map(&mut after).collect()
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn spacings_by_hand() {
         let mut control = LevelControl::new(options());
-        let reports = [1.0, 1.2, 4.0, 32.0, 64.0, 1.0, 1.0, 1.0].map(|level| (seen(level), false));
+        let reports = [1.0, 1.2, 4.0, 32.0, 64.0, 1.0, 1.0, 1.0].map(|level| (reported(level), false));
         let expected = [600.0, 300.0, 278.125, 278.125, 279.688, 182.813, 91.406, 45.703];
         let found = spacings(&mut control, &reports);
         assert!(
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn an_unused_rate_is_not_raised() {
         let mut control = LevelControl::new(options());
-        assert_eq!(spacings(&mut control, &[(seen(1.0), true), (seen(8.0), true)]), [1200.0, 1200.0]);
+        assert_eq!(spacings(&mut control, &[(reported(1.0), true), (reported(8.0), true)]), [1200.0, 1200.0]);
         control.on_silence();
         assert_eq!(control.spacing(), 2.4e-3);
         (0..20).for_each(|_| control.on_silence());
@@ -169,7 +169,7 @@ mod tests {
     fn a_queue_drains_in_an_interval() {
         let at = |delay: f64| {
             let mut control = LevelControl::new(LevelOptions { spacing: [1e-6, 50e-6, 0.12], ..options() });
-            control.on_report(&Observed { delay, ..seen(32.0) }, false);
+            control.on_report(&ReportedInterval { delay, ..reported(32.0) }, false);
             control.spacing() * 1e6
         };
         for (delay, expected) in
@@ -185,11 +185,11 @@ mod tests {
     fn after_a_queue_the_rate_is_as_before_or_the_arrivals() {
         for (spacing, expected) in [(60e-6, 60e-6), (25e-6, 50e-6)] {
             let mut control = LevelControl::new(LevelOptions { spacing: [1e-6, spacing, 0.12], ..options() });
-            control.on_report(&Observed { delay: 1.0, ..seen(64.0) }, false);
+            control.on_report(&ReportedInterval { delay: 1.0, ..reported(64.0) }, false);
             assert_eq!(control.spacing(), 100e-6);
-            control.on_report(&seen(2.0), false);
+            control.on_report(&reported(2.0), false);
             assert!((control.spacing() - expected).abs() < 1e-12, "{spacing}");
-            control.on_report(&seen(2.0), false);
+            control.on_report(&reported(2.0), false);
             assert!(control.spacing() < expected, "the level counts again");
         }
     }
@@ -201,7 +201,7 @@ mod tests {
         for (level, expected) in [(1.0, 40e-6), (8.0, 40e-6), (64.0, 41.5625e-6), (260.0, 42.740_384_615e-6)]
         {
             let mut control = LevelControl::new(LevelOptions { spacing: [1e-6, 40e-6, 0.12], ..options() });
-            control.on_report(&seen(level), false);
+            control.on_report(&reported(level), false);
             assert!((control.spacing() - expected).abs() < 1e-12, "{level}: {}", control.spacing());
         }
     }
@@ -211,7 +211,7 @@ mod tests {
     fn losses_show_that_more_is_sent_than_arrives() {
         for (lost, expected) in [(0.1, 25e-6), (0.2, 50e-6)] {
             let mut control = LevelControl::new(LevelOptions { spacing: [1e-6, 25e-6, 0.12], ..options() });
-            control.on_report(&Observed { lost, ..seen(32.0) }, true);
+            control.on_report(&ReportedInterval { lost, ..reported(32.0) }, true);
             assert!((control.spacing() - expected).abs() < 1e-12, "{lost}");
         }
     }
@@ -225,7 +225,7 @@ mod tests {
     }
 
     impl Plant {
-        fn run(&mut self, rate: f64) -> Observed {
+        fn run(&mut self, rate: f64) -> ReportedInterval {
             let most = 64.0 / (self.overhead + 64.0 * self.packet);
             let offered = rate + self.waiting / 0.1;
             let arrivals = offered.min(most);
@@ -233,7 +233,7 @@ mod tests {
             let level = if offered >= most { 64.0 } else { self.overhead / (1.0 / rate - self.packet) };
             let level = level.clamp(1.0, 64.0);
             let delay = f64::midpoint(before, self.waiting) / most;
-            Observed { level, arrivals, delay, lost: 0.0, period: 0.1 }
+            ReportedInterval { level, arrivals, delay, lost: 0.0, period: 0.1 }
         }
     }
 
@@ -241,9 +241,9 @@ mod tests {
         let mut control = LevelControl::new(options());
         let mut plant = Plant { packet, overhead, waiting: 0.0 };
         let mut level = |_| {
-            let seen = plant.run(1.0 / control.spacing());
-            control.on_report(&seen, false);
-            seen.level
+            let report = plant.run(1.0 / control.spacing());
+            control.on_report(&report, false);
+            report.level
         };
         ((0..intervals).map(&mut level).collect(), plant.waiting)
     }

@@ -12,13 +12,13 @@ pub(super) struct LevelReceiver {
     delivered: UdpReceiver,
     counts: Counts,
     /// Minimum of clock difference plus delay so far, in microseconds.
-    least: Option<i32>,
+    min_delay: Option<i32>,
     /// Highest packet number so far, plus one.
-    top: u64,
+    next_number: u64,
     /// Time of the latest packet.
-    latest: Option<Time>,
+    last_arrival: Option<Time>,
     /// Start of the interval; none if no packet arrived since the last report.
-    since: Option<Time>,
+    interval_start: Option<Time>,
     reply: Option<Segment>,
 }
 
@@ -40,10 +40,10 @@ impl LevelReceiver {
             header,
             delivered: UdpReceiver::new(),
             counts: Counts::default(),
-            least: None,
-            top: 0,
-            latest: None,
-            since: None,
+            min_delay: None,
+            next_number: 0,
+            last_arrival: None,
+            interval_start: None,
             reply: None,
         }
     }
@@ -51,21 +51,21 @@ impl LevelReceiver {
     fn note(&mut self, now: Time, segment: &Segment, header: PlentyData) {
         let counts = &mut self.counts;
         counts.packets += 1;
-        counts.aggregates += u32::from(self.latest != Some(now));
-        self.latest = Some(now);
-        counts.expected += (segment.seq + 1).saturating_sub(self.top);
-        self.top = self.top.max(segment.seq + 1);
+        counts.aggregates += u32::from(self.last_arrival != Some(now));
+        self.last_arrival = Some(now);
+        counts.expected += (segment.seq + 1).saturating_sub(self.next_number);
+        self.next_number = self.next_number.max(segment.seq + 1);
         // Clocks may differ and wrap, so only differences of this value are used.
         let difference = PlentyData::clock(now).wrapping_sub(header.timestamp) as i32;
-        self.least = Some(self.least.map_or(difference, |least| least.min(difference)));
+        self.min_delay = Some(self.min_delay.map_or(difference, |least| least.min(difference)));
         counts.delays += i64::from(difference);
-        self.since.get_or_insert(now);
+        self.interval_start.get_or_insert(now);
     }
 
     fn report(&mut self, now: Time) {
-        let Some(since) = self.since.take() else { return };
+        let Some(since) = self.interval_start.take() else { return };
         let Counts { packets, aggregates, expected, delays } = std::mem::take(&mut self.counts);
-        let mean = delays / i64::from(packets.max(1)) - i64::from(self.least.unwrap_or(0));
+        let mean = delays / i64::from(packets.max(1)) - i64::from(self.min_delay.unwrap_or(0));
         let report = PlentyReport {
             packets,
             aggregates,
@@ -104,7 +104,7 @@ impl Endpoint for LevelReceiver {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        self.since.map(|since| since + self.interval)
+        self.interval_start.map(|since| since + self.interval)
     }
 
     fn progress(&self) -> Progress {

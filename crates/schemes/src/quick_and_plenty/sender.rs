@@ -1,6 +1,6 @@
 //! Sender of Quick and Plenty: datagrams at the controller's spacing.
 
-use super::control::{LevelControl, LevelOptions, Observed};
+use super::control::{LevelControl, LevelOptions, ReportedInterval};
 use super::header::{PlentyData, PlentyReport};
 use multihop_core::{HeaderBytes, Segment, Span, Time};
 use multihop_transport::{Delivered, Endpoint, Messages, Progress};
@@ -21,7 +21,7 @@ pub(super) struct LevelSender {
     /// Time at which the next report is overdue; none if no report is expected.
     overdue: Option<Time>,
     /// Whether the application had no data when a packet was due, since the last report.
-    limited: bool,
+    app_limited: bool,
 }
 
 impl LevelSender {
@@ -36,14 +36,14 @@ impl LevelSender {
             next: 0,
             release: Time::ZERO,
             overdue: None,
-            limited: false,
+            app_limited: false,
         }
     }
 }
 
 impl Endpoint for LevelSender {
     fn push(&mut self, now: Time, bytes: u64) {
-        self.limited |= self.messages.backlog() == 0 && now > self.release;
+        self.app_limited |= self.messages.backlog() == 0 && now > self.release;
         self.messages.push(bytes);
     }
 
@@ -57,11 +57,11 @@ impl Endpoint for LevelSender {
 
     fn on_segment(&mut self, now: Time, segment: &Segment) -> Delivered {
         if let Some(report) = segment.feedback.parse::<PlentyReport>() {
-            let limited = self.limited || (self.messages.backlog() == 0 && now > self.release);
-            self.limited = false;
+            let app_limited = self.app_limited || (self.messages.backlog() == 0 && now > self.release);
+            self.app_limited = false;
             self.overdue = None;
-            if let Some(seen) = observed(&report) {
-                self.control.on_report(&seen, limited);
+            if let Some(interval) = observed(&report) {
+                self.control.on_report(&interval, app_limited);
             }
         }
         Delivered::default()
@@ -101,7 +101,7 @@ impl Endpoint for LevelSender {
 }
 
 /// Converts a report to measurements; none for an empty report.
-fn observed(report: &PlentyReport) -> Option<Observed> {
+fn observed(report: &PlentyReport) -> Option<ReportedInterval> {
     let PlentyReport { packets, aggregates, expected, delay, period } = *report;
     if packets == 0 || aggregates == 0 || period == 0 {
         return None;
@@ -109,7 +109,7 @@ fn observed(report: &PlentyReport) -> Option<Observed> {
     let (packets, period) = (f64::from(packets), f64::from(period) * 1e-6);
     let lost = (1.0 - packets / f64::from(expected.max(1))).max(0.0);
     let (level, arrivals) = (packets / f64::from(aggregates), packets / period);
-    Some(Observed { level, arrivals, delay: f64::from(delay) * 1e-6, lost, period })
+    Some(ReportedInterval { level, arrivals, delay: f64::from(delay) * 1e-6, lost, period })
 }
 
 #[cfg(test)]

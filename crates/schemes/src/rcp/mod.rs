@@ -15,7 +15,7 @@ use crate::quantity::{BitRate, Duration};
 use crate::rcp::router::{Load, RateConstants, RcpRouter};
 use crate::rcp::sender::{RcpSender, RcpSenderOptions};
 use crate::tcp::TcpParameters;
-use crate::xcp::no_ecn;
+use crate::xcp::reject_ecn;
 use crate::{ParameterError, Parameters, TcpScheme};
 use header::{RcpEcho, RcpHeader};
 use multihop_core::{Header, HeaderFormat, NodeId};
@@ -92,7 +92,7 @@ keys! {
 impl RcpControl {
     /// Returns the constants of a router with this target share of the capacity and this minimum rate, in
     /// bytes per round trip.
-    pub(crate) fn constants(&self, utilization: f64, least: f64) -> RateConstants {
+    pub(crate) fn constants(&self, utilization: f64, min_rate_per_rtt: f64) -> RateConstants {
         RateConstants {
             alpha: self.alpha,
             beta: self.beta,
@@ -100,7 +100,7 @@ impl RcpControl {
             slot: self.slot.0,
             initial_rtt: self.initial_rtt.0,
             initial_rate: self.initial_rate,
-            least,
+            min_rate_per_rtt,
         }
     }
 }
@@ -111,7 +111,7 @@ impl RcpConnection {
     /// # Errors
     /// Names the parameter, the value found and a remedy.
     pub(crate) fn check(&self) -> Result<(), ParameterError> {
-        no_ecn(&self.tcp)?;
+        reject_ecn(&self.tcp)?;
         self.tcp.check()
     }
 
@@ -175,8 +175,8 @@ impl TcpScheme for Rcp {
 
     fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let capacity = self.capacity.at(egress, self.tcp.packet_size());
-        let least = self.min_rate.unwrap_or(MIN_RATE) * f64::from(self.tcp.packet_size());
-        let constants = self.control.constants(self.utilization.unwrap_or(UTILIZATION), least);
+        let min_rate_per_rtt = self.min_rate.unwrap_or(MIN_RATE) * f64::from(self.tcp.packet_size());
+        let constants = self.control.constants(self.utilization.unwrap_or(UTILIZATION), min_rate_per_rtt);
         Some(Box::new(RcpRouter::new(node, GivenLoad { capacity }, constants)))
     }
 }

@@ -138,7 +138,7 @@ impl Load for WinfLoad {
 
     /// Weights the queue by the capacity that it uses, like the input.
     fn weights(&mut self, arrived: f64, seconds: f64, mean_rtt: f64, view: &LinkView) -> (f64, f64) {
-        self.estimates.arrived(arrived, seconds);
+        self.estimates.note_input(arrived, seconds);
         let used = self.capacity(view) - self.estimates.available(arrived, view);
         (self.estimates.gain_scale(mean_rtt), self.estimates.cost(used))
     }

@@ -43,11 +43,11 @@ pub(crate) struct RateConstants {
     /// Initial rate, as a share of the capacity.
     pub initial_rate: f64,
     /// Minimum rate in bytes per round trip.
-    pub least: f64,
+    pub min_rate_per_rtt: f64,
 }
 
 /// Minimum of the mean round-trip time in seconds, which limits the number of slots.
-const LEAST_RTT: f64 = 1e-3;
+const MIN_RTT: f64 = 1e-3;
 
 /// Router policy of RCP at one queue.
 pub(crate) struct RcpRouter<L> {
@@ -63,9 +63,9 @@ pub(crate) struct RcpRouter<L> {
     /// Bytes that arrived in this slot.
     bytes: f64,
     /// Bytes of this slot's packets with a round-trip time.
-    timed: f64,
+    timed_bytes: f64,
     /// Sum of bytes times round-trip time over these packets.
-    timed_rtt: f64,
+    weighted_rtt: f64,
 }
 
 impl<L: Load> RcpRouter<L> {
@@ -77,8 +77,8 @@ impl<L: Load> RcpRouter<L> {
             mean_rtt: constants.initial_rtt,
             latest_rtt: None,
             bytes: 0.0,
-            timed: 0.0,
-            timed_rtt: 0.0,
+            timed_bytes: 0.0,
+            weighted_rtt: 0.0,
             constants,
         }
     }
@@ -101,8 +101,8 @@ impl<L: Load> RcpRouter<L> {
         let capacity = self.load.capacity(view);
         let target = constants.utilization * capacity;
         let rate = self.rate.unwrap_or(constants.initial_rate * capacity);
-        if self.timed > 0.0 {
-            self.latest_rtt = Some(self.timed_rtt / self.timed);
+        if self.timed_bytes > 0.0 {
+            self.latest_rtt = Some(self.weighted_rtt / self.timed_bytes);
         }
         if let Some(latest) = self.latest_rtt {
             let share = elapsed / self.mean_rtt;
@@ -112,7 +112,7 @@ impl<L: Load> RcpRouter<L> {
             } else {
                 rate / capacity * latest / self.mean_rtt * share
             };
-            self.mean_rtt = (self.mean_rtt + gain.min(1.0) * (latest - self.mean_rtt)).max(LEAST_RTT);
+            self.mean_rtt = (self.mean_rtt + gain.min(1.0) * (latest - self.mean_rtt)).max(MIN_RTT);
         }
         let arrived = self.bytes / elapsed;
         let (of_spare, of_queue) = self.load.weights(arrived, elapsed, self.mean_rtt, view);
@@ -120,17 +120,17 @@ impl<L: Load> RcpRouter<L> {
         let beta = of_queue * constants.beta;
         let spare = alpha * (target - self.load.input(arrived, view)) - beta * waiting / self.mean_rtt;
         let moved = rate * (1.0 + elapsed / self.mean_rtt * spare / target);
-        self.rate = Some(moved.max(constants.least / self.mean_rtt).min(target));
-        (self.bytes, self.timed, self.timed_rtt) = (0.0, 0.0, 0.0);
+        self.rate = Some(moved.max(constants.min_rate_per_rtt / self.mean_rtt).min(target));
+        (self.bytes, self.timed_bytes, self.weighted_rtt) = (0.0, 0.0, 0.0);
         self.timer.restart(constants.slot.min(self.mean_rtt));
     }
 
-    fn arrive(&mut self, now: Time, size: u32, view: &LinkView) {
+    fn add_arrival(&mut self, now: Time, size: u32, view: &LinkView) {
         self.advance(now, view.queue_bytes, view);
         self.bytes += f64::from(size);
     }
 
-    fn offered(&self, view: &LinkView) -> f64 {
+    fn offered_rate(&self, view: &LinkView) -> f64 {
         self.rate.unwrap_or_else(|| self.constants.initial_rate * self.load.capacity(view))
     }
 }
@@ -141,13 +141,13 @@ impl<L: Load> RouterPolicy for RcpRouter<L> {
     }
 
     fn on_arrival(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
-        self.arrive(hop.now, packet.size, view);
+        self.add_arrival(hop.now, packet.size, view);
         if let Some(header) = packet.segment.feedback.parse::<RcpHeader>()
             && header.rtt > 0
         {
             let size = f64::from(packet.size);
-            self.timed += size;
-            self.timed_rtt += size * seconds(header.rtt);
+            self.timed_bytes += size;
+            self.weighted_rtt += size * seconds(header.rtt);
         }
         Verdict::Pass
     }
@@ -159,7 +159,7 @@ impl<L: Load> RouterPolicy for RcpRouter<L> {
                 let asked =
                     if header.rate == RcpHeader::UNLIMITED { f64::INFINITY } else { f64::from(header.rate) };
                 // A rate of zero would mean that no rate was requested.
-                header.rate = (self.load.grant(asked, self.offered(view), view) as u32).max(1);
+                header.rate = (self.load.grant(asked, self.offered_rate(view), view) as u32).max(1);
             }
         });
         Verdict::Pass
@@ -167,7 +167,7 @@ impl<L: Load> RouterPolicy for RcpRouter<L> {
 
     fn on_other(&mut self, now: Time, event: QueueEvent, size: u32, view: &LinkView) {
         match event {
-            QueueEvent::Enqueue => self.arrive(now, size, view),
+            QueueEvent::Enqueue => self.add_arrival(now, size, view),
             QueueEvent::Dequeue => self.advance(now, view.queue_bytes + u64::from(size), view),
         }
     }
@@ -188,7 +188,7 @@ mod tests {
         slot: 0.01,
         initial_rtt: 0.1,
         initial_rate: 0.05,
-        least: 10.0,
+        min_rate_per_rtt: 10.0,
     };
 
     fn router(constants: RateConstants) -> RcpRouter<GivenLoad> {

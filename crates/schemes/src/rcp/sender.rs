@@ -66,7 +66,7 @@ pub(crate) struct RcpSender {
     /// Smoothed round-trip time in seconds.
     srtt: Option<f64>,
     /// Minimum round-trip time.
-    least_rtt: Option<Span>,
+    min_rtt: Option<Span>,
 }
 
 /// Maximum age of a rate while there is data to send.
@@ -74,7 +74,7 @@ const REFRESH: Span = Span::from_ms(500);
 
 impl RcpSender {
     pub(crate) fn new(options: RcpSenderOptions) -> RcpSender {
-        RcpSender { rate: None, srtt: None, least_rtt: None, options }
+        RcpSender { rate: None, srtt: None, min_rtt: None, options }
     }
 
     fn segment(&self) -> f64 {
@@ -120,7 +120,7 @@ impl Controller for RcpSender {
     fn on_feedback(&mut self, returned: &Returned) {
         if let Some(rtt) = returned.rtt {
             self.srtt = Some(smoothed(self.srtt, rtt));
-            self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         }
         if let Some(header) = returned.segment.feedback.parse::<RcpHeader>() {
             self.rate = Some(header.reverse.max(1));
@@ -130,7 +130,7 @@ impl Controller for RcpSender {
     fn refresh(&self) -> Option<Span> {
         match self.options.refresh {
             Refresh::HalfSecond => Some(REFRESH),
-            Refresh::RoundTrip => self.least_rtt.map(|least| least.clamp(Span::from_ms(1), REFRESH)),
+            Refresh::RoundTrip => self.min_rtt.map(|least| least.clamp(Span::from_ms(1), REFRESH)),
         }
     }
 

@@ -68,7 +68,7 @@ impl TcpScheme for Lred {
         if egress.is_wired {
             return None;
         }
-        Some(Box::new(LinkRed {
+        Some(Box::new(LredPolicy {
             parameters: self.clone(),
             retries: 0.0,
             previous: Span::ZERO,
@@ -78,7 +78,7 @@ impl TcpScheme for Lred {
 }
 
 /// Router policy of LRED.
-struct LinkRed {
+struct LredPolicy {
     parameters: Lred,
     /// Mean retransmissions per frame (`avg_retry`).
     retries: f64,
@@ -87,7 +87,7 @@ struct LinkRed {
     early_drop: EarlyDrop,
 }
 
-impl LinkRed {
+impl LredPolicy {
     /// Returns the probability with which a data packet is dropped or marked.
     fn probability(&self) -> f64 {
         let Lred { min_threshold: min, max_threshold: max, max_probability, .. } = self.parameters;
@@ -103,10 +103,10 @@ impl LinkRed {
     }
 }
 
-impl RouterPolicy for LinkRed {
+impl RouterPolicy for LredPolicy {
     fn on_head_of_line(&mut self, _hop: Hop, packet: &mut Packet, _view: &LinkView) -> Verdict {
         let probability = self.probability();
-        self.early_drop.judge(packet, probability)
+        self.early_drop.decide(packet, probability)
     }
 
     fn extra_backoff(&self, _packet: &Packet) -> Span {
@@ -159,8 +159,8 @@ mod tests {
         })
     }
 
-    fn at(scheme: &Lred) -> LinkRed {
-        LinkRed {
+    fn at(scheme: &Lred) -> LredPolicy {
+        LredPolicy {
             parameters: scheme.clone(),
             retries: 0.0,
             previous: Span::ZERO,

@@ -25,7 +25,7 @@ impl EarlyDrop {
 
     /// Decides about a packet with this probability: marks it, or drops it if its transport is not ECN
     /// capable (RFC 3168, section 5). Packets without payload pass.
-    pub(crate) fn judge(&mut self, packet: &Packet, probability: f64) -> Verdict {
+    pub(crate) fn decide(&mut self, packet: &Packet, probability: f64) -> Verdict {
         let spared = !packet.carries_data() || probability <= 0.0;
         if spared || self.rng.unit() >= probability {
             Verdict::Pass
@@ -59,7 +59,7 @@ mod tests {
         let mut coin = EarlyDrop::new(&EGRESS);
         let mut counts = [0; 3];
         for _ in 0..10_000 {
-            counts[match coin.judge(&packet(payload, ecn), probability) {
+            counts[match coin.decide(&packet(payload, ecn), probability) {
                 Verdict::Pass => 0,
                 Verdict::Mark => 1,
                 Verdict::Drop => 2,
@@ -87,7 +87,7 @@ mod tests {
     fn each_seed_has_draws_of_its_own() {
         let draws = |seed| {
             let mut coin = EarlyDrop::new(&EgressQueue { seed, ..EGRESS });
-            (0..64).map(|_| coin.judge(&packet(1000, Ecn::NotCapable), 0.5)).collect::<Vec<_>>()
+            (0..64).map(|_| coin.decide(&packet(1000, Ecn::NotCapable), 0.5)).collect::<Vec<_>>()
         };
         assert_eq!(draws(1), draws(1));
         assert_ne!(draws(1), draws(2));

@@ -11,7 +11,7 @@ use multihop_transport::{RateCeiling, TfrcReport};
 pub(crate) struct AirtimeCeiling {
     station: SenderStation,
     /// Whether an exchange carries a full A-MPDU instead of one packet.
-    full: bool,
+    is_full: bool,
     /// Bit rate at which the flow's packets leave.
     in_use: FirstHopRate,
     /// Header bytes that the transport adds.
@@ -29,14 +29,14 @@ impl AirtimeCeiling {
     /// Creates the ceiling of a sender at a station, whose packets have `header` bytes of transport headers.
     pub(crate) fn new(
         station: &SenderStation,
-        full: bool,
+        is_full: bool,
         header: u32,
         hops: Option<u16>,
         share: Option<f64>,
         flows: ActiveFlows,
     ) -> AirtimeCeiling {
         let (station, in_use) = (*station, FirstHopRate::new(station.flow, station.phy.data_rate));
-        AirtimeCeiling { station, full, in_use, header, hops, share, flows, rate: f64::INFINITY }
+        AirtimeCeiling { station, is_full, in_use, header, hops, share, flows, rate: f64::INFINITY }
     }
 
     /// Returns the time in seconds between packets of `payload` bytes. With a configured share, that share of
@@ -44,13 +44,13 @@ impl AirtimeCeiling {
     /// each of these hops and at one more, plus the time that the second packet may gain on the first on the
     /// remaining hops. The packets of an A-MPDU share an exchange and its gain.
     fn spacing(&self, payload: u32, hops: u16) -> f64 {
-        let (phy, exchange) = self.station.exchange(self.in_use.rate(), payload + self.header, self.full);
+        let (phy, exchange) = self.station.exchange(self.in_use.rate(), payload + self.header, self.is_full);
         let packets = f64::from(exchange.packets);
         let exchange = phy.length(&exchange).seconds() / packets;
         if let Some(share) = self.share {
-            return f64::from(hops.clamp(1, EXCLUSIVE)) * exchange / share;
+            return f64::from(hops.clamp(1, EXCLUSIVE_HOPS)) * exchange / share;
         }
-        let apart = EXCLUSIVE + 1;
+        let apart = EXCLUSIVE_HOPS + 1;
         // Two backoffs of the first window differ by a third of it in the mean.
         let gain = 2.0 / 3.0 * phy.backoff.seconds() / packets;
         f64::from(hops.clamp(1, apart)) * exchange + f64::from(hops.saturating_sub(apart)) * gain
@@ -58,7 +58,7 @@ impl AirtimeCeiling {
 
     /// Returns the flow's share of the rate in bytes per second. The rate is infinite if the flow leaves by a
     /// wire, and that of one hop if the next hop does not forward by radio.
-    fn among(&mut self, now: Time, payload: u32, hops: u16) -> f64 {
+    fn shared_rate(&mut self, now: Time, payload: u32, hops: u16) -> f64 {
         if !self.flows.sends(now) {
             return f64::INFINITY;
         }
@@ -75,7 +75,7 @@ impl RateCeiling for AirtimeCeiling {
 
     /// Updates the ceiling at each report, also in slow start. The first report brings the number of hops.
     fn on_report(&mut self, report: &TfrcReport) -> f64 {
-        self.rate = self.among(report.now, report.packet_size, self.hops.unwrap_or(report.hops));
+        self.rate = self.shared_rate(report.now, report.packet_size, self.hops.unwrap_or(report.hops));
         self.rate
     }
 
@@ -93,7 +93,7 @@ impl RateCeiling for AirtimeCeiling {
 /// a sender still disturbs the sender's next hop if nodes interfere at more than twice their distance; the
 /// fourth does not. (Li, Blake, De Couto, Lee and Morris, `MobiCom` 2001, section 3: a quarter of the
 /// capacity of a link.) A shorter path has fewer.
-const EXCLUSIVE: u16 = 4;
+const EXCLUSIVE_HOPS: u16 = 4;
 
 #[cfg(test)]
 mod tests {
@@ -213,11 +213,11 @@ mod tests {
             block_ack: us(400),
         };
         let station = SenderStation { aggregates: Some(limits), ..station(2_000, Some(0)) };
-        let mut full = AirtimeCeiling { full: true, station, ..ceiling(&station, None) };
+        let mut full = AirtimeCeiling { is_full: true, station, ..ceiling(&station, None) };
         let exchange = (360.0 + 676.0 + 10.0 + 400.0 + 192.0) / 16.0 + 6128.0;
         let gain = 620.0 / 3.0 / 16.0;
         close(bps(&mut full, &report(0, 7)), 11_680.0 / ((5.0 * exchange + 2.0 * gain) * 1e-6));
-        let mut single = AirtimeCeiling { full: false, ..full };
+        let mut single = AirtimeCeiling { is_full: false, ..full };
         close(bps(&mut single, &report(0, 1)), 11_680.0 / 7646e-6);
     }
 

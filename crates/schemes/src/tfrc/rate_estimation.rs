@@ -62,7 +62,7 @@ pub(crate) struct RateEstimation {
 
 impl SlidingMinimum {
     /// Adds a sample; returns the minimum of the samples within `length`.
-    fn note(&mut self, now: Time, sample: f64) -> f64 {
+    fn add(&mut self, now: Time, sample: f64) -> f64 {
         while self.candidates.back().is_some_and(|(_, other)| *other >= sample) {
             self.candidates.pop_back();
         }
@@ -98,7 +98,7 @@ impl RateEstimation {
     /// Returns the round-trip time of saturation, `r_opt`: the larger of the modelled time and the minimum
     /// that was measured. (The path may carry more traffic than the model includes.)
     fn saturation_rtt(&mut self, report: &TfrcReport) -> f64 {
-        let least = self.least.note(report.now, report.sample);
+        let least = self.least.add(report.now, report.sample);
         let hops = u32::from(self.hops.unwrap_or(report.hops));
         let modelled = |path: &RadioPath| (path.chain)(path.in_use.rate()).round_trip(hops);
         self.path.as_ref().map_or(least, |path| modelled(path).max(least))

@@ -114,11 +114,11 @@ impl Parameters for ReTfrc {
 impl Scheme for ReTfrc {
     /// Creates a sender without a model of the path: only the minimum round-trip time is known.
     fn sender(&self) -> Box<dyn Endpoint> {
-        self.below(self.round_trip(None))
+        self.sender_below(self.round_trip(None))
     }
 
     fn sender_at(&self, station: &SenderStation) -> Box<dyn Endpoint> {
-        self.below(match self.ceiling {
+        self.sender_below(match self.ceiling {
             Ceiling::Airtime => self.airtime(station),
             Ceiling::RoundTrip => self.round_trip(Some(self.radio_path(station))),
         })
@@ -148,7 +148,7 @@ impl ReTfrc {
         TfrcParameters { rate_change, ..self.tfrc.clone() }
     }
 
-    fn below(&self, ceiling: Box<dyn RateCeiling>) -> Box<dyn Endpoint> {
+    fn sender_below(&self, ceiling: Box<dyn RateCeiling>) -> Box<dyn Endpoint> {
         self.connection().sender(ceiling)
     }
 
@@ -159,7 +159,7 @@ impl ReTfrc {
             station,
             self.is_full(),
             header,
-            self.known_hops(),
+            self.configured_hops(),
             self.airtime_share,
             flows,
         ))
@@ -168,7 +168,7 @@ impl ReTfrc {
     fn round_trip(&self, path: Option<RadioPath>) -> Box<dyn RateCeiling> {
         let equation = self.connection().options().equation;
         let window = self.rtt_window.span();
-        Box::new(RateEstimation::new(path, self.known_hops(), self.current_rtt, equation, window))
+        Box::new(RateEstimation::new(path, self.configured_hops(), self.current_rtt, equation, window))
     }
 
     /// Whether an exchange carries a full A-MPDU, if the radio aggregates.
@@ -176,7 +176,7 @@ impl ReTfrc {
         self.exchange.unwrap_or_default() == ExchangeOf::Aggregate
     }
 
-    fn known_hops(&self) -> Option<u16> {
+    fn configured_hops(&self) -> Option<u16> {
         self.hops.map(|hops| hops as u16)
     }
 
@@ -213,8 +213,8 @@ mod tests {
     #[test]
     fn hops_are_unknown_unless_given() {
         use crate::ReTfrc;
-        assert_eq!(ReTfrc::default().known_hops(), None);
-        assert_eq!(ReTfrc { hops: Some(7), ..ReTfrc::default() }.known_hops(), Some(7));
+        assert_eq!(ReTfrc::default().configured_hops(), None);
+        assert_eq!(ReTfrc { hops: Some(7), ..ReTfrc::default() }.configured_hops(), Some(7));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::keys::Stated;
 use crate::misfit::{Found, Wanted};
 use crate::quantity::{BitRate, Duration};
 use crate::tcp::{Flavour, TcpParameters};
-use crate::xcp::router::{Aggregate, Constants, Law, Seen, XcpRouter};
+use crate::xcp::router::{AggregateChange, ControlLaw, QueueMeasurement, XcpConstants, XcpRouter};
 use crate::xcp::sender::{XcpSender, XcpSenderOptions};
 use crate::{ParameterError, Parameters, TcpScheme};
 use header::{XcpEcho, XcpHeader};
@@ -76,27 +76,27 @@ keys! {
 }
 
 /// Defaults of a scheme for keys of [`XcpControl`].
-pub(crate) struct Defaults {
+pub(crate) struct ControlDefaults {
     pub alpha: f64,
     pub max_rtt: Duration,
 }
 
-impl Defaults {
+impl ControlDefaults {
     /// Defaults as published, and as in ns-2.
-    pub(crate) const PUBLISHED: Defaults = Defaults { alpha: 0.4, max_rtt: Duration(1.0) };
+    pub(crate) const PUBLISHED: ControlDefaults = ControlDefaults { alpha: 0.4, max_rtt: Duration(1.0) };
 
-    pub(crate) fn stated(&self) -> Vec<Stated> {
+    pub(crate) fn key_defaults(&self) -> Vec<Stated> {
         vec![("alpha", Some(json!(self.alpha))), ("max_rtt", Some(json!(self.max_rtt)))]
     }
 }
 
 impl XcpControl {
-    pub(crate) fn alpha(&self, usual: &Defaults) -> f64 {
-        self.alpha.unwrap_or(usual.alpha)
+    pub(crate) fn alpha(&self, defaults: &ControlDefaults) -> f64 {
+        self.alpha.unwrap_or(defaults.alpha)
     }
 
-    pub(crate) fn constants(&self, usual: &Defaults) -> Constants {
-        Constants { gamma: self.gamma, max_rtt: self.max_rtt.unwrap_or(usual.max_rtt).0 }
+    pub(crate) fn constants(&self, defaults: &ControlDefaults) -> XcpConstants {
+        XcpConstants { gamma: self.gamma, max_rtt: self.max_rtt.unwrap_or(defaults.max_rtt).0 }
     }
 }
 
@@ -106,7 +106,7 @@ impl XcpConnection {
     /// # Errors
     /// Names the parameter, the value found and a remedy.
     pub(crate) fn check(&self) -> Result<(), ParameterError> {
-        no_ecn(&self.tcp)?;
+        reject_ecn(&self.tcp)?;
         self.tcp.check()
     }
 
@@ -155,7 +155,7 @@ impl Parameters for Xcp {
     }
 
     fn usual(&self) -> Vec<Stated> {
-        Defaults::PUBLISHED.stated()
+        ControlDefaults::PUBLISHED.key_defaults()
     }
 }
 
@@ -175,10 +175,10 @@ impl TcpScheme for Xcp {
     fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let law = GivenCapacity {
             capacity: self.capacity.at(egress, self.tcp.packet_size()),
-            alpha: self.control.alpha(&Defaults::PUBLISHED),
+            alpha: self.control.alpha(&ControlDefaults::PUBLISHED),
             beta: self.control.beta,
         };
-        Some(Box::new(XcpRouter::new(node, law, self.control.constants(&Defaults::PUBLISHED))))
+        Some(Box::new(XcpRouter::new(node, law, self.control.constants(&ControlDefaults::PUBLISHED))))
     }
 }
 
@@ -189,7 +189,7 @@ pub(crate) struct GivenCapacity {
     pub beta: f64,
 }
 
-impl Law for GivenCapacity {
+impl ControlLaw for GivenCapacity {
     fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         self.capacity.estimators(phy)
     }
@@ -198,11 +198,11 @@ impl Law for GivenCapacity {
         self.capacity.of(view)
     }
 
-    fn aggregate(&mut self, seen: &Seen, view: &LinkView) -> Aggregate {
+    fn aggregate(&mut self, seen: &QueueMeasurement, view: &LinkView) -> AggregateChange {
         let spare = self.capacity(view) - seen.input;
-        Aggregate {
+        AggregateChange {
             change: self.alpha * spare - self.beta * seen.persistent / seen.mean_rtt,
-            shuffled_of: seen.input,
+            shuffled_traffic: seen.input,
         }
     }
 }
@@ -211,7 +211,7 @@ impl Law for GivenCapacity {
 ///
 /// # Errors
 /// Names the parameter, the value found and a remedy.
-pub(crate) fn no_ecn(tcp: &TcpParameters) -> Result<(), ParameterError> {
+pub(crate) fn reject_ecn(tcp: &TcpParameters) -> Result<(), ParameterError> {
     if tcp.ecn == Some(true) {
         return Err(ParameterError::new("ecn", Found::Truth(true), Wanted::LeaveOutFeedback));
     }

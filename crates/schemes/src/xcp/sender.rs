@@ -37,7 +37,7 @@ impl XcpSender {
     /// Returns the usable part of the window in bytes: whole segments. The header reports this part, because
     /// feedback equalises the throughput that flows report. A flow with a window of 1.9 segments sends one
     /// segment per round trip.
-    fn used(&self) -> f64 {
+    fn usable_window(&self) -> f64 {
         (self.window / self.segment()).floor() * self.segment()
     }
 
@@ -48,7 +48,7 @@ impl XcpSender {
             return 0;
         }
         self.options.desired.map_or(XcpHeader::UNLIMITED, |desired| {
-            ((desired - self.used() / srtt) * self.segment() / self.used()) as i32
+            ((desired - self.usable_window() / srtt) * self.segment() / self.usable_window()) as i32
         })
     }
 
@@ -71,7 +71,7 @@ impl Controller for XcpSender {
         let header = match self.srtt {
             Some(srtt) if size > 0 => XcpHeader {
                 rtt: microseconds(srtt),
-                x: microseconds(srtt * size as f64 / self.used()),
+                x: microseconds(srtt * size as f64 / self.usable_window()),
                 delta: self.request(srtt),
                 reverse: 0,
             },

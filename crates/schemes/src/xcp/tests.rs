@@ -69,10 +69,10 @@ fn senders_have_the_windows_and_requests_of_their_parameters() {
 
 #[test]
 fn the_round_trip_limit_is_that_of_the_scheme_unless_given() {
-    let usual = Defaults { max_rtt: Duration(0.5), ..Defaults::PUBLISHED };
-    assert_eq!(XcpControl::default().constants(&usual), Constants { gamma: 0.1, max_rtt: 0.5 });
+    let defaults = ControlDefaults { max_rtt: Duration(0.5), ..ControlDefaults::PUBLISHED };
+    assert_eq!(XcpControl::default().constants(&defaults), XcpConstants { gamma: 0.1, max_rtt: 0.5 });
     let given = XcpControl { gamma: 0.2, max_rtt: Some(Duration(2.0)), ..XcpControl::default() };
-    assert_eq!(given.constants(&usual), Constants { gamma: 0.2, max_rtt: 2.0 });
+    assert_eq!(given.constants(&defaults), XcpConstants { gamma: 0.2, max_rtt: 2.0 });
 }
 
 /// Returns the grants of one packet of each of two flows, in the control interval from 125 ms, which follows

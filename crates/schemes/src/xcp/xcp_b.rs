@@ -6,8 +6,8 @@ use super::header::{XcpEcho, XcpHeader};
 use crate::keys;
 use crate::keys::Stated;
 use crate::quantity::Size;
-use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter};
-use crate::xcp::{Defaults, XcpConnection, XcpControl};
+use crate::xcp::router::{AggregateChange, ControlLaw, QueueMeasurement, XcpRouter};
+use crate::xcp::{ControlDefaults, XcpConnection, XcpControl};
 use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_core::{HeaderFormat, LinkEvent, NodeId};
 use multihop_link::{EgressQueue, LinkView, RouterPolicy};
@@ -48,7 +48,7 @@ impl Parameters for XcpB {
     }
 
     fn usual(&self) -> Vec<Stated> {
-        Defaults::PUBLISHED.stated()
+        ControlDefaults::PUBLISHED.key_defaults()
     }
 }
 
@@ -70,15 +70,15 @@ impl TcpScheme for XcpB {
         let buffer = self.buffer.map_or(packet * egress.queue_limit as f64, |size| size.0);
         let law = QueueChange {
             rate: egress.rate.bps() as f64 / 8.0,
-            alpha: self.control.alpha(&Defaults::PUBLISHED),
+            alpha: self.control.alpha(&ControlDefaults::PUBLISHED),
             beta: self.control.beta,
             extra: self.chi * buffer,
             target: self.target_queue.map_or((0.1 * buffer).max(2.0 * packet), |size| size.0),
-            before: 0.0,
+            previous_queue: 0.0,
             dropped: 0.0,
-            still: 0,
+            empty_intervals: 0,
         };
-        Some(Box::new(XcpRouter::new(node, law, self.control.constants(&Defaults::PUBLISHED))))
+        Some(Box::new(XcpRouter::new(node, law, self.control.constants(&ControlDefaults::PUBLISHED))))
     }
 }
 
@@ -95,30 +95,30 @@ struct QueueChange {
     /// Target queue, `kappa`, in bytes.
     target: f64,
     /// Queue at the end of the previous interval, in bytes.
-    before: f64,
+    previous_queue: f64,
     /// Bytes lost in the interval.
     dropped: f64,
     /// Consecutive intervals that ended with an empty and constant queue, up to two.
-    still: u32,
+    empty_intervals: u32,
 }
 
-impl Law for QueueChange {
+impl ControlLaw for QueueChange {
     fn capacity(&self, _view: &LinkView) -> f64 {
         self.rate
     }
 
-    fn aggregate(&mut self, seen: &Seen, _view: &LinkView) -> Aggregate {
-        let risen = seen.waiting - self.before + std::mem::take(&mut self.dropped);
-        self.before = seen.waiting;
+    fn aggregate(&mut self, seen: &QueueMeasurement, _view: &LinkView) -> AggregateChange {
+        let risen = seen.waiting - self.previous_queue + std::mem::take(&mut self.dropped);
+        self.previous_queue = seen.waiting;
         let change = if seen.waiting > 0.0 || risen != 0.0 {
-            self.still = 0;
+            self.empty_intervals = 0;
             -self.alpha * risen / seen.elapsed - self.beta * (seen.waiting - self.target) / seen.mean_rtt
         } else {
             // "Late reaction": a queue that is empty once gets no additional amount.
-            self.still = (self.still + 1).min(2);
-            if self.still == 2 { self.extra / seen.mean_rtt } else { 0.0 }
+            self.empty_intervals = (self.empty_intervals + 1).min(2);
+            if self.empty_intervals == 2 { self.extra / seen.mean_rtt } else { 0.0 }
         };
-        Aggregate { change, shuffled_of: seen.input }
+        AggregateChange { change, shuffled_traffic: seen.input }
     }
 
     fn on_link(&mut self, event: &LinkEvent) {
@@ -140,14 +140,14 @@ mod tests {
             beta: 0.226,
             extra: 0.2 * 75_000.0,
             target: 7_500.0,
-            before: 0.0,
+            previous_queue: 0.0,
             dropped: 0.0,
-            still: 0,
+            empty_intervals: 0,
         }
     }
 
     fn change(law: &mut QueueChange, waiting: f64) -> f64 {
-        let seen = Seen { input: 1e5, elapsed: 0.1, mean_rtt: 0.1, persistent: 0.0, waiting };
+        let seen = QueueMeasurement { input: 1e5, elapsed: 0.1, mean_rtt: 0.1, persistent: 0.0, waiting };
         law.aggregate(&seen, &LinkView::default()).change
     }
 
@@ -182,7 +182,7 @@ mod tests {
             cause: DropCause::QueueFull,
         };
         let lost = LinkEvent::Dropped(dropped);
-        let mut law = QueueChange { before: 4_500.0, ..law() };
+        let mut law = QueueChange { previous_queue: 4_500.0, ..law() };
         assert!((change(&mut law, 7_500.0) + 12_000.0).abs() < 1e-9);
         (0..2).for_each(|_| law.on_link(&lost));
         assert!((change(&mut law, 7_500.0) + 12_000.0).abs() < 1e-9);
@@ -192,7 +192,7 @@ mod tests {
     /// `beta (kappa - Q) / d`: 0.226 of 6000 bytes in 100 ms.
     #[test]
     fn a_constant_queue_below_the_target_is_filled() {
-        let mut law = QueueChange { before: 1_500.0, ..law() };
+        let mut law = QueueChange { previous_queue: 1_500.0, ..law() };
         assert!((change(&mut law, 1_500.0) - 13_560.0).abs() < 1e-9);
         assert_eq!(law.capacity(&LinkView::default()), 1e6);
     }

@@ -8,8 +8,8 @@ use crate::capacity::winf::{Estimates, WinfParameters};
 use crate::keys;
 use crate::keys::Stated;
 use crate::quantity::{BitRate, Duration};
-use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter, seconds};
-use crate::xcp::{Defaults, XcpConnection, XcpControl};
+use crate::xcp::router::{AggregateChange, ControlLaw, QueueMeasurement, XcpRouter, seconds};
+use crate::xcp::{ControlDefaults, XcpConnection, XcpControl};
 use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_core::{HeaderFormat, LinkEvent, NodeId};
 use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RatesInUse, RouterPolicy, WinfReading};
@@ -122,7 +122,7 @@ impl Parameters for XcpWinf {
     }
 
     fn usual(&self) -> Vec<Stated> {
-        USUAL.stated()
+        DEFAULTS.key_defaults()
     }
 }
 
@@ -146,11 +146,11 @@ impl TcpScheme for XcpWinf {
             rates: RatesInUse::new(egress.rate),
             scheme: self.clone(),
         };
-        Some(Box::new(XcpRouter::new(node, law, self.control.constants(&USUAL))))
+        Some(Box::new(XcpRouter::new(node, law, self.control.constants(&DEFAULTS))))
     }
 }
 
-const USUAL: Defaults = Defaults { alpha: 0.2, max_rtt: Duration(0.5) };
+const DEFAULTS: ControlDefaults = ControlDefaults { alpha: 0.2, max_rtt: Duration(0.5) };
 
 /// Control law of XCP-Winf (Eqs. 15 to 24).
 struct WinfLaw {
@@ -163,7 +163,7 @@ struct WinfLaw {
 }
 
 impl WinfLaw {
-    fn available(&self, seen: &Seen, view: &LinkView) -> f64 {
+    fn available(&self, seen: &QueueMeasurement, view: &LinkView) -> f64 {
         self.estimates.available(seen.input, view)
     }
 
@@ -177,7 +177,7 @@ impl WinfLaw {
     }
 }
 
-impl Law for WinfLaw {
+impl ControlLaw for WinfLaw {
     fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         self.estimates.estimators(phy)
     }
@@ -186,15 +186,15 @@ impl Law for WinfLaw {
         self.estimates.capacity(view)
     }
 
-    fn aggregate(&mut self, seen: &Seen, view: &LinkView) -> Aggregate {
-        let (alpha, beta) = (self.scheme.control.alpha(&USUAL), self.scheme.control.beta);
+    fn aggregate(&mut self, seen: &QueueMeasurement, view: &LinkView) -> AggregateChange {
+        let (alpha, beta) = (self.scheme.control.alpha(&DEFAULTS), self.scheme.control.beta);
         let (capacity, available) = (self.capacity(view), self.available(seen, view));
-        self.estimates.arrived(seen.input, seen.elapsed);
+        self.estimates.note_input(seen.input, seen.elapsed);
         let spare = match self.scheme.spare {
             Spare::Available => available,
             Spare::Printed => capacity - available,
         };
-        let shuffled_of = match self.scheme.shuffled {
+        let shuffled_traffic = match self.scheme.shuffled {
             Shuffled::Input => seen.input,
             Shuffled::Used => capacity - available,
             Shuffled::Printed => available,
@@ -202,9 +202,9 @@ impl Law for WinfLaw {
         let gain_scale = self.estimates.gain_scale(seen.mean_rtt);
         let gain = alpha * gain_scale / self.estimates.cost(capacity - available);
         let queue = (seen.persistent - self.allowed()).max(0.0);
-        Aggregate {
+        AggregateChange {
             change: gain * spare - beta * queue / seen.mean_rtt,
-            shuffled_of: gain_scale * shuffled_of,
+            shuffled_traffic: gain_scale * shuffled_traffic,
         }
     }
 
@@ -215,13 +215,20 @@ impl Law for WinfLaw {
         }
     }
 
-    fn most(&self, seen: &Seen, view: &LinkView) -> f64 {
+    fn max_grant(&self, seen: &QueueMeasurement, view: &LinkView) -> f64 {
         self.available(seen, view)
     }
 
     /// Requests the change of Eq. 15, `(C_desired - throughput) / (throughput T_RTT / M)`, limited to the
     /// available bandwidth.
-    fn request(&self, header: &mut XcpHeader, to: NodeId, payload: u32, seen: &Seen, view: &LinkView) {
+    fn request(
+        &self,
+        header: &mut XcpHeader,
+        to: NodeId,
+        payload: u32,
+        seen: &QueueMeasurement,
+        view: &LinkView,
+    ) {
         if header.delta == 0 {
             return;
         }
@@ -236,7 +243,7 @@ impl Law for WinfLaw {
         header.delta = missing.min(self.available(seen, view)) as i32;
     }
 
-    fn queue_interval(&self, seen: &Seen, view: &LinkView) -> f64 {
+    fn queue_interval(&self, seen: &QueueMeasurement, view: &LinkView) -> f64 {
         let capacity = self.capacity(view);
         match self.scheme.queue_timer {
             QueueTimer::Drain => (seen.mean_rtt - seen.waiting / capacity) / 2.0,
@@ -267,8 +274,8 @@ mod tests {
         service_delay_s: None,
         queue_bytes: 0,
     };
-    const SEEN: Seen =
-        Seen { input: 0.5e6, elapsed: 0.1, mean_rtt: 0.1, persistent: 5_000.0, waiting: 2_000.0 };
+    const SEEN: QueueMeasurement =
+        QueueMeasurement { input: 0.5e6, elapsed: 0.1, mean_rtt: 0.1, persistent: 5_000.0, waiting: 2_000.0 };
 
     fn law(scheme: &XcpWinf) -> WinfLaw {
         WinfLaw {
@@ -299,12 +306,12 @@ mod tests {
     fn eq_19_distributes_the_available_and_as_printed_the_used_bandwidth() {
         let aggregate = |scheme: XcpWinf| law(&scheme).aggregate(&SEEN, &VIEW);
         let read = aggregate(published());
-        assert!((read.change - 28_700.0).abs() < 1e-6 && read.shuffled_of == 0.5e6);
+        assert!((read.change - 28_700.0).abs() < 1e-6 && read.shuffled_traffic == 0.5e6);
         let printed = aggregate(XcpWinf { spare: Spare::Printed, ..published() });
         assert!((printed.change - 348_700.0).abs() < 1e-6);
         for (shuffled, of) in [(Shuffled::Used, 0.9e6), (Shuffled::Printed, 0.1e6)] {
             let aggregate = aggregate(XcpWinf { shuffled, ..published() });
-            assert!((aggregate.shuffled_of - of).abs() < 1e-6);
+            assert!((aggregate.shuffled_traffic - of).abs() < 1e-6);
         }
     }
 
@@ -313,10 +320,10 @@ mod tests {
     /// queue.
     #[test]
     fn the_available_bandwidth_is_scaled_by_cost_and_delay() {
-        let Aggregate { change, shuffled_of } = law(&XcpWinf::default()).aggregate(&SEEN, &VIEW);
+        let AggregateChange { change, shuffled_traffic } = law(&XcpWinf::default()).aggregate(&SEEN, &VIEW);
         let expected = 0.2 / 3.0 * 0.1e6 * 0.25 / 0.9 - 0.226 * (5_000.0 - 3_064.0) / 0.1;
         assert!((change - expected).abs() < 1e-6, "{change}");
-        assert!((shuffled_of - 0.5e6 / 3.0).abs() < 1e-6, "{shuffled_of}");
+        assert!((shuffled_traffic - 0.5e6 / 3.0).abs() < 1e-6, "{shuffled_traffic}");
     }
 
     /// Returns the net feedback of two flows that send 10 and 90 kB in an interval without a change of the
@@ -425,12 +432,12 @@ mod tests {
     /// 10 - 2000 / 500,000.
     #[test]
     fn the_queue_is_measured_over_the_rest_of_a_round_trip() {
-        let interval = |queue_timer, seen: &Seen| {
+        let interval = |queue_timer, seen: &QueueMeasurement| {
             law(&XcpWinf { queue_timer, ..published() }).queue_interval(seen, &VIEW)
         };
         assert!((interval(QueueTimer::Drain, &SEEN) - 0.049).abs() < 1e-12);
         assert_eq!(interval(QueueTimer::Printed, &SEEN), 5_000.0);
-        let short = Seen { persistent: 0.0, ..SEEN };
+        let short = QueueMeasurement { persistent: 0.0, ..SEEN };
         assert!((interval(QueueTimer::Printed, &short) - 9.996).abs() < 1e-12);
     }
 }

@@ -1,4 +1,4 @@
-use super::super::summary::mix;
+use super::super::summary::splitmix64;
 use super::*;
 
 use crate::testing;
@@ -7,8 +7,8 @@ use multihop_core::{Bits, DecodedFrame, DropCause, Dropped, Ecn, Exchange, Fate,
 
 /// A capacity of 0.5 MB/s and rounds of 100 ms. At a round trip of 50 ms and 1000 bytes, 100 queued bytes
 /// give one byte of feedback.
-fn constants() -> Constants {
-    Constants {
+fn constants() -> EwccpConstants {
+    EwccpConstants {
         beta: 1.0,
         threshold: 1_000.0,
         round: Span::from_ms(100),
@@ -19,7 +19,7 @@ fn constants() -> Constants {
         hashing: Hashing { bits: 128, hashes: 4 },
         header: 28,
         entry: 6,
-        capacity: Capacity::Constant(0.5e6),
+        capacity: SharedCapacity::Constant(0.5e6),
         rate: Rate::from_kbps(54_000),
     }
 }
@@ -47,7 +47,7 @@ struct Row {
 }
 
 impl Row {
-    fn new(nodes: u32, constants: Constants) -> Row {
+    fn new(nodes: u32, constants: EwccpConstants) -> Row {
         Row { routers: (0..nodes).map(|id| EwccpRouter::new(NodeId(id), constants, 1)).collect(), now: ms(0) }
     }
 
@@ -106,8 +106,8 @@ fn five_nodes() -> Row {
 #[test]
 fn equation_6_by_hand() {
     let router = EwccpRouter::new(NodeId(0), constants(), 1);
-    assert!((router.negative(5_000.0, 500, 1_000) - 50.0).abs() < 1e-9);
-    let whole = 40.0 * router.negative(5_000.0, 500, 1_000);
+    assert!((router.negative_feedback(5_000.0, 500, 1_000) - 50.0).abs() < 1e-9);
+    let whole = 40.0 * router.negative_feedback(5_000.0, 500, 1_000);
     assert!((whole / 20_000.0 - 0.1).abs() < 1e-9);
 }
 
@@ -129,9 +129,9 @@ fn five_nodes_by_hand() {
     for (from, reported) in [(0, 96.0), (1, 256.0), (2, 416.0), (3, 560.0)] {
         row.cross(from, &mut packet);
         assert!(
-            (header(&packet).bytes() - reported).abs() < 0.05,
+            (header(&packet).feedback_bytes() - reported).abs() < 0.05,
             "after link {from}: {}",
-            header(&packet).bytes()
+            header(&packet).feedback_bytes()
         );
         assert_eq!(header(&packet).link(), EwccpLink::default(), "the link's part ends with the link");
     }
@@ -144,17 +144,18 @@ fn piggyback_informs_the_receiver() {
     let mut packet = packet(false);
     row.cross(0, &mut packet);
     assert_eq!(row.routers[1].table.queued(), 4_800.0, "its own queue and that of the incoming link");
-    let link = row.routers[1].table.get(Link { from: NodeId(0), to: NodeId(1) }).unwrap();
+    let link = row.routers[1].table.get(DirectedLink { from: NodeId(0), to: NodeId(1) }).unwrap();
     assert_eq!((link.queue, link.sequence), (100, 1));
     // Node 0 counted its own 1600 bytes; node 1 adds the 3200 bytes of its outgoing link.
-    assert!((header(&packet).bytes() - 48.0).abs() < 0.05);
+    assert!((header(&packet).feedback_bytes() - 48.0).abs() < 0.05);
 }
 
 #[test]
 fn a_mean_is_over_the_round_and_a_round_may_pass_without_events() {
     let mut router = EwccpRouter::new(NodeId(0), constants(), 1);
-    let queue =
-        |router: &EwccpRouter| router.table.get(Link { from: NodeId(0), to: NodeId(1) }).map(|l| l.queue);
+    let queue = |router: &EwccpRouter| {
+        router.table.get(DirectedLink { from: NodeId(0), to: NodeId(1) }).map(|l| l.queue)
+    };
     router.on_backlog(ms(0), NodeId(1), 3_200);
     router.on_backlog(ms(25), NodeId(1), -1_600);
     router.catch_up(ms(100));
@@ -179,7 +180,7 @@ fn queues_below_the_threshold_are_no_congestion() {
     row.wait(&[64, 0]);
     row.now = ms(201);
     row.signal_all();
-    let reported = row.through(false).bytes();
+    let reported = row.through(false).feedback_bytes();
     assert!((reported - 2.0 * 10.44).abs() < 0.3, "1044 bytes at both links: {reported}");
 }
 
@@ -187,12 +188,12 @@ fn queues_below_the_threshold_are_no_congestion() {
 #[test]
 fn congestion_begins_above_the_threshold() {
     for (waiting, reported) in [(1_600, 0.0), (1_616, 32.32)] {
-        let mut row = Row::new(3, Constants { threshold: 1_600.0, ..constants() });
+        let mut row = Row::new(3, EwccpConstants { threshold: 1_600.0, ..constants() });
         row.wait(&[0, waiting]);
         row.now = ms(101);
         row.signal_all();
         // Both links count the queue once.
-        let found = row.through(false).bytes();
+        let found = row.through(false).feedback_bytes();
         assert!((found - reported).abs() < 0.05, "{waiting}: {found}");
     }
 }
@@ -209,9 +210,9 @@ fn queues_of_the_receiver_count_once_the_sender_is_congested() {
         packet.segment.feedback = HeaderBytes::of(&header(&packet).with_link(link));
         router.on_received(Hop { now: ms(101), peer: NodeId(0) }, &mut packet, &LinkView::default());
         assert!(
-            (header(&packet).bytes() - reported).abs() < 0.05,
+            (header(&packet).feedback_bytes() - reported).abs() < 0.05,
             "{congested}: {}",
-            header(&packet).bytes()
+            header(&packet).feedback_bytes()
         );
     }
 }
@@ -220,7 +221,7 @@ fn queues_of_the_receiver_count_once_the_sender_is_congested() {
 #[test]
 fn a_link_is_signalled_for_the_lifetime_after_its_use() {
     let mut router = EwccpRouter::new(NodeId(0), constants(), 1);
-    let link = Link { from: NodeId(0), to: NodeId(1) };
+    let link = DirectedLink { from: NodeId(0), to: NodeId(1) };
     router.on_backlog(ms(0), NodeId(1), 1_600);
     router.on_backlog(ms(100), NodeId(1), -1_600);
     router.catch_up(ms(401));
@@ -250,9 +251,9 @@ fn congestion_turns_the_answer_to_a_probe_into_debit() {
     assert_eq!((header(&packet).probe, header(&packet).feedback), (true, 3_000 * 256));
     // Node 4 knows the 4800 bytes and node 3 does not, so the receiver of the fourth link finds it congested.
     row.cross(3, &mut packet);
-    assert!(!header(&packet).probe && (header(&packet).bytes() - 48.0).abs() < 0.05, "{packet:?}");
+    assert!(!header(&packet).probe && (header(&packet).feedback_bytes() - 48.0).abs() < 0.05, "{packet:?}");
     row.cross(4, &mut packet);
-    assert!((header(&packet).bytes() - 96.0).abs() < 0.05, "{packet:?}");
+    assert!((header(&packet).feedback_bytes() - 96.0).abs() < 0.05, "{packet:?}");
 }
 
 #[test]
@@ -270,7 +271,7 @@ fn acknowledgements_pass_untouched() {
 #[test]
 fn queues_are_signalled_over_as_many_hops_as_asked() {
     for (hops, known) in [(1, [1, 2, 2, 0, 0]), (2, [1, 2, 2, 2, 0]), (3, [1, 2, 2, 2, 2])] {
-        let mut row = Row::new(5, Constants { hops, ..constants() });
+        let mut row = Row::new(5, EwccpConstants { hops, ..constants() });
         row.wait(&[1_600]);
         row.now = ms(101);
         // Nodes signal in turn, after they received the signals of the nodes before them.
@@ -309,14 +310,14 @@ fn broadcasts_are_spaced_and_need_a_queue() {
 #[test]
 fn a_measured_capacity_is_what_was_carried() {
     // A tenth of 8 Mb/s.
-    let measured = Constants {
-        capacity: Capacity::Measured { least: 0.1 },
+    let measured = EwccpConstants {
+        capacity: SharedCapacity::Measured { least: 0.1 },
         rate: Rate::from_kbps(8_000),
         ..constants()
     };
     let mut router = EwccpRouter::new(NodeId(0), measured, 1);
     router.catch_up(ms(0));
-    assert!((router.negative(5_000.0, 500, 1_000) - 250.0).abs() < 1e-9, "a fifth of the constant");
+    assert!((router.negative_feedback(5_000.0, 500, 1_000) - 250.0).abs() < 1e-9, "a fifth of the constant");
     let heard = DecodedFrame {
         node: NodeId(0),
         kind: FrameKind::Data,
@@ -330,20 +331,24 @@ fn a_measured_capacity_is_what_was_carried() {
     };
     (0..50).for_each(|_| router.on_link(&LinkEvent::Decoded(heard)));
     router.catch_up(ms(100));
-    assert!((router.negative(5_000.0, 500, 1_000) - 50.0).abs() < 1e-9, "50 packets in 100 ms: 0.5 MB/s");
+    assert!(
+        (router.negative_feedback(5_000.0, 500, 1_000) - 50.0).abs() < 1e-9,
+        "50 packets in 100 ms: 0.5 MB/s"
+    );
     router.catch_up(ms(300));
-    assert!((router.negative(5_000.0, 500, 1_000) - 250.0).abs() < 1e-9, "silence");
+    assert!((router.negative_feedback(5_000.0, 500, 1_000) - 250.0).abs() < 1e-9, "silence");
 }
 
 /// `psi C` follows the bit rate in use: a fifth of 8 Mb/s, and then of 40 Mb/s.
 #[test]
 fn a_share_is_one_of_the_rate_in_use() {
-    let share = Constants { capacity: Capacity::Share(0.2), rate: Rate::from_kbps(8_000), ..constants() };
+    let share =
+        EwccpConstants { capacity: SharedCapacity::Share(0.2), rate: Rate::from_kbps(8_000), ..constants() };
     let mut router = EwccpRouter::new(NodeId(0), share, 1);
     router.catch_up(ms(0));
-    assert!((router.negative(5_000.0, 500, 1_000) - 125.0).abs() < 1e-9);
+    assert!((router.negative_feedback(5_000.0, 500, 1_000) - 125.0).abs() < 1e-9);
     router.on_link(&testing::sent(FlowId(0), 40_000));
-    assert!((router.negative(5_000.0, 500, 1_000) - 25.0).abs() < 1e-9);
+    assert!((router.negative_feedback(5_000.0, 500, 1_000) - 25.0).abs() < 1e-9);
 }
 
 // ---- faults ----
@@ -358,11 +363,11 @@ fn lost_broadcasts_leave_older_entries_and_then_none() {
     for round in 1..200u64 {
         row.now = ms(101 + 100 * round);
         for from in 0..5 {
-            if mix(round << 8 | u64::from(from)) & 1 == 0 {
+            if splitmix64(round << 8 | u64::from(from)) & 1 == 0 {
                 row.signal(from);
             }
         }
-        let reported = row.through(false).bytes();
+        let reported = row.through(false).feedback_bytes();
         assert!(reported <= full + 0.2, "never more than the true queues: {reported}");
         worst = worst.min(reported);
     }
@@ -388,14 +393,14 @@ fn a_restarted_router_is_believed_again() {
     }
     row.routers[2].on_restart(row.now);
     assert!(row.routers[2].table.is_empty());
-    assert_eq!(row.routers[2].own[0].backlog, 4_800, "packets in the queue remain");
+    assert_eq!(row.routers[2].own_queues[0].backlog, 4_800, "packets in the queue remain");
     // 3200 of these bytes leave.
     row.routers[2].on_backlog(row.now, NodeId(3), -3_200);
     let mut reported = Vec::new();
     for _ in 0..8 {
         row.now += Span::from_ms(100);
         row.signal_all();
-        reported.push(row.through(false).bytes());
+        reported.push(row.through(false).feedback_bytes());
     }
     // 64 + 128 + 128 + 112 bytes for the present queues; more while others still count the earlier 4800
     // bytes.
@@ -414,9 +419,9 @@ fn numbers_wrap() {
     for round in 0..300 {
         row.now = ms(101 + 100 * round);
         row.signal_all();
-        assert!((row.through(false).bytes() - 560.0).abs() < 0.2, "round {round}");
+        assert!((row.through(false).feedback_bytes() - 560.0).abs() < 0.2, "round {round}");
     }
-    assert_eq!(row.routers[0].own[0].sequence, (300 % 256) as u8);
+    assert_eq!(row.routers[0].own_queues[0].sequence, (300 % 256) as u8);
 }
 
 /// A signalled queue that is empty since counts for no longer than its lifetime.
@@ -437,7 +442,7 @@ fn stale_entries_end() {
 #[test]
 fn garbage_in_a_broadcast_does_no_harm() {
     let mut router = EwccpRouter::new(NodeId(0), constants(), 1);
-    let bytes: Vec<u8> = (0..251u32).map(|i| (mix(u64::from(i)) & 0xff) as u8).collect();
+    let bytes: Vec<u8> = (0..251u32).map(|i| (splitmix64(u64::from(i)) & 0xff) as u8).collect();
     (0..bytes.len()).for_each(|length| router.on_notice(ms(1), NodeId(9), &bytes[..length]));
     let dropped =
         Dropped { node: NodeId(0), flow: FlowId(0), size: 1, at: ms(1), cause: DropCause::QueueFull };

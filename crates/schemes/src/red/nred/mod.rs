@@ -16,10 +16,10 @@ use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_core::{Carrier, HeaderFormat, LinkEvent, NodeId, Packet, Rng, Span, Time};
 use multihop_link::{EgressQueue, Hop, LinkView, Notice, RouterPolicy, Verdict};
 use multihop_transport::{Controller, Recovery, TcpOptions};
-use notice::{CARRIER, Congestion, CongestionNotice};
+use notice::{CARRIER, CongestionNotice, NeighbourCongestion};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use usage::{Shares, Usage};
+use usage::{MediumUsage, UsageShares};
 
 /// Queue index of a medium that is always busy (W/C, a bit rate over the bits of a packet). The index of a
 /// node is this times its busy share. Packets of 1 KiB per second at 2 Mb/s; unverified. Only the ratios to
@@ -88,43 +88,43 @@ impl TcpScheme for Nred {
     }
 
     fn policy(&self, _node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
-        (!egress.is_wired).then(|| Box::new(Neighbour::new(self, egress)) as Box<dyn RouterPolicy>)
+        (!egress.is_wired).then(|| Box::new(NredPolicy::new(self, egress)) as Box<dyn RouterPolicy>)
     }
 }
 
 /// Latest notice of a neighbour.
 #[derive(Clone, Copy, Debug)]
-struct Signalled {
+struct NeighbourNotice {
     by: NodeId,
     per_index: f64,
     until: Time,
 }
 
 /// Router policy of NRED.
-struct Neighbour {
+struct NredPolicy {
     parameters: Nred,
     interval: Span,
-    usage: Usage,
+    usage: MediumUsage,
     /// Mean queue index.
     index: f64,
     /// Part of the mean queue index in which this node transmitted or received.
     own_index: f64,
-    /// This node's own [`Congestion::per_index`] at the end of the latest interval.
+    /// This node's own [`NeighbourCongestion::per_index`] at the end of the latest interval.
     per_index: f64,
     /// End of the current interval.
     due: Time,
-    signalled: Vec<Signalled>,
+    signalled: Vec<NeighbourNotice>,
     phase: Rng,
     early_drop: EarlyDrop,
 }
 
-impl Neighbour {
-    fn new(parameters: &Nred, egress: &EgressQueue) -> Neighbour {
+impl NredPolicy {
+    fn new(parameters: &Nred, egress: &EgressQueue) -> NredPolicy {
         let interval = parameters.interval.span();
-        let mut node = Neighbour {
+        let mut node = NredPolicy {
             parameters: parameters.clone(),
             interval,
-            usage: Usage::new(interval),
+            usage: MediumUsage::new(interval),
             index: 0.0,
             own_index: 0.0,
             per_index: 0.0,
@@ -148,19 +148,19 @@ impl Neighbour {
     }
 
     /// Ends an interval. Returns the congestion to signal, if any.
-    fn measure(&mut self, shares: Shares) -> Option<Congestion> {
+    fn end_interval(&mut self, shares: UsageShares) -> Option<NeighbourCongestion> {
         self.index += INDEX_WEIGHT * (BUSY_INDEX * shares.busy - self.index);
         self.own_index += INDEX_WEIGHT * (BUSY_INDEX * shares.own - self.own_index);
         let before = self.per_index;
-        self.per_index = self.red();
+        self.per_index = self.red_per_index();
         let persists = before > 0.0 && self.per_index > 0.0;
         let signals = self.parameters.notices && persists && shares.own > MIN_OWN_SHARE;
         let lifetime = self.parameters.lifetime.span();
-        signals.then_some(Congestion { per_index: self.per_index, lifetime })
+        signals.then_some(NeighbourCongestion { per_index: self.per_index, lifetime })
     }
 
     /// Returns RED's probability divided by the mean index.
-    fn red(&self) -> f64 {
+    fn red_per_index(&self) -> f64 {
         let Nred { min_threshold: min, max_threshold: max, max_probability, .. } = self.parameters;
         if self.index <= min {
             return 0.0;
@@ -169,13 +169,13 @@ impl Neighbour {
     }
 }
 
-impl RouterPolicy for Neighbour {
+impl RouterPolicy for NredPolicy {
     fn on_arrival(&mut self, hop: Hop, packet: &mut Packet, _view: &LinkView) -> Verdict {
-        self.early_drop.judge(packet, self.probability(hop.now))
+        self.early_drop.decide(packet, self.probability(hop.now))
     }
 
     fn on_received(&mut self, hop: Hop, packet: &mut Packet, _view: &LinkView) -> Verdict {
-        self.early_drop.judge(packet, self.probability(hop.now))
+        self.early_drop.decide(packet, self.probability(hop.now))
     }
 
     fn on_link(&mut self, event: &LinkEvent) {
@@ -183,9 +183,9 @@ impl RouterPolicy for Neighbour {
     }
 
     fn on_notice(&mut self, now: Time, from: NodeId, content: &[u8]) {
-        let Some(congestion) = Congestion::from_content(content) else { return };
+        let Some(congestion) = NeighbourCongestion::from_content(content) else { return };
         let signalled =
-            Signalled { by: from, per_index: congestion.per_index, until: now + congestion.lifetime };
+            NeighbourNotice { by: from, per_index: congestion.per_index, until: now + congestion.lifetime };
         match self.signalled.iter_mut().find(|known| known.by == from) {
             Some(known) => *known = signalled,
             None => self.signalled.push(signalled),
@@ -193,10 +193,10 @@ impl RouterPolicy for Neighbour {
     }
 
     fn poll_notice(&mut self, now: Time) -> Option<Notice> {
-        let shares = self.usage.end(now);
+        let shares = self.usage.end_interval(now);
         self.due = now + self.interval;
         self.signalled.retain(|signalled| signalled.until > now);
-        self.measure(shares).map(Congestion::to_notice)
+        self.end_interval(shares).map(NeighbourCongestion::to_notice)
     }
 
     fn next_notice(&self) -> Option<Time> {
@@ -206,7 +206,7 @@ impl RouterPolicy for Neighbour {
     /// Restarts the measurement. The first interval has a random additional length, so that intervals of
     /// neighbours do not end together.
     fn on_restart(&mut self, now: Time) {
-        self.usage.begin(now);
+        self.usage.start_interval(now);
         (self.index, self.own_index, self.per_index) = (0.0, 0.0, 0.0);
         self.signalled.clear();
         self.due = now + self.interval + Span::from_seconds(self.phase.unit() * self.interval.seconds());

@@ -26,21 +26,21 @@ header! {
 
 /// Congestion that a neighbour signals.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Congestion {
+pub(super) struct NeighbourCongestion {
     /// RED's probability divided by the mean queue index (normalised `p_b`). A node multiplies it by its own
     /// index.
     pub per_index: f64,
     pub lifetime: Span,
 }
 
-impl Congestion {
+impl NeighbourCongestion {
     /// Type of the notice, [`CongestionNotice::kind`].
     const KIND: u32 = 1;
     /// Bytes on the air: an IP header and the four fields that the authors name, of 4 bytes each.
     const SIZE: u32 = 20 + CongestionNotice::LAYOUT.air as u32;
 
     pub fn to_notice(self) -> Notice {
-        let Congestion { per_index, lifetime } = self;
+        let NeighbourCongestion { per_index, lifetime } = self;
         let notice = CongestionNotice {
             kind: Self::KIND,
             probability: (per_index * 2f64.powi(32)).round() as u32,
@@ -55,10 +55,10 @@ impl Congestion {
     }
 
     /// Decodes a notice; none if a node of this scheme cannot have sent it.
-    pub fn from_content(content: &[u8]) -> Option<Congestion> {
+    pub fn from_content(content: &[u8]) -> Option<NeighbourCongestion> {
         let notice = CongestionNotice::parse(content).filter(|notice| notice.kind == Self::KIND)?;
         let per_index = f64::from_bits(notice.whole_probability);
         let lifetime = Span::from_ns(notice.whole_lifetime);
-        (per_index.is_finite() && per_index >= 0.0).then_some(Congestion { per_index, lifetime })
+        (per_index.is_finite() && per_index >= 0.0).then_some(NeighbourCongestion { per_index, lifetime })
     }
 }

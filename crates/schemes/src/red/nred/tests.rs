@@ -7,19 +7,19 @@ fn at(ms: u64) -> Time {
     Time::from_ns(ms * 1_000_000)
 }
 
-fn node(parameters: &Nred) -> Neighbour {
-    Neighbour::new(parameters, &EGRESS)
+fn node(parameters: &Nred) -> NredPolicy {
+    NredPolicy::new(parameters, &EGRESS)
 }
 
-fn shares(busy: f64, own: f64) -> Shares {
-    Shares { busy, own }
+fn shares(busy: f64, own: f64) -> UsageShares {
+    UsageShares { busy, own }
 }
 
 /// Returns a node after this many intervals with the same shares.
-fn after(intervals: u32, busy: f64, own: f64) -> Neighbour {
+fn after(intervals: u32, busy: f64, own: f64) -> NredPolicy {
     let mut node = node(&Nred::default());
     for _ in 0..intervals {
-        node.measure(shares(busy, own));
+        node.end_interval(shares(busy, own));
     }
     node
 }
@@ -46,7 +46,7 @@ fn the_probability_is_constant_outside_the_thresholds() {
     for (index, expected) in [(0.0, 0.0), (100.0, 0.0), (135.0, 0.035), (240.0, 0.14), (244.0, 0.14)] {
         let mut node = node(&Nred::default());
         (node.index, node.own_index) = (index, index);
-        node.per_index = node.red();
+        node.per_index = node.red_per_index();
         assert!((node.probability(Time::ZERO) - expected).abs() < 1e-12, "{index}");
     }
 }
@@ -56,7 +56,7 @@ fn the_probability_is_constant_outside_the_thresholds() {
 fn persistent_congestion_is_signalled_by_contributing_nodes() {
     let reported = |parameters: &Nred, own: f64| {
         let mut node = node(parameters);
-        (0..5).map(|_| node.measure(shares(1.0, own)).is_some()).collect::<Vec<_>>()
+        (0..5).map(|_| node.end_interval(shares(1.0, own)).is_some()).collect::<Vec<_>>()
     };
     assert_eq!(reported(&Nred::default(), 0.5), [false, false, false, true, true]);
     assert_eq!(reported(&Nred::default(), 0.1), [false; 5]);
@@ -69,7 +69,7 @@ fn past_congestion_is_not_signalled() {
     let mut node = after(10, 1.0, 0.5);
     assert!(node.per_index > 0.0);
     node.index = 100.0;
-    assert_eq!(node.measure(shares(0.0, 0.5)), None);
+    assert_eq!(node.end_interval(shares(0.0, 0.5)), None);
     assert_eq!(node.per_index, 0.0);
 }
 
@@ -77,30 +77,30 @@ fn past_congestion_is_not_signalled() {
 fn negative_and_infinite_probabilities_are_refused() {
     let lifetime = Span::from_ms(200);
     for (per_index, known) in [(0.0, true), (1e-3, true), (-1e-3, false), (f64::INFINITY, false)] {
-        let notice = Congestion { per_index, lifetime }.to_notice();
-        assert_eq!(Congestion::from_content(&notice.content).is_some(), known, "{per_index}");
+        let notice = NeighbourCongestion { per_index, lifetime }.to_notice();
+        assert_eq!(NeighbourCongestion::from_content(&notice.content).is_some(), known, "{per_index}");
     }
 }
 
 #[test]
 fn a_notice_is_decoded_as_encoded() {
-    let congestion = Congestion { per_index: 0.14 / 240.0, lifetime: Span::from_ms(200) };
+    let congestion = NeighbourCongestion { per_index: 0.14 / 240.0, lifetime: Span::from_ms(200) };
     let notice = congestion.to_notice();
     assert_eq!((notice.size, notice.air), (36, 16));
     // 0.14 / 240 of 2^32, and 200 ms in microseconds.
     assert_eq!(notice.content[..16], [0, 0, 0, 1, 0, 0x26, 0x3a, 0xb6, 0, 0, 0, 0, 0, 3, 0x0d, 0x40]);
-    assert_eq!(Congestion::from_content(&notice.content), Some(congestion));
+    assert_eq!(NeighbourCongestion::from_content(&notice.content), Some(congestion));
     for content in [&[][..], &[0; 8], &[0; 31], &[0; 32], &[0; 33]] {
-        assert_eq!(Congestion::from_content(content), None);
+        assert_eq!(NeighbourCongestion::from_content(content), None);
     }
-    let long = Congestion { per_index: 2.0, lifetime: Span::from_ms(5_000_000) }.to_notice();
+    let long = NeighbourCongestion { per_index: 2.0, lifetime: Span::from_ms(5_000_000) }.to_notice();
     assert_eq!(
         [&long.content[4..8], &long.content[12..16]],
         [&[0xff; 4]; 2],
         "limited to the size of the fields"
     );
-    let absurd = Congestion { per_index: f64::NAN, ..congestion }.to_notice();
-    assert_eq!(Congestion::from_content(&absurd.content), None);
+    let absurd = NeighbourCongestion { per_index: f64::NAN, ..congestion }.to_notice();
+    assert_eq!(NeighbourCongestion::from_content(&absurd.content), None);
 }
 
 proptest! {
@@ -109,9 +109,9 @@ proptest! {
     /// Nodes receive the exact values, captures values rounded to 32 bits.
     #[test]
     fn any_congestion_is_decoded_as_encoded(per_index in 0.0..1.0, lifetime in any::<u64>()) {
-        let congestion = Congestion { per_index, lifetime: Span::from_ns(lifetime) };
+        let congestion = NeighbourCongestion { per_index, lifetime: Span::from_ns(lifetime) };
         let notice = congestion.to_notice();
-        prop_assert_eq!(Congestion::from_content(&notice.content), Some(congestion));
+        prop_assert_eq!(NeighbourCongestion::from_content(&notice.content), Some(congestion));
         let on_air = CongestionNotice::parse(&notice.content).unwrap();
         prop_assert!((f64::from(on_air.probability) / 2f64.powi(32) - per_index).abs() <= 2f64.powi(-32));
         prop_assert_eq!(u64::from(on_air.lifetime), (lifetime / 1_000).min(u64::from(u32::MAX)));
@@ -122,7 +122,7 @@ proptest! {
         if is_kind && content.len() >= 4 {
             content[..4].copy_from_slice(&[0, 0, 0, 1]);
         }
-        if let Some(congestion) = Congestion::from_content(&content) {
+        if let Some(congestion) = NeighbourCongestion::from_content(&content) {
             prop_assert_eq!(content.len(), CongestionNotice::LEN);
             prop_assert!(congestion.per_index >= 0.0 && congestion.per_index.is_finite());
         }
@@ -133,12 +133,12 @@ proptest! {
 #[test]
 fn a_notice_counts_for_its_lifetime() {
     let mut node = after(200, 0.3, 0.2);
-    let signal = |node: &mut Neighbour, now: u64, by: u32, per_index: f64, lifetime_ms: u64| {
-        let congestion = Congestion { per_index, lifetime: Span::from_ms(lifetime_ms) };
+    let signal = |node: &mut NredPolicy, now: u64, by: u32, per_index: f64, lifetime_ms: u64| {
+        let congestion = NeighbourCongestion { per_index, lifetime: Span::from_ms(lifetime_ms) };
         node.on_notice(at(now), NodeId(by), &congestion.to_notice().content);
     };
     let own = 0.2 * 244.0;
-    let expect = |node: &mut Neighbour, now: u64, per_index: f64| {
+    let expect = |node: &mut NredPolicy, now: u64, per_index: f64| {
         assert!((node.probability(at(now)) - per_index * own).abs() < 1e-9, "{now} ms");
     };
     expect(&mut node, 1_000, 0.0);
@@ -160,7 +160,7 @@ fn a_neighbour_does_not_lower_the_own_congestion() {
     let mut node = after(200, 1.0, 0.5);
     let before = node.probability(Time::ZERO);
     assert!((before - 0.07).abs() < 1e-9, "{before}");
-    let congestion = Congestion { per_index: 1e-6, lifetime: Span::from_ms(200) };
+    let congestion = NeighbourCongestion { per_index: 1e-6, lifetime: Span::from_ms(200) };
     node.on_notice(Time::ZERO, NodeId(1), &congestion.to_notice().content);
     assert_eq!(node.probability(Time::ZERO), before);
 }
@@ -206,7 +206,7 @@ fn intervals_end_when_they_are_due() {
 #[test]
 fn a_restart_clears_measurements_and_notices() {
     let mut node = after(200, 1.0, 1.0);
-    let congestion = Congestion { per_index: 5e-4, lifetime: Span::from_ms(60_000) };
+    let congestion = NeighbourCongestion { per_index: 5e-4, lifetime: Span::from_ms(60_000) };
     node.on_notice(at(100), NodeId(1), &congestion.to_notice().content);
     node.on_restart(at(5_000));
     assert_eq!(node.probability(at(5_000)), 0.0);
@@ -225,7 +225,7 @@ fn wires_have_no_policy() {
 #[test]
 fn the_end_of_an_interval_drops_expired_notices_only() {
     let mut node = node(&Nred::default());
-    let congestion = Congestion { per_index: 0.14 / 240.0, lifetime: Span::from_ms(200) };
+    let congestion = NeighbourCongestion { per_index: 0.14 / 240.0, lifetime: Span::from_ms(200) };
     node.on_notice(at(0), NodeId(1), &congestion.to_notice().content);
     for (now, known) in [(100, 1), (199, 1), (200, 0)] {
         node.poll_notice(at(now));

@@ -1,11 +1,11 @@
 //! The router of XCP (Katabi, Handley and Rohrs 2002; draft-falk-xcp-spec-03), one for each queue.
 //!
 //! A control interval is as long as the mean round-trip time of the traffic. At its end the router computes
-//! the change of the aggregate of all flows ([`Law`]), and shuffles a tenth of the traffic so that flows
+//! the change of the aggregate of all flows ([`ControlLaw`]), and shuffles a tenth of the traffic so that flows
 //! become equal. An increase is divided equally among flows, a decrease in proportion to their throughput.
 //! Every packet carries its part.
 //!
-//! Derivatives of XCP differ in their [`Law`] only. Throughput is in bytes per second, time in seconds.
+//! Derivatives of XCP differ in their [`ControlLaw`] only. Throughput is in bytes per second, time in seconds.
 
 use super::header::XcpHeader;
 use multihop_core::{HeaderBytes, LinkEvent, NodeId, Packet, Span, Time};
@@ -13,7 +13,7 @@ use multihop_link::{Estimator, Hop, LinkView, PhyTimes, QueueEvent, RouterPolicy
 
 /// Measurements of a router's queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Seen {
+pub(crate) struct QueueMeasurement {
     /// Input traffic `y` of the control interval, in bytes per second.
     pub input: f64,
     /// Length of the control interval in seconds.
@@ -29,15 +29,15 @@ pub(crate) struct Seen {
 
 /// Change of the aggregate that a law demands, in bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Aggregate {
+pub(crate) struct AggregateChange {
     /// Desired change, `F`.
     pub change: f64,
     /// Traffic of which a share, `gamma`, is shuffled.
-    pub shuffled_of: f64,
+    pub shuffled_traffic: f64,
 }
 
 /// Control law: the change of the aggregate, and the other rules in which schemes differ.
-pub(crate) trait Law: Send {
+pub(crate) trait ControlLaw: Send {
     /// Returns the estimators that write the law's inputs into link views.
     fn estimators(&self, _phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         Vec::new()
@@ -45,20 +45,28 @@ pub(crate) trait Law: Send {
     /// Returns the capacity of the egress in bytes per second.
     fn capacity(&self, view: &LinkView) -> f64;
     /// Returns the change of the aggregate at the end of a control interval.
-    fn aggregate(&mut self, seen: &Seen, view: &LinkView) -> Aggregate;
+    fn aggregate(&mut self, seen: &QueueMeasurement, view: &LinkView) -> AggregateChange;
     /// Returns the weight of a packet in the division of positive feedback, in seconds. The weight is the
     /// time between packets of the flow, which makes the feedback equal for all flows.
     fn weight(&self, header: &XcpHeader, _size: u32, _view: &LinkView) -> f64 {
         seconds(header.x)
     }
     /// Returns the maximum change that a packet may be granted, in bytes per second.
-    fn most(&self, _seen: &Seen, _view: &LinkView) -> f64 {
+    fn max_grant(&self, _seen: &QueueMeasurement, _view: &LinkView) -> f64 {
         f64::INFINITY
     }
     /// Adjusts the request of a packet at its first node, before the hop to `_to`, by that node's knowledge.
-    fn request(&self, _header: &mut XcpHeader, _to: NodeId, _payload: u32, _seen: &Seen, _view: &LinkView) {}
+    fn request(
+        &self,
+        _header: &mut XcpHeader,
+        _to: NodeId,
+        _payload: u32,
+        _seen: &QueueMeasurement,
+        _view: &LinkView,
+    ) {
+    }
     /// Returns the time over which the minimum of the queue is measured, in seconds.
-    fn queue_interval(&self, seen: &Seen, view: &LinkView) -> f64 {
+    fn queue_interval(&self, seen: &QueueMeasurement, view: &LinkView) -> f64 {
         (seen.mean_rtt - seen.waiting / self.capacity(view)) / 2.0
     }
     /// Processes an event at the node's MAC.
@@ -67,7 +75,7 @@ pub(crate) trait Law: Send {
 
 /// Constants of an XCP router.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Constants {
+pub(crate) struct XcpConstants {
     /// Share of the traffic that is shuffled, `gamma`.
     pub gamma: f64,
     /// Upper limit of a round-trip time in the mean, in seconds. Longer ones would delay the control of other
@@ -78,22 +86,22 @@ pub(crate) struct Constants {
 /// Mean round-trip time in seconds while no packet carries one.
 const INITIAL_RTT: f64 = 0.05;
 /// Minimum length of a control interval in seconds.
-const LEAST_CONTROL: f64 = 1e-3;
+const MIN_CONTROL_INTERVAL: f64 = 1e-3;
 /// Minimum time over which the minimum of the queue is measured, in seconds.
-const LEAST_WATCH: f64 = 2e-3;
+const MIN_WATCH: f64 = 2e-3;
 
 /// Router policy of XCP at one queue.
 pub(crate) struct XcpRouter<L> {
     law: L,
-    constants: Constants,
+    constants: XcpConstants,
     control: Timer,
     watch: Timer,
     /// Whether no packet arrived during the last control interval.
     idle: bool,
-    seen: Seen,
+    measured: QueueMeasurement,
     /// Minimum of the queue in bytes, in the current measurement.
     least: f64,
-    sums: Sums,
+    sums: IntervalSums,
     grants: Grants,
 }
 
@@ -106,7 +114,7 @@ pub(crate) struct Timer {
 
 /// Sums over the packets of the current control interval.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sums {
+struct IntervalSums {
     bytes: f64,
     weight: f64,
     weighted_rtt: f64,
@@ -161,11 +169,11 @@ impl Timer {
 
 impl Grants {
     /// Returns the feedback to distribute after an interval with these sums.
-    fn new(aggregate: Aggregate, gamma: f64, sums: &Sums) -> Grants {
+    fn new(aggregate: AggregateChange, gamma: f64, sums: &IntervalSums) -> Grants {
         if sums.bytes == 0.0 {
             return Grants::default();
         }
-        let shuffled = (gamma * aggregate.shuffled_of - aggregate.change.abs()).max(0.0);
+        let shuffled = (gamma * aggregate.shuffled_traffic - aggregate.change.abs()).max(0.0);
         let positive = aggregate.change.max(0.0) + shuffled;
         let negative = (-aggregate.change).max(0.0) + shuffled;
         let weight = if sums.weight > 0.0 { sums.weight } else { 1.0 };
@@ -174,7 +182,7 @@ impl Grants {
 
     /// Returns the change granted to a packet that requested `asked`: the smaller of the request and the
     /// packet's part, which is limited to `most`.
-    fn give(&mut self, asked: i32, weight: f64, size: f64, most: f64) -> i32 {
+    fn grant(&mut self, asked: i32, weight: f64, size: f64, most: f64) -> i32 {
         let mut negative = self.negative.min(self.per_byte * size);
         let part = (self.positive.min(self.per_weight * weight) - negative).min(most);
         let given = if f64::from(asked) >= part {
@@ -198,18 +206,24 @@ impl Grants {
     }
 }
 
-impl<L: Law> XcpRouter<L> {
-    pub(crate) fn new(node: NodeId, law: L, constants: Constants) -> XcpRouter<L> {
-        let seen = Seen { input: 0.0, elapsed: 0.0, mean_rtt: INITIAL_RTT, persistent: 0.0, waiting: 0.0 };
+impl<L: ControlLaw> XcpRouter<L> {
+    pub(crate) fn new(node: NodeId, law: L, constants: XcpConstants) -> XcpRouter<L> {
+        let seen = QueueMeasurement {
+            input: 0.0,
+            elapsed: 0.0,
+            mean_rtt: INITIAL_RTT,
+            persistent: 0.0,
+            waiting: 0.0,
+        };
         XcpRouter {
             law,
             constants,
             control: Timer::first(node, INITIAL_RTT),
             watch: Timer::first(node, INITIAL_RTT),
             idle: false,
-            seen,
+            measured: seen,
             least: 0.0,
-            sums: Sums::default(),
+            sums: IntervalSums::default(),
             grants: Grants::default(),
         }
     }
@@ -219,7 +233,7 @@ impl<L: Law> XcpRouter<L> {
     /// Long idle times are skipped: a third control interval without packets has the effect of the second,
     /// and so has a second measurement of a constant queue.
     fn advance(&mut self, now: Time, waiting: u64, view: &LinkView) {
-        self.seen.waiting = waiting as f64;
+        self.measured.waiting = waiting as f64;
         while self.control.next.min(self.watch.next) <= now {
             if self.control.next <= self.watch.next {
                 self.end_interval(now, view);
@@ -231,12 +245,13 @@ impl<L: Law> XcpRouter<L> {
 
     fn end_interval(&mut self, now: Time, view: &LinkView) {
         let sums = std::mem::take(&mut self.sums);
-        self.seen.elapsed = self.control.length();
-        self.seen.input = sums.bytes / self.seen.elapsed;
-        self.seen.mean_rtt = if sums.weight > 0.0 { sums.weighted_rtt / sums.weight } else { INITIAL_RTT };
-        let aggregate = self.law.aggregate(&self.seen, view);
+        self.measured.elapsed = self.control.length();
+        self.measured.input = sums.bytes / self.measured.elapsed;
+        self.measured.mean_rtt =
+            if sums.weight > 0.0 { sums.weighted_rtt / sums.weight } else { INITIAL_RTT };
+        let aggregate = self.law.aggregate(&self.measured, view);
         self.grants = Grants::new(aggregate, self.constants.gamma, &sums);
-        self.control.restart(self.seen.mean_rtt.max(LEAST_CONTROL));
+        self.control.restart(self.measured.mean_rtt.max(MIN_CONTROL_INTERVAL));
         let idle = sums.bytes == 0.0;
         if idle && self.idle {
             self.control.skip(now);
@@ -245,12 +260,12 @@ impl<L: Law> XcpRouter<L> {
     }
 
     fn end_watch(&mut self, now: Time, view: &LinkView) {
-        self.seen.persistent = std::mem::replace(&mut self.least, self.seen.waiting);
-        self.watch.restart(self.law.queue_interval(&self.seen, view).max(LEAST_WATCH));
+        self.measured.persistent = std::mem::replace(&mut self.least, self.measured.waiting);
+        self.watch.restart(self.law.queue_interval(&self.measured, view).max(MIN_WATCH));
         // The length depends on the mean round-trip time, which the control timer may change.
         let last = now.min(self.control.next - Span::from_ns(1));
         if self.watch.skip(last) {
-            self.seen.persistent = self.least;
+            self.measured.persistent = self.least;
         }
     }
 
@@ -265,7 +280,7 @@ impl<L: Law> XcpRouter<L> {
     }
 }
 
-impl<L: Law> RouterPolicy for XcpRouter<L> {
+impl<L: ControlLaw> RouterPolicy for XcpRouter<L> {
     fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         self.law.estimators(phy)
     }
@@ -276,7 +291,7 @@ impl<L: Law> RouterPolicy for XcpRouter<L> {
             && header.rtt > 0
         {
             if packet.hops == 0 {
-                self.law.request(&mut header, hop.peer, packet.segment.payload, &self.seen, view);
+                self.law.request(&mut header, hop.peer, packet.segment.payload, &self.measured, view);
                 packet.segment.feedback = HeaderBytes::of(&header);
             }
             let weight = self.law.weight(&header, packet.size, view);
@@ -292,8 +307,8 @@ impl<L: Law> RouterPolicy for XcpRouter<L> {
         packet.segment.feedback.change(|header: &mut XcpHeader| {
             header.delta = if header.rtt > 0 {
                 let weight = self.law.weight(header, size, view);
-                let most = self.law.most(&self.seen, view);
-                self.grants.give(header.delta, weight, f64::from(size), most)
+                let most = self.law.max_grant(&self.measured, view);
+                self.grants.grant(header.delta, weight, f64::from(size), most)
             } else {
                 0
             };
