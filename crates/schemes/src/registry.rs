@@ -73,7 +73,7 @@ pub trait Parameters: DeserializeOwned + JsonSchema + Scheme + Serialize + 'stat
         Ok(())
     }
     /// Defaults of this scheme or its flavour for keys that are not transport options and were left out.
-    fn usual(&self) -> Vec<Stated> {
+    fn own_defaults(&self) -> Vec<Stated> {
         Vec::new()
     }
 }
@@ -165,7 +165,7 @@ fn schema<P: Parameters>() -> Value {
     schema
 }
 
-/// Returns, for each flavour, the defaults of the transport's keys and of [`Parameters::usual`].
+/// Returns, for each flavour, the defaults of the transport's keys and of [`Parameters::own_defaults`].
 fn defaults<P: Parameters>() -> Vec<(Flavour, Vec<Stated>)> {
     let of = |flavour: Flavour| {
         let scheme: P = serde_json::from_value(json!({ "flavour": flavour })).ok()?;
@@ -182,17 +182,17 @@ fn stated<P: Parameters>(scheme: &P, flavour: Flavour) -> Option<Vec<Stated>> {
         (None, Some(options)) if flavour != Flavour::Linux => TfrcParameters::written(&options),
         _ => return None,
     };
-    Some([stated, scheme.usual()].concat())
+    Some([stated, scheme.own_defaults()].concat())
 }
 
 fn resolve<P: Parameters>(parameters: &Value) -> Result<Value, ParameterError> {
     let rules = Rules::of::<P>();
     let mut resolved = json!(parse_by::<P>(&rules, parameters)?);
     for key in parameters.as_object().into_iter().flat_map(Map::keys) {
-        let usual = usual_without::<P>(&rules, parameters, key);
-        let is_usual =
-            |usual: Value| rules.rule(key).is_some_and(|rule| rule.is_same_value(&usual, &resolved[key]));
-        if usual.is_some_and(is_usual) {
+        let default = default_given_others::<P>(&rules, parameters, key);
+        let is_default =
+            |default: Value| rules.rule(key).is_some_and(|rule| rule.is_same_value(&default, &resolved[key]));
+        if default.is_some_and(is_default) {
             resolved[key] = Value::Null;
         }
     }
@@ -200,7 +200,7 @@ fn resolve<P: Parameters>(parameters: &Value) -> Result<Value, ParameterError> {
 }
 
 /// Returns the default of a key that was left out, given the other parameters.
-fn usual_without<P: Parameters>(rules: &Rules, parameters: &Value, key: &str) -> Option<Value> {
+fn default_given_others<P: Parameters>(rules: &Rules, parameters: &Value, key: &str) -> Option<Value> {
     let mut others = parameters.clone();
     others.as_object_mut()?.remove(key);
     let scheme: P = serde_json::from_value(others).ok()?;
@@ -208,11 +208,11 @@ fn usual_without<P: Parameters>(rules: &Rules, parameters: &Value, key: &str) ->
     let resolved = json!(scheme);
     let flavour = serde_json::from_value(resolved["flavour"].clone()).ok();
     let stated = flavour.and_then(|flavour| stated(&scheme, flavour)).unwrap_or_default();
-    let usual = match stated.into_iter().find(|(name, _)| *name == key) {
+    let default = match stated.into_iter().find(|(name, _)| *name == key) {
         Some((_, value)) => value,
         None => rules.default_of(key).cloned(),
     };
-    usual.filter(|_| resolved[key].is_null())
+    default.filter(|_| resolved[key].is_null())
 }
 
 fn parse<P: Parameters>(parameters: &Value) -> Result<P, ParameterError> {

@@ -57,16 +57,16 @@ pub trait Scheme: Send + Sync {
         None
     }
     /// Whether the sender transmits data as soon as the application writes, without a window or a rate.
-    fn datagrams(&self) -> bool {
+    fn is_uncontrolled(&self) -> bool {
         false
     }
     /// Whether the transport delivers a complete, ordered byte stream and acknowledges it. Other transports
     /// send datagrams and do not retransmit them.
-    fn reliable(&self) -> bool {
-        !self.datagrams()
+    fn is_reliable(&self) -> bool {
+        !self.is_uncontrolled()
     }
     /// Whether the receiver treats packets that arrive at the same instant as one aggregate.
-    fn sees_aggregates(&self) -> bool {
+    fn is_aggregate_aware(&self) -> bool {
         false
     }
 }
@@ -123,7 +123,7 @@ impl<T: TcpScheme> Scheme for T {
         self.options().segment_size
     }
 
-    fn sees_aggregates(&self) -> bool {
+    fn is_aggregate_aware(&self) -> bool {
         self.options().receive_offload
     }
 }

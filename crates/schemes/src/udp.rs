@@ -40,7 +40,7 @@ impl Scheme for Udp {
         self.segment_size.bytes() as u32
     }
 
-    fn datagrams(&self) -> bool {
+    fn is_uncontrolled(&self) -> bool {
         true
     }
 }

@@ -60,7 +60,7 @@ fn receivers_echo_congestion_headers() {
 fn datagrams_are_unreliable_and_have_the_given_size() {
     for name in ["tfrc", "tfrc-capped", "re-tfrc"] {
         let scheme = find(name).unwrap().build(&json!({ "segment_size": "700 B" })).unwrap();
-        assert_eq!((scheme.segment_size(), scheme.reliable()), (700, false), "{name}");
+        assert_eq!((scheme.segment_size(), scheme.is_reliable()), (700, false), "{name}");
     }
 }
 

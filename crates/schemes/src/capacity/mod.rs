@@ -130,11 +130,15 @@ pub(crate) struct Capacity {
 
 /// Source of a capacity, with the options of its estimator.
 enum Source {
+    /// Known capacity, without an estimator.
     Known,
     /// Bit rate in use, with the nominal bit rate.
     PhyRate(Rate),
+    /// Throughput of packets while the MAC serves them.
     PacketThroughput(PacketThroughputOptions),
+    /// Estimates of rt-Winf.
     RtWinf(Estimates),
+    /// Model of the link.
     Model(ModelledCapacityOptions),
 }
 

@@ -135,6 +135,7 @@ pub(crate) struct Estimates {
     parameters: WinfParameters,
     reading: WinfReading,
     watched: SampledFrames,
+    /// Queue before the link.
     pub egress: EgressQueue,
     /// Mean input of the queue in bytes per second, over the time of the estimates.
     input: f64,

@@ -34,10 +34,15 @@ header! {
 /// Part of the header for one link. The router at the start of each link writes it for the router at the end.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct EwccpLink {
+    /// Mean queue of the link in the last round, in units of 16 bytes.
     pub queue: u16,
+    /// Number of the last round.
     pub sequence: u8,
+    /// Whether the link had a last round.
     pub is_known: bool,
+    /// Whether the sending node found the link congested.
     pub congested: bool,
+    /// Bloom filter of the links that the sending node counted, upper half first.
     pub summary: [u64; 2],
 }
 

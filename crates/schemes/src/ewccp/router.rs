@@ -29,11 +29,13 @@ pub(super) struct EwccpConstants {
     pub hops: u8,
     /// Lifetime of a signalled queue.
     pub lifetime: Span,
+    /// Parameters of the summaries of links.
     pub hashing: Hashing,
     /// Bytes of a broadcast besides its entries.
     /// Bytes of one entry of a broadcast.
     pub header: u32,
     pub entry: u32,
+    /// Sum of the rates in a congested interference set, `psi C`.
     pub capacity: SharedCapacity,
     /// Bit rate of the link before the first transmission.
     pub rate: Rate,
@@ -42,13 +44,12 @@ pub(super) struct EwccpConstants {
 /// Source of the sum of the rates in a congested interference set, `psi C`.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SharedCapacity {
+    /// Constant, in bytes per second.
     Constant(f64),
     /// Share of the bit rate in use.
     Share(f64),
     /// Data overheard and delivered in the last round, and at least this share of the bit rate in use.
-    Measured {
-        least: f64,
-    },
+    Measured { least: f64 },
 }
 
 /// Queue of the node's own packets for one next hop.
@@ -330,10 +331,12 @@ impl RouterPolicy for EwccpRouter {
     }
 }
 
+/// Splits a summary into its upper and lower half.
 fn split_summary(summary: u128) -> [u64; 2] {
     [(summary >> 64) as u64, summary as u64]
 }
 
+/// Joins the upper and lower half of a summary.
 fn join_summary([high, low]: [u64; 2]) -> u128 {
     u128::from(high) << 64 | u128::from(low)
 }

@@ -14,10 +14,12 @@ pub(super) struct SenderOptions {
     pub segment_size: u32,
     /// Size of a full packet above the MAC, with headers, which the pace counts.
     pub packet_size: u32,
+    /// Maximum window: the receive window.
     pub max_window: u64,
     /// Minimum window. Below a segment it acts as a pace: one segment is outstanding, and the next is sent
     /// more than a round trip later.
     pub least_window: f64,
+    /// Quantity that grows by the same amount in each control interval.
     pub law: Law,
     /// Length of the link's part of the header in data, in 32-bit words.
     pub link_words: u8,
@@ -29,6 +31,7 @@ pub(super) struct SenderOptions {
     pub probes: bool,
     /// Whether the sender spreads a window over a round trip.
     pub paced: bool,
+    /// Effect of a retransmission timeout on the window.
     pub on_timeout: OnTimeout,
 }
 

@@ -26,10 +26,13 @@ header! {
 /// Queue of a link as a router signalled it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct SignalledQueue {
+    /// Link whose queue was signalled.
     pub link: DirectedLink,
     /// Hops over which the queue was signalled before this one.
     pub hops: u8,
+    /// Mean queue of the link in the round, in units of 16 bytes.
     pub queue: u16,
+    /// Number of the round.
     pub sequence: u8,
 }
 

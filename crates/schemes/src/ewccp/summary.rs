@@ -5,7 +5,9 @@ use multihop_core::NodeId;
 /// Directed link, from its sending to its receiving node.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct DirectedLink {
+    /// Sending node.
     pub from: NodeId,
+    /// Receiving node.
     pub to: NodeId,
 }
 

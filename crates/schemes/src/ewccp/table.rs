@@ -19,9 +19,11 @@ pub(super) enum Origin {
 /// Known queue of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LinkQueue {
+    /// Link of the queue.
     pub link: DirectedLink,
     /// Bits that the link sets in a summary.
     pub mask: u128,
+    /// Source of the knowledge.
     pub origin: Origin,
     /// Mean queue of the last round, in units of [`QUEUE_UNIT`] bytes.
     pub queue: u16,
@@ -128,10 +130,12 @@ impl QueueTable {
         self.update_sums();
     }
 
+    /// Whether no link is known.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
+    /// Returns the entries in the order of their links.
     pub fn entries(&self) -> &[LinkQueue] {
         &self.entries
     }

@@ -40,7 +40,7 @@ use serde_json::Value;
 ///
 /// - A row without a default has the default of its type.
 /// - Bounds of quantities are written as in a file.
-/// - A table `with required keys` has no default as a whole. A row that may be left out says `#[serde(default)]`.
+/// - A table `with required keys` has no default as a whole. Its optional rows say `#[serde(default)]`.
 /// - An `Option` whose absence matters states its default with [`usually`], [`usually_by`] or [`default_if`].
 #[macro_export]
 macro_rules! keys {

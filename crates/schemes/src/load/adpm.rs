@@ -32,7 +32,7 @@ pub fn threshold(identification: u16) -> f64 {
     position(identification) * MAX_LOAD
 }
 
-/// Returns the code of a packet after a router with this load factor. `came` is the code before.
+/// Returns the code of a packet after a router with this load factor. `code` is the code before.
 pub fn mark(code: Ecn, identification: u16, load: f64) -> Ecn {
     let threshold = threshold(identification);
     let own = if load >= threshold.max(1.0) {

@@ -32,6 +32,7 @@ pub(crate) struct LoadConstants {
     /// Weights by node number; 1 for nodes that are not listed. Without weights, all packets of the queue
     /// have one load factor.
     pub weights: BTreeMap<u32, f64>,
+    /// Code of the load factor in packets.
     pub code: Code,
 }
 

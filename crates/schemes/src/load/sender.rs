@@ -20,8 +20,11 @@ use multihop_transport::{AckInfo, Acked, Allowance, Controller, Echo, LossKind, 
 /// Options of [`LoadSender`]. Windows are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LoadSenderOptions {
+    /// Payload bytes of a full segment.
     pub segment_size: u32,
+    /// Initial window.
     pub initial_window: u64,
+    /// Maximum window: the receive window.
     pub max_window: u64,
     /// Time between load factors, `t_p`.
     pub interval: Span,

@@ -66,7 +66,7 @@ impl LevelControl {
         self.drain_spacing.unwrap_or(self.spacing)
     }
 
-    /// Updates the rate with the report of an interval. `limited` means that the application had less to
+    /// Updates the rate with the report of an interval. `app_limited` means that the application had less to
     /// send.
     pub(super) fn on_report(&mut self, report: &ReportedInterval, app_limited: bool) {
         let LevelOptions { target, gain, overhead, loss_limit, .. } = self.options;

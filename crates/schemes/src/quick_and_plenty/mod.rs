@@ -97,11 +97,11 @@ impl Scheme for QuickAndPlenty {
         self.segment_size.bytes() as u32
     }
 
-    fn reliable(&self) -> bool {
+    fn is_reliable(&self) -> bool {
         false
     }
 
-    fn sees_aggregates(&self) -> bool {
+    fn is_aggregate_aware(&self) -> bool {
         true
     }
 }

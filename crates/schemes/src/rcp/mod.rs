@@ -115,6 +115,7 @@ impl RcpConnection {
         self.tcp.check()
     }
 
+    /// Returns the options of both ends.
     pub(crate) fn options(&self) -> TcpOptions {
         let tcp = TcpParameters {
             timestamps: self.tcp.timestamps.or(Some(true)),
@@ -134,6 +135,7 @@ impl RcpConnection {
         self.options().packet_size()
     }
 
+    /// Creates the congestion controller of a sender.
     pub(crate) fn control(&self, limit: WindowLimit, pacing: Pacing) -> RcpSender {
         let options = self.options();
         RcpSender::new(RcpSenderOptions {
@@ -183,6 +185,7 @@ impl TcpScheme for Rcp {
 
 /// Link of a given capacity, whose load is the input of its queue.
 pub(crate) struct GivenLoad {
+    /// Capacity of the link.
     pub capacity: Capacity,
 }
 

@@ -32,7 +32,9 @@ pub(crate) trait Load: Send {
 /// Constants of an RCP router.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RateConstants {
+    /// Share of the spare capacity that is offered in each round trip.
     pub alpha: f64,
+    /// Share of the queue that is drained in each round trip.
     pub beta: f64,
     /// Target share of the capacity, `gamma`.
     pub utilization: f64,

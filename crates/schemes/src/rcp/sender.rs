@@ -46,13 +46,17 @@ pub enum Refresh {
 /// Options of [`RcpSender`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RcpSenderOptions {
+    /// Payload bytes of a full segment.
     pub segment_size: u32,
     /// Header bytes of each packet.
     pub header: u32,
     /// Bytes that may be sent before a rate is known.
     pub initial_window: u64,
+    /// Limit besides the pace.
     pub limit: WindowLimit,
+    /// Bytes that the pace counts.
     pub pacing: Pacing,
+    /// Time after which a sender whose pace blocks data asks routers again.
     pub refresh: Refresh,
     /// Rate that the application requests, in bytes per second; none if unlimited.
     pub desired: Option<f64>,

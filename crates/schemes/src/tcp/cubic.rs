@@ -53,7 +53,7 @@ impl Parameters for TcpCubic {
         self.tcp.check()
     }
 
-    fn usual(&self) -> Vec<Stated> {
+    fn own_defaults(&self) -> Vec<Stated> {
         vec![("slow_start", Some(json!(self.slow_start())))]
     }
 }

@@ -285,7 +285,7 @@ mod tests {
         let alone = bps(&mut ceiling, &report(100, 7));
         (0..2).for_each(|flow| hears(&mut ceiling, FlowId(flow), 1_000 + u64::from(flow)));
         close(ceiling.at_any_time() * 8.0, alone);
-        close(bps(&mut ceiling, &report(1_100, 7)), alone / 3.0); // a packet of each, and 1492 bytes of the own flow
+        close(bps(&mut ceiling, &report(1_100, 7)), alone / 3.0); // a packet of each flow
         sends(&mut ceiling, 2_000);
         close(bps(&mut ceiling, &report(2_000, 7)), alone / 2.0); // the others sent half as much
         sends(&mut ceiling, 6_000);

@@ -44,7 +44,7 @@ impl Scheme for TfrcCapped {
         self.tfrc.segment_size()
     }
 
-    fn reliable(&self) -> bool {
+    fn is_reliable(&self) -> bool {
         false
     }
 

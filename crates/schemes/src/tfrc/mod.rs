@@ -69,7 +69,7 @@ impl Scheme for Tfrc {
         self.tfrc.segment_size()
     }
 
-    fn reliable(&self) -> bool {
+    fn is_reliable(&self) -> bool {
         false
     }
 

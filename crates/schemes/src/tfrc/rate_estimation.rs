@@ -43,6 +43,7 @@ pub(crate) type ChainAt = Box<dyn Fn(Rate) -> SaturatedChain + Send>;
 
 /// Path of radio hops, as a sender knows it.
 pub(crate) struct RadioPath {
+    /// Model of the path's chain, by bit rate.
     pub chain: ChainAt,
     /// Bit rate at which the flow's packets leave.
     pub in_use: FirstHopRate,

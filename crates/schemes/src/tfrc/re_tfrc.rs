@@ -48,7 +48,7 @@ pub enum Success {
     Linear,
 }
 
-/// With "airtime", time for which a flow counts after the sender's node sent or decoded a packet of it.
+/// Time for which a flow counts after the sender's node sent or decoded a packet of it (`ceiling` "airtime").
 const FLOW_WINDOW: Duration = Duration(5.0);
 
 keys! {
@@ -132,7 +132,7 @@ impl Scheme for ReTfrc {
         self.tfrc.segment_size()
     }
 
-    fn reliable(&self) -> bool {
+    fn is_reliable(&self) -> bool {
         false
     }
 

@@ -77,7 +77,9 @@ keys! {
 
 /// Defaults of a scheme for keys of [`XcpControl`].
 pub(crate) struct ControlDefaults {
+    /// Share of the spare bandwidth that is distributed in each control interval.
     pub alpha: f64,
+    /// Upper limit of a packet's round-trip time in the mean.
     pub max_rtt: Duration,
 }
 
@@ -85,16 +87,19 @@ impl ControlDefaults {
     /// Defaults as published, and as in ns-2.
     pub(crate) const PUBLISHED: ControlDefaults = ControlDefaults { alpha: 0.4, max_rtt: Duration(1.0) };
 
+    /// Returns the defaults with the names of their keys.
     pub(crate) fn key_defaults(&self) -> Vec<Stated> {
         vec![("alpha", Some(json!(self.alpha))), ("max_rtt", Some(json!(self.max_rtt)))]
     }
 }
 
 impl XcpControl {
+    /// Returns `alpha`, or its default if it was left out.
     pub(crate) fn alpha(&self, defaults: &ControlDefaults) -> f64 {
         self.alpha.unwrap_or(defaults.alpha)
     }
 
+    /// Returns the constants of a router.
     pub(crate) fn constants(&self, defaults: &ControlDefaults) -> XcpConstants {
         XcpConstants { gamma: self.gamma, max_rtt: self.max_rtt.unwrap_or(defaults.max_rtt).0 }
     }
@@ -110,6 +115,7 @@ impl XcpConnection {
         self.tcp.check()
     }
 
+    /// Returns the options of both ends.
     pub(crate) fn options(&self) -> TcpOptions {
         let tcp = TcpParameters { timestamps: self.tcp.timestamps.or(Some(true)), ..self.tcp.clone() };
         let congestion_header = CongestionHeader::of(XcpHeader::LAYOUT.air as u32);
@@ -127,6 +133,7 @@ impl XcpConnection {
         }
     }
 
+    /// Creates the congestion controller of a sender.
     pub(crate) fn control(&self) -> XcpSender {
         let options = self.options();
         XcpSender::new(XcpSenderOptions {
@@ -154,7 +161,7 @@ impl Parameters for Xcp {
         self.tcp.check()
     }
 
-    fn usual(&self) -> Vec<Stated> {
+    fn own_defaults(&self) -> Vec<Stated> {
         ControlDefaults::PUBLISHED.key_defaults()
     }
 }
@@ -184,8 +191,11 @@ impl TcpScheme for Xcp {
 
 /// Control law with a given capacity, `F = alpha (C - y) - beta Q / d`.
 pub(crate) struct GivenCapacity {
+    /// Capacity of the link.
     pub capacity: Capacity,
+    /// Share of the spare bandwidth that is distributed.
     pub alpha: f64,
+    /// Share of the persistent queue that is drained.
     pub beta: f64,
 }
 

@@ -8,8 +8,11 @@ use multihop_transport::{Acked, Allowance, Controller, LossKind, Lost, Recovered
 /// Options of [`XcpSender`]. Windows are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct XcpSenderOptions {
+    /// Payload bytes of a full segment.
     pub segment_size: u32,
+    /// Initial window.
     pub initial_window: u64,
+    /// Maximum window: the receive window.
     pub max_window: u64,
     /// Throughput that the application requests, in bytes per second; none if unlimited.
     pub desired: Option<f64>,

@@ -47,7 +47,7 @@ impl Parameters for XcpB {
         self.tcp.check()
     }
 
-    fn usual(&self) -> Vec<Stated> {
+    fn own_defaults(&self) -> Vec<Stated> {
         ControlDefaults::PUBLISHED.key_defaults()
     }
 }

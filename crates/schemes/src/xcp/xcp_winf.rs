@@ -121,7 +121,7 @@ impl Parameters for XcpWinf {
         self.tcp.check()
     }
 
-    fn usual(&self) -> Vec<Stated> {
+    fn own_defaults(&self) -> Vec<Stated> {
         DEFAULTS.key_defaults()
     }
 }

@@ -94,10 +94,10 @@ fn weather_through(scheme: &Arc<dyn Scheme>, weather: &Weather, pushes: &[(u64, 
     let rng = Rng::at(weather.seed, &["fuzz"]);
     let path = Hostile { weather: weather.clone(), rng };
     let mut pipe = Pipe::new(scheme.sender(), scheme.receiver(), scheme.segment_size(), path);
-    let reliable = scheme.reliable();
+    let reliable = scheme.is_reliable();
     // A sender that depends on reports waits for the next one as long as the flow exists (RFC 5348, section
     // 4.4).
-    let waits = !reliable && !scheme.datagrams();
+    let waits = !reliable && !scheme.is_uncontrolled();
     for &(wait_ms, segments) in pushes {
         pipe.run_until(pipe.now + Span::from_ms(wait_ms));
         // Pushes are not whole segments, so that segment boundaries vary.

@@ -103,9 +103,9 @@ fn errors_of_serde_name_the_parameter() {
 fn datagrams_and_streams_are_distinguished() {
     for entry in REGISTRY {
         let scheme = entry.build(&json!({})).unwrap();
-        assert_eq!(scheme.datagrams(), entry.name == "udp", "{}", entry.name);
+        assert_eq!(scheme.is_uncontrolled(), entry.name == "udp", "{}", entry.name);
         let loses = ["udp", "tfrc", "tfrc-capped", "re-tfrc", "quick-and-plenty"].contains(&entry.name);
-        assert_eq!((scheme.reliable(), entry.reliable), (!loses, !loses), "{}", entry.name);
+        assert_eq!((scheme.is_reliable(), entry.reliable), (!loses, !loses), "{}", entry.name);
     }
 }
 

@@ -68,9 +68,9 @@ impl Demand {
         let scheme = config.schemes[flow.scheme].scheme.as_ref();
         let wire = Wire::of(scheme);
         let payload = match flow.app {
-            AppConfig::Cbr { packet, .. } | AppConfig::Poisson { packet, .. } if !scheme.reliable() => packet,
+            AppConfig::Cbr { packet, .. } | AppConfig::Poisson { packet, .. } if !scheme.is_reliable() => packet,
             // Frames of the mean size, each sent at once if by datagrams.
-            AppConfig::Video(video) if scheme.datagrams() => {
+            AppConfig::Video(video) if scheme.is_uncontrolled() => {
                 let frame = (video.rate_bps / 8.0 / video.frame_rate).round().max(1.0);
                 frame as u32
             }
@@ -253,7 +253,7 @@ impl Wire {
         let counted = headers.len() - uncounted.unwrap_or(headers.len());
         // Reports that come once in a round-trip time, however many packets there are in it, are not charged: on a path that is
         // shared there are few, and how few is not known before the run.
-        let least = back.iter().min().filter(|_| counted > 0 && scheme.reliable());
+        let least = back.iter().min().filter(|_| counted > 0 && scheme.is_reliable());
         let feedback = least.map(|size| (back.len() as f64 / counted as f64, *size));
         Wire { header: headers.iter().copied().min().unwrap_or(0), feedback }
     }

@@ -30,6 +30,7 @@ pub(super) struct NeighbourCongestion {
     /// RED's probability divided by the mean queue index (normalised `p_b`). A node multiplies it by its own
     /// index.
     pub per_index: f64,
+    /// Time for which neighbours respond.
     pub lifetime: Span,
 }
 
@@ -39,6 +40,7 @@ impl NeighbourCongestion {
     /// Bytes on the air: an IP header and the four fields that the authors name, of 4 bytes each.
     const SIZE: u32 = 20 + CongestionNotice::LAYOUT.air as u32;
 
+    /// Encodes a notice.
     pub fn to_notice(self) -> Notice {
         let NeighbourCongestion { per_index, lifetime } = self;
         let notice = CongestionNotice {

@@ -1,11 +1,12 @@
 //! The router of XCP (Katabi, Handley and Rohrs 2002; draft-falk-xcp-spec-03), one for each queue.
 //!
 //! A control interval is as long as the mean round-trip time of the traffic. At its end the router computes
-//! the change of the aggregate of all flows ([`ControlLaw`]), and shuffles a tenth of the traffic so that flows
-//! become equal. An increase is divided equally among flows, a decrease in proportion to their throughput.
-//! Every packet carries its part.
+//! the change of the aggregate of all flows ([`ControlLaw`]), and shuffles a tenth of the traffic so that
+//! flows become equal. An increase is divided equally among flows, a decrease in proportion to their
+//! throughput. Every packet carries its part.
 //!
-//! Derivatives of XCP differ in their [`ControlLaw`] only. Throughput is in bytes per second, time in seconds.
+//! Derivatives of XCP differ in their [`ControlLaw`] only. Throughput is in bytes per second, time in
+//! seconds.
 
 use super::header::XcpHeader;
 use multihop_core::{HeaderBytes, LinkEvent, NodeId, Packet, Span, Time};
@@ -108,7 +109,9 @@ pub(crate) struct XcpRouter<L> {
 /// Timer from one instant to the next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timer {
+    /// Start, or time of the last expiry.
     pub from: Time,
+    /// Time of the next expiry.
     pub next: Time,
 }
 
