@@ -7,12 +7,12 @@
 //! | folder | schemes |
 //! |---|---|
 //! | `udp` | [`Udp`]: no congestion control |
-//! | `tcp` | [`TcpNewReno`], [`TcpSack`]: AIMD, with two kinds of loss recovery; [`TcpCubic`], [`TcpVegas`], [`TcpWestwood`]; [`TcpBbr`]: a window and a pace from a model of the path; [`TcpAp`]: from round-trip times and hops |
+//! | `tcp` | [`TcpNewReno`], [`TcpSack`]: AIMD, with two kinds of loss recovery; [`TcpCubic`], [`TcpVegas`], [`TcpWestwood`]; [`TcpBbr`]: window and pace from a model of the path; [`TcpAp`]: pace from round-trip times and hops |
 //! | `tfrc` | [`Tfrc`]: datagrams at the rate of TCP's throughput equation; [`TfrcCapped`]: below a constant rate; [`ReTfrc`]: below the rate that saturates the MAC of a chain |
-//! | `quick_and_plenty` | [`QuickAndPlenty`]: datagrams at the rate that keeps aggregates at a length |
+//! | `quick_and_plenty` | [`QuickAndPlenty`]: datagrams at the rate that keeps aggregates at a target length |
 //! | `marking` | [`Recn`], [`EcnRts`], [`EcnFsd`], [`EcnBusy`]: ECN marks from a metric of the MAC |
-//! | `red` | [`Lred`], [`Nred`]: early drops at random, by retransmissions of the MAC or the use of a neighbourhood's medium |
-//! | `xcp` | [`Xcp`]: routers signal by how much to change a window; [`XcpB`]: without a known capacity; [`XcpWinf`]: with rt-Winf's |
+//! | `red` | [`Lred`], [`Nred`]: random early drops, by retransmissions of the MAC or the busy share of the medium |
+//! | `xcp` | [`Xcp`]: routers signal changes of windows; [`XcpB`]: without a known capacity; [`XcpWinf`]: with rt-Winf's estimates |
 //! | `rcp` | [`Rcp`]: routers signal a rate; [`RcpWinf`]: with rt-Winf's estimates |
 //! | `load` | [`Vcp`], [`Bmcc`]: routers signal their load factor in the two ECN bits |
 //! | `abc` | [`Abc`]: routers mark each packet to accelerate or brake |

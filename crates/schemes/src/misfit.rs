@@ -232,7 +232,9 @@ impl fmt::Display for Found {
             }
             Found::NoEffectWithout(without) => write!(f, "{} has no effect without {}", without.0, without.1),
             Found::Above(clash) => write!(f, "{} is above {} ({})", clash.value, clash.with, clash.other),
-            Found::NotWith(clash) => write!(f, "{} is none of {} = {}", clash.value, clash.with, clash.other),
+            Found::NotWith(clash) => {
+                write!(f, "{} is not available with {} = {}", clash.value, clash.with, clash.other)
+            }
             Found::NotBetween(ends) => {
                 let [low, high] = &**ends;
                 write!(f, "{} is not between {} ({}) ", low.value, low.with, low.other)?;
@@ -254,7 +256,7 @@ impl fmt::Display for Wanted {
             Wanted::KnownOr(name, known, kind) => write!(f, "{}; or {kind}", instead_of(name, known)),
             Wanted::Within(rule) => write!(f, "give a value {}", rule.range()),
             Wanted::WholeBytes => f.write_str("give a whole number of bytes"),
-            Wanted::NoKey => f.write_str("remove it: nothing may stand here"),
+            Wanted::NoKey => f.write_str("remove it: no key is allowed here"),
             Wanted::Remove(why) => write!(f, "remove it: {why}"),
             Wanted::Key(key, example) => write!(f, "add it, for example {key} = {example}"),
             Wanted::Tag(tag, example, known) => {
@@ -273,7 +275,7 @@ impl fmt::Display for Wanted {
             Wanted::OneOf(names) => write!(f, "give {names}"),
             Wanted::Between(low, high) => write!(f, "give a value from {low} to {high}"),
             Wanted::AtMost(most) => write!(f, "make it at most {most}"),
-            Wanted::BetweenOrMove => f.write_str("give a value between them, or move them"),
+            Wanted::BetweenOrMove => f.write_str("give a value between them, or change them"),
             Wanted::RaiseOrLower(key) => write!(f, "raise it, or lower {key}"),
             Wanted::Schema => f.write_str("see `multihop schema`"),
         }

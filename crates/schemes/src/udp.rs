@@ -8,8 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// Datagrams without congestion control. Measures what the network carries when no sender limits its
-    /// rate.
+    /// Datagrams without congestion control. Shows what the network carries when no sender limits its rate.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Udp {
         /// Maximum payload of a datagram.

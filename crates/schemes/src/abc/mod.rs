@@ -32,7 +32,7 @@ keys! {
     /// losses, and its window applies where it is the smaller one.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Abc {
-        /// The capacity of links.
+        /// Capacity of links at routers.
         #[serde(flatten)]
         pub capacity: CapacityParameters,
         /// Target share of the capacity (`eta`).
@@ -51,7 +51,8 @@ keys! {
 
 impl Parameters for Abc {
     const NAME: &str = "abc";
-    const SUMMARY: &str = "Accel-Brake Control: routers mark each packet to send two more or none";
+    const SUMMARY: &str =
+        "Accel-Brake Control: routers mark each packet so that the sender sends two packets or none";
     const REFERENCE: &str = "Goyal, Agarwal, Netravali, Alizadeh and Balakrishnan 2020; RFC 9438";
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<BrakeCounts>()];
 

@@ -47,8 +47,8 @@ macro_rules! parameters {
                 /// Reading of the capacity equations (Eqs. 1, 4 and 6): "whole", "printed" or "strict".
                 /// "whole" divides by the whole exchange, with DIFS and backoff (Eq. 14): the maximum
                 /// sustainable data rate, which is the paper's definition. "strict" divides by the airtime of
-                /// DATA alone. "printed" follows the equations as printed; with `watched` = "probe" it
-                /// includes "strict", which is the same there. With A-MPDUs, the packets of an aggregate
+                /// DATA alone. "printed" follows the equations as printed. With `watched` = "probe", "strict"
+                /// is refused, because it is the same as "printed". With A-MPDUs, the packets of an aggregate
                 /// share the cost of an exchange, so the throughput with short aggregates is below the
                 /// maximum.
                 #[schemars(transform = usually_by(vec![
@@ -70,9 +70,10 @@ macro_rules! parameters {
                 pub reference_size: Size ["0 B", "65535 B"] = Size(1500.0),
                 $(#[$smoothing])*
                 pub capacity_smoothing: f64 [$($weights)*] = RtWinfOptions::DEFAULT.smoothing,
-                /// Whether routers account for hops of a flow that share the medium. One bit of input then
-                /// uses several bits of capacity: the ratio of capacity in use to queue input, from 1 to 20.
-                /// Spare bandwidth and queues are scaled by that ratio. Not in the paper.
+                /// Whether routers account for hops of a flow that share the medium. A bit of input then
+                /// needs more than one bit of the medium: the capacity in use over the input of the queue,
+                /// from 1 to 20. Spare bandwidth counts as the input that it can carry, and a queue as the
+                /// capacity that it needs. Not in the paper.
                 pub self_interference: bool = true,
                 /// Whether gains are scaled to the delay of the estimate. The available bandwidth is a mean
                 /// over `estimate_over`, and shows the effect of a change only after that time. With true, a
@@ -285,7 +286,10 @@ mod tests {
         assert_eq!(probe(WinfReading::Printed), Ok(()));
         assert_eq!(probe(WinfReading::Whole), Ok(()));
         let error = probe(WinfReading::Strict).unwrap_err().to_string();
-        assert!(error.starts_with("reading: \"strict\" is none of watched = \"probe\""), "{error}");
+        assert!(
+            error.starts_with("reading: \"strict\" is not available with watched = \"probe\""),
+            "{error}"
+        );
         for watched in [None, Some(SampledFrames::RtsCts)] {
             let reading = Some(WinfReading::Strict);
             let other = WinfParameters { watched, reading, ..WinfParameters::default() };

@@ -190,7 +190,7 @@ impl Ewccp {
 
 impl Parameters for Ewccp {
     const NAME: &str = "ewccp";
-    const SUMMARY: &str = "EWCCP: routers that share the medium signal their queues to each other, and to senders by how much to close";
+    const SUMMARY: &str = "EWCCP: routers that share the medium signal their queues to each other and close windows accordingly";
     const REFERENCE: &str = "Tan, Jiang, Zhang and Shen, Congestion Control in Multi-hop Wireless Networks";
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<EwccpHeader>()];
     const NOTICES: Option<(Carrier, HeaderFormat)> =

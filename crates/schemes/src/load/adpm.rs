@@ -6,9 +6,9 @@
 //! determine a constant load to `2^-k` of the range, or to twice that if they do not begin at a multiple of
 //! `2^k`.
 //!
-//! Routers raise the code of a packet and never lower it, as 10 < 01 < 11, so that the receiver sees the
-//! largest load on the path. The papers' texts could not be retrieved. The use of all three codes on both
-//! sides of 1 is this project's. Whatever the threshold is, every packet signals an overload:
+//! Routers raise the code of a packet and never lower it, as 10 < 01 < 11. The receiver thus sees the largest
+//! load on the path. The papers' texts could not be retrieved. The use of all three codes on both sides of 1
+//! is this project's. Whatever the threshold is, every packet signals an overload:
 //!
 //! | code | threshold up to 1 | threshold above 1 |
 //! |---|---|---|

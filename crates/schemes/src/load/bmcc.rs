@@ -33,7 +33,7 @@ keys! {
     /// multiplication at a low load and by addition near the capacity. It is cut above the capacity.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Bmcc {
-        /// The capacity of links.
+        /// Capacity of links at routers.
         #[serde(flatten)]
         pub capacity: CapacityParameters,
         /// Weights for service differentiation, by node number as in the topology from 0: { 1 = 3, 2 = 1.5 }.

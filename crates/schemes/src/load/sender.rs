@@ -1,5 +1,5 @@
 //! Sender of BMCC and VCP. The window grows by multiplication at a low load of the path and by addition at a
-//! high load, and is cut at an overload (Xia, Subramanian, Stoica and Kalyanaraman 2005; Qazi, Andrew and
+//! high load. An overload cuts the window (Xia, Subramanian, Stoica and Kalyanaraman 2005; Qazi, Andrew and
 //! Znati 2009).
 //!
 //! After a cut, further overload leaves the window unchanged for an interval of the routers, which then

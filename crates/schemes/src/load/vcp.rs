@@ -22,7 +22,7 @@ keys! {
     /// and is cut at an overload. Routers mark packets with their load. The ancestor of `bmcc`.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Vcp {
-        /// The capacity of links.
+        /// Capacity of links at routers.
         #[serde(flatten)]
         pub capacity: CapacityParameters,
         /// Target share of the capacity (`gamma_l`).

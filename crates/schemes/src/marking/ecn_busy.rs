@@ -19,7 +19,8 @@ keys! {
         /// Channel busyness ratio above which all frames are marked, from 0 to 1 (never).
         pub threshold: f64 [0, 1] = 0.75,
         /// Length of the window before a frame's departure over which the ratio is measured. The paper does
-        /// not give it. The default is about ten exchanges of 1000 bytes at 1 Mb/s. (`window` is TCP's.)
+        /// not give it. The default is about ten exchanges of 1000 bytes at 1 Mb/s. (`window` is TCP's
+        /// receive window.)
         pub busy_window: Duration ["1 ms", "1 min"] = Duration(0.1),
     }
 }

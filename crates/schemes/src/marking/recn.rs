@@ -20,10 +20,10 @@ keys! {
     pub struct FrameEfficiency {
         /// Frame transmission efficiency below which a frame is marked, from 0 (never) to 1 (always).
         pub threshold: f64 [0, 1] = 0.6,
-        /// Meaning of DIFS and the mean backoff of a first attempt, which every frame needs. With
-        /// "contention" they lower the efficiency, as printed. With "exchange" they are part of the exchange,
-        /// so that a frame without contention has efficiency 1. They take a twenty-fifth of an exchange at 1
-        /// Mb/s, and nearly half of a short one at hundreds of Mb/s.
+        /// Role of DIFS and the mean backoff of a first attempt, which every frame needs. With "contention"
+        /// they lower the efficiency, as printed. With "exchange" they are part of the exchange, so that a
+        /// frame without contention has efficiency 1. They take a twenty-fifth of an exchange at 1 Mb/s, and
+        /// nearly half of a short one at hundreds of Mb/s.
         #[schemars(transform = usually_by(vec![
             ("over radios that send A-MPDUs", json!(Access::Exchange)),
             ("others", json!(Access::default())),
@@ -32,7 +32,7 @@ keys! {
     }
 }
 
-/// Meaning of the time that every frame needs to access the medium.
+/// Role of the time that every frame needs to access the medium.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     /// The additional time is an RTS of 352 us, a timeout of SIFS and CTS (314 us), DIFS, and 31.5 slots of
-    /// mean backoff from the doubled window.
+    /// backoff on average.
     #[test]
     fn one_unanswered_rts_is_no_congestion() {
         let retried = departure(ACCESS_US + 352 + 314 + 50 + 630 + 9_406, 1);

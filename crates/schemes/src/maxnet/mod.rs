@@ -28,7 +28,7 @@ keys! {
     /// rate until prices raise it again. After a timeout the sender restarts.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct MaxNet {
-        /// The capacity of links.
+        /// Capacity of links at routers.
         #[serde(flatten)]
         pub capacity: CapacityParameters,
         /// Time between prices (`t_p`).

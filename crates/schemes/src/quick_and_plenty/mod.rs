@@ -59,7 +59,7 @@ keys! {
 
 impl Parameters for QuickAndPlenty {
     const NAME: &str = "quick-and-plenty";
-    const SUMMARY: &str = "datagrams at the rate that keeps aggregates of the last hop at a length";
+    const SUMMARY: &str = "datagrams at the rate that keeps aggregates of the last hop at a target length";
     const REFERENCE: &str = "Hassani, Gringoli and Leith 2021 (arXiv 1806.07761)";
     const RELIABLE: bool = false;
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<PlentyData>(), HeaderFormat::of::<PlentyReport>()];
@@ -140,7 +140,7 @@ mod tests {
             entry.build(&json!({ "start_rate": "5 Mb/s", "floor": "5 Mb/s", "ceiling": "5 Mb/s" })).is_ok()
         );
         let error = entry.build(&json!({ "start_rate": "5 Mb/s", "ceiling": "4 Mb/s" })).err().unwrap();
-        let said = "start_rate: 5 Mb/s is not between floor (100 kb/s) and ceiling (4 Mb/s); give a value between them, or move them";
+        let said = "start_rate: 5 Mb/s is not between floor (100 kb/s) and ceiling (4 Mb/s); give a value between them, or change them";
         assert_eq!(error.to_string(), said);
         assert!(entry.build(&json!({ "interval": "600 ms" })).is_err());
     }

@@ -29,7 +29,7 @@ keys! {
     /// processor sharing. Losses are repaired and do not change the rate.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Rcp {
-        /// The capacity of links.
+        /// Capacity of links at routers.
         #[serde(flatten)]
         pub capacity: CapacityParameters,
         /// Limit on a sender besides its pace: the receive window alone ("open"), or a window of the rate
@@ -41,10 +41,10 @@ keys! {
         /// Minimum rate, in packets per round trip.
         #[schemars(transform = usually(MIN_RATE))]
         pub min_rate: Option<f64> [0.000_001, 1_000_000],
-        /// Routers.
+        /// Constants of routers.
         #[serde(flatten)]
         pub control: RcpControl,
-        /// The connection.
+        /// TCP connection.
         #[serde(flatten)]
         pub tcp: RcpConnection,
     }

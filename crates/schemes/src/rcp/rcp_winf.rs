@@ -62,13 +62,13 @@ keys! {
         pub utilization: f64 [0.01, 2] = 0.95,
         /// Minimum rate, in packets of 1500 bytes per round trip (Eq. 30).
         pub min_rate: f64 [0.000_001, 1_000_000] = 0.1,
-        /// rt-Winf.
+        /// Parameters of rt-Winf.
         #[serde(flatten)]
         pub winf: WinfParameters,
-        /// Routers.
+        /// Constants of routers.
         #[serde(flatten)]
         pub control: RcpControl,
-        /// The connection.
+        /// TCP connection.
         #[serde(flatten)]
         pub tcp: RcpConnection,
     }

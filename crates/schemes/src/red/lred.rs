@@ -45,8 +45,7 @@ keys! {
 
 impl Parameters for Lred {
     const NAME: &str = "lred";
-    const SUMMARY: &str =
-        "TCP NewReno; nodes drop or mark, and pause, by the MAC's retransmissions (thresholds unverified)";
+    const SUMMARY: &str = "TCP NewReno; nodes drop or mark data and pace frames by the MAC's retransmissions (thresholds unverified)";
     const REFERENCE: &str = "Fu, Zerfos, Luo, Lu, Zhang and Gerla 2003 (INFOCOM); RFC 3168";
 
     fn check(&self) -> Result<(), ParameterError> {

@@ -65,7 +65,7 @@ keys! {
 
 impl Parameters for TcpAp {
     const NAME: &str = "tcp-ap";
-    const SUMMARY: &str = "TCP with adaptive pacing, by the delay over the hops that interfere";
+    const SUMMARY: &str = "TCP with adaptive pacing, at intervals of the delay over the interfering hops";
     const REFERENCE: &str = "ElRakabawy, Klemm and Lindemann 2005; RFC 5681, RFC 6298, RFC 6582";
 
     fn check(&self) -> Result<(), ParameterError> {

@@ -18,7 +18,8 @@ keys! {
     /// `tcp-sack` with BBR. It estimates the bandwidth of the bottleneck and the round-trip time of the empty
     /// path. The bandwidth sets the pace; both limit the data in flight. Losses and ECN-Echo do not slow it
     /// down. The receive window must exceed two bandwidth-delay products. With the flavour linux, the pace is
-    /// 1 % below the bandwidth, and the window also covers the recent bunching of acknowledgements.
+    /// 1 % below the bandwidth, and the window adds the recent excess of acknowledged data over the bandwidth
+    /// (ACK aggregation).
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpBbr {
         /// TCP connection.
@@ -29,7 +30,7 @@ keys! {
 
 impl Parameters for TcpBbr {
     const NAME: &str = "tcp-bbr";
-    const SUMMARY: &str = "TCP with the model and the pace of BBR (version 1)";
+    const SUMMARY: &str = "TCP with BBR (version 1): window and pace from a model of the path";
     const REFERENCE: &str = "draft-cardwell-iccrg-bbr-congestion-control-00; \
         draft-cheng-iccrg-delivery-rate-estimation-00; RFC 2018, RFC 6298, RFC 6675";
 

@@ -33,10 +33,10 @@ keys! {
         pub beta_ecn: Option<f64> [0.1, 1],
         /// Whether the window yields faster to new flows when it is falling (RFC 9438, section 4.7).
         pub fast_convergence: bool = true,
-        /// End of the first slow start. "hystart++" (RFC 9406, recommended by RFC 9438, section 4.10) ends it
-        /// when round-trip times have grown by an eighth, at least 4 ms and at most 16 ms. Until then
-        /// `byte_counting` limits the growth, instead of 8 segments per acknowledgement. "standard" ends it
-        /// at a loss (RFC 5681). Each segment is timed at no cost in bytes.
+        /// End of the first slow start. "hystart++" ends it when round-trip times have grown by an eighth, at
+        /// least 4 ms and at most 16 ms (RFC 9406; RFC 9438, section 4.10). Until then `byte_counting` limits
+        /// the growth, instead of 8 segments per acknowledgement. "standard" ends it at a loss (RFC 5681).
+        /// Each segment is timed at no cost in bytes.
         pub slow_start: Option<SlowStart>,
         /// TCP connection.
         #[serde(flatten)]

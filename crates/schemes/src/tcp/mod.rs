@@ -35,8 +35,8 @@ tcp_parameters! { reno_parameters! rto_parameters! overrides!
     #[schemars(transform = mark_receive_window)]
     TcpParameters by
     /// Source of the defaults of the other parameters: the standards ("rfc"), ns-2.35 ("ns2") or the Linux
-    /// kernel ("linux"). linux also acknowledges two segments at once when a mark arrives, opens no window in
-    /// the round trip after an ECN-Echo, and keeps the retransmission timeout at least `min_rto` above the
+    /// kernel ("linux"). linux also acknowledges two segments at once when a mark arrives and opens no window
+    /// in the round trip after an ECN-Echo. Its retransmission timeout is at least `min_rto` above the
     /// smoothed round-trip time. ns2 also has quirks without a parameter. It halves the congestion window
     /// instead of the data in flight, and opens the window per acknowledgement even if it is unused. In
     /// `NewReno` recovery a duplicate acknowledgement releases at most two segments, and the window stays

@@ -35,7 +35,7 @@ keys! {
 
 impl Parameters for TcpVegas {
     const NAME: &str = "tcp-vegas";
-    const SUMMARY: &str = "TCP that keeps few segments queued, by round-trip times";
+    const SUMMARY: &str = "TCP that keeps few segments queued, measured by round-trip times";
     const REFERENCE: &str = "Brakmo and Peterson 1995; RFC 6298, RFC 6582";
 
     fn check(&self) -> Result<(), ParameterError> {

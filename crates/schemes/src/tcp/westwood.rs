@@ -35,8 +35,7 @@ keys! {
 
 impl Parameters for TcpWestwood {
     const NAME: &str = "tcp-westwood";
-    const SUMMARY: &str =
-        "TCP Westwood+, which after a loss sets the window by the bandwidth that it measured";
+    const SUMMARY: &str = "TCP Westwood+: after a loss the window is set from the measured bandwidth";
     const REFERENCE: &str = "Grieco and Mascolo 2004; RFC 5681, RFC 6298, RFC 6582";
 
     fn check(&self) -> Result<(), ParameterError> {

@@ -40,9 +40,9 @@ impl AirtimeCeiling {
     }
 
     /// Returns the time in seconds between packets of `payload` bytes. With a configured share, that share of
-    /// the airtime holds the exchanges at the hops that exclude each other. Otherwise it is an exchange at
-    /// each of these hops and at one more, plus the time that the second packet may gain on the first on the
-    /// remaining hops. The packets of an A-MPDU share an exchange and its gain.
+    /// the airtime holds the exchanges at the hops that exclude each other. Otherwise the time is an exchange
+    /// at each of these hops and at one more. On each remaining hop, the second packet may gain some time on
+    /// the first, which is added. The packets of an A-MPDU share an exchange and its gain.
     fn spacing(&self, payload: u32, hops: u16) -> f64 {
         let (phy, exchange) = self.station.exchange(self.in_use.rate(), payload + self.header, self.is_full);
         let packets = f64::from(exchange.packets);

@@ -59,29 +59,30 @@ keys! {
     /// sender's station. The rate rises by one packet per round-trip time (`rate_change`) in every `flavour`.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct ReTfrc {
-        /// Limit of the rate: a share of the airtime around a node of the chain ("airtime"), or the receive
-        /// rate scaled to the round-trip time of saturation ("round-trip", the paper's Figure 17).
+        /// Limit of the rate. "airtime" is a share of the airtime around a node of the chain. "round-trip" is
+        /// the receive rate scaled to the round-trip time of saturation (the paper's Figure 17).
         pub ceiling: Ceiling,
         /// Exchange that saturates the MAC: of one "packet", or of a full "aggregate", as a station with a
         /// backlogged queue sends. Over radios without A-MPDUs both are one packet.
         #[schemars(transform = usually(ExchangeOf::default()))]
         pub exchange: Option<ExchangeOf>,
-        /// With "airtime": share of the airtime for data, with at most four exchanges per packet. Default:
-        /// computed, with at most five exchanges and the gain of a packet on the previous one. On the paper's
-        /// chain of seven hops that is 300 kb/s, as in its Figure 7, or a share of 0.79.
+        /// Share of the airtime that data may use ("airtime" only). With 1 the rate is one packet per
+        /// exchange at each hop, for at most four hops. Default: computed, as one packet per at most five
+        /// exchanges plus the gain of a packet on the previous one. On the paper's chain of seven hops that
+        /// is 300 kb/s, as in its Figure 7, or a share of 0.79.
         pub airtime_share: Option<f64> [0.01, 1],
         /// Number of hops of the path. Default: the hops that reports take.
         pub hops: Option<u32> [1, 1000],
-        /// With "round-trip": current round-trip time by which the rate is scaled: of the "latest" report, or
-        /// "smoothed" as in the paper's equations taken literally. The smoothed time lags, so that the rate
+        /// Current round-trip time by which the rate is scaled ("round-trip" only): of the "latest" report,
+        /// or "smoothed" as the paper's equations literally say. The smoothed time lags, so that the rate
         /// continues to fall long after a queue has drained.
         pub current_rtt: CurrentRtt,
-        /// With "round-trip": time for which the minimum round-trip time is kept. Not in the paper.
+        /// Time for which the minimum round-trip time is kept ("round-trip" only). Not in the paper.
         pub rtt_window: Duration ["1 ms", "1 h"] = Duration(10.0),
-        /// With "round-trip": whether the model includes the growth of contention windows. False is the
+        /// Whether the model includes the growth of contention windows ("round-trip" only). False is the
         /// equation as printed.
         pub growing_windows: bool = true,
-        /// With "round-trip": probability of success in the model: the "fixed-point" of Bianchi, or the
+        /// Probability of success in the model ("round-trip" only): the "fixed-point" of Bianchi, or the
         /// "linear" first-order approximation.
         pub success: Success,
         /// TFRC connection.

@@ -30,7 +30,7 @@ use serde_json::json;
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Xcp {
-    /// The capacity of links.
+    /// Capacity of links at routers.
     #[serde(flatten)]
     pub capacity: CapacityParameters,
     /// Constants of routers.
@@ -152,7 +152,7 @@ impl XcpConnection {
 
 impl Parameters for Xcp {
     const NAME: &str = "xcp";
-    const SUMMARY: &str = "XCP: routers signal by how much each sender changes its window";
+    const SUMMARY: &str = "XCP: routers signal the change of each sender's window";
     const REFERENCE: &str = "Katabi, Handley and Rohrs 2002; draft-falk-xcp-spec-03";
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<XcpHeader>()];
 

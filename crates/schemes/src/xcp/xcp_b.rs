@@ -39,7 +39,7 @@ keys! {
 impl Parameters for XcpB {
     const NAME: &str = "xcp-b";
     const SUMMARY: &str =
-        "XCP for links of unknown capacity, by the changes of their queues (a reconstruction)";
+        "XCP for links of unknown capacity, controlled by changes of the queue (a reconstruction)";
     const REFERENCE: &str = "Abrantes and Ricardo 2006, 2007";
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<XcpHeader>()];
 

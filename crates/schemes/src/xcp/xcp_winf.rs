@@ -98,7 +98,7 @@ keys! {
         /// packets at once, which over few hops are queued as long as the measurement lasts. Not in the
         /// paper, whose "persistent" queue has none.
         pub queue_allowed: u32 [0, 10_000] = 2,
-        /// rt-Winf.
+        /// Parameters of rt-Winf.
         #[serde(flatten)]
         pub winf: WinfParameters,
         /// Constants of routers.

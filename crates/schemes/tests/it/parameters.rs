@@ -71,7 +71,7 @@ xcp-winf { "queue_allowed": 10001 } -> queue_allowed: 10001 is out of range; giv
 maxnet { "max_rate": "1 b/s" } -> max_rate: "1 b/s" is out of range; give a value from 8 b/s to 16 Gb/s
 ewccp { "pacing": false, "least_window": 0.5 } -> least_window: 0.5 has no effect with pacing = false; leave it out, or set pacing = true
 tfrc { "segment_size": "1.5 B" } -> segment_size: found the text "1.5 B"; give a whole number of bytes
-xcp-winf { "reading": "strict", "watched": "probe" } -> reading: "strict" is none of watched = "probe"; give "printed", which is the same there, or "whole"
+xcp-winf { "reading": "strict", "watched": "probe" } -> reading: "strict" is not available with watched = "probe"; give "printed", which is the same there, or "whole"
 xcp-winf { "full_busy": true } -> full_busy: true has no effect with reading = "whole"; leave it out, or set reading = "printed" or "strict"
 xcp { "capacity": "phy-rate", "normalise_over": 3 } -> normalise_over: 3 has no effect with capacity = "phy-rate"; leave it out, or set capacity = "packet-throughput"
 xcp {"capacity": "11 MB"} -> capacity: "MB" in "11 MB" is not a unit of a bit rate; known: phy-rate, packet-throughput, rt-winf, model; or a bit rate: a number and one of the units b/s, kb/s, Mb/s, Gb/s

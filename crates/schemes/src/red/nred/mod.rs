@@ -68,7 +68,7 @@ keys! {
 
 impl Parameters for Nred {
     const NAME: &str = "nred";
-    const SUMMARY: &str = "TCP NewReno; nodes drop or mark by how busy their neighbourhood finds the medium (constants unverified)";
+    const SUMMARY: &str = "TCP NewReno; nodes drop or mark data by the busy share of the medium in their neighbourhood (constants unverified)";
     const REFERENCE: &str = "Xu, Gerla, Qi and Shu 2003 (MobiCom); RFC 3168";
     const NOTICES: Option<(Carrier, HeaderFormat)> = Some((CARRIER, HeaderFormat::of::<CongestionNotice>()));
 
