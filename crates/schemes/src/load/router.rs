@@ -129,9 +129,9 @@ impl LoadRouter {
     }
 
     fn signal(&self, packet: &mut Packet, load: f64) {
-        let came = packet.segment.ecn;
+        let code_before = packet.segment.ecn;
         packet.segment.ecn = match self.constants.code {
-            Code::Number => adpm::mark(came, packet.identification(), load),
+            Code::Number => adpm::mark(code_before, packet.identification(), load),
             Code::Region => {
                 let region = if load < HIGH_LOAD {
                     Ecn::Ect1
@@ -141,7 +141,11 @@ impl LoadRouter {
                     Ecn::CongestionExperienced
                 };
                 // The order is 01 < 10 < 11. Packets with 00 belong to another scheme.
-                if came != Ecn::NotCapable && region.bits() > came.bits() { region } else { came }
+                if code_before != Ecn::NotCapable && region.bits() > code_before.bits() {
+                    region
+                } else {
+                    code_before
+                }
             }
         };
     }
@@ -270,11 +274,11 @@ mod tests {
         assert_eq!(loads(&mut router, 200, [1, 2, 3]), [0.0; 3]);
     }
 
-    fn marks(code: Code, load: f64, came: Ecn) -> Vec<Ecn> {
+    fn marks(code: Code, load: f64, code_before: Ecn) -> Vec<Ecn> {
         let mut router = router(0, constants(code));
         router.load = load;
         let mark = |number| {
-            let mut packet = Packet { number, ..packet(960, came) };
+            let mut packet = Packet { number, ..packet(960, code_before) };
             router.on_head_of_line(at(0, 1), &mut packet, &view(0));
             packet.segment.ecn
         };

@@ -166,8 +166,8 @@ impl LoadSender {
         self.window = (self.window + by).min((self.options.max_window as f64).max(self.segment()));
     }
 
-    fn cut_window(&mut self, now: Time, left: f64, rtt: f64) {
-        self.window = (self.window * left).max(self.segment());
+    fn cut_window(&mut self, now: Time, share: f64, rtt: f64) {
+        self.window = (self.window * share).max(self.segment());
         self.frozen_until = now + Span::from_ns(self.options.interval.ns().next_multiple_of(TICK.ns()));
         self.uncut_until = self.frozen_until + Span::from_seconds(rtt);
     }
@@ -218,7 +218,7 @@ impl Controller for LoadSender {
             return;
         }
         match response {
-            Response::Cut(left) if now >= self.uncut_until => self.cut_window(now, left, rtt),
+            Response::Cut(share) if now >= self.uncut_until => self.cut_window(now, share, rtt),
             Response::Cut(_) if now < self.frozen_until => {}
             // An unused window is no evidence of the path's capacity.
             _ if returned.app_limited => {}

@@ -273,9 +273,9 @@ mod tests {
         scheme.policy(NodeId(0), &testing::EGRESS).unwrap()
     }
 
-    fn price(router: &mut dyn RouterPolicy, at: u64, came_with: f64) -> f64 {
+    fn price(router: &mut dyn RouterPolicy, at: u64, header_price: f64) -> f64 {
         let mut packet = testing::packet(960, Ecn::NotCapable);
-        let price = PriceHeader::units(came_with);
+        let price = PriceHeader::units(header_price);
         packet.segment.feedback = HeaderBytes::of(&PriceHeader { price, returned: false });
         router.on_head_of_line(hop(ms(at)), &mut packet, &LinkView::default());
         let Some(header) = packet.segment.feedback.parse::<PriceHeader>() else { panic!() };

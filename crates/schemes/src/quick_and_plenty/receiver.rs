@@ -131,7 +131,7 @@ mod tests {
     fn a_report_by_hand() {
         let mut receiver = LevelReceiver::new(Span::from_ms(10), 48);
         assert_eq!(receiver.poll_timeout(), None);
-        for (seq, sent, came) in [
+        for (seq, sent, arrived) in [
             (0, 100, 500),
             (1, 200, 500),
             (2, 500, 2_000),
@@ -139,7 +139,7 @@ mod tests {
             (5, 700, 2_000),
             (6, 1_000, 3_000),
         ] {
-            assert_eq!(receiver.on_segment(us(came), &data(seq, us(sent))).bytes, 1000);
+            assert_eq!(receiver.on_segment(us(arrived), &data(seq, us(sent))).bytes, 1000);
         }
         assert_eq!(receiver.on_segment(us(3_500), &data(6, us(1_000))).bytes, 0);
         assert_eq!((receiver.poll_segment(us(4_000)), receiver.poll_timeout()), (None, Some(us(10_500))));

@@ -143,10 +143,10 @@ impl Load for WinfLoad {
         (self.estimates.gain_scale(mean_rtt), self.estimates.cost(used))
     }
 
-    fn grant(&self, asked: f64, rate: f64, view: &LinkView) -> f64 {
+    fn grant(&self, requested: f64, rate: f64, view: &LinkView) -> f64 {
         match self.offer {
-            Offer::Rate => asked.min(rate).min(self.capacity(view)),
-            Offer::Printed => asked.min(self.capacity(view)),
+            Offer::Rate => requested.min(rate).min(self.capacity(view)),
+            Offer::Printed => requested.min(self.capacity(view)),
         }
     }
 }

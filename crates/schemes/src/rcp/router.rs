@@ -23,9 +23,9 @@ pub(crate) trait Load: Send {
     fn weights(&mut self, _arrived: f64, _seconds: f64, _mean_rtt: f64, _view: &LinkView) -> (f64, f64) {
         (1.0, 1.0)
     }
-    /// Returns the rate granted to a packet that requested `asked`, while the router offers `rate`.
-    fn grant(&self, asked: f64, rate: f64, _view: &LinkView) -> f64 {
-        asked.min(rate)
+    /// Returns the rate granted to a packet that requested `requested`, while the router offers `rate`.
+    fn grant(&self, requested: f64, rate: f64, _view: &LinkView) -> f64 {
+        requested.min(rate)
     }
 }
 
@@ -158,10 +158,10 @@ impl<L: Load> RouterPolicy for RcpRouter<L> {
         self.advance(hop.now, view.queue_bytes + u64::from(packet.size), view);
         packet.segment.feedback.change(|header: &mut RcpHeader| {
             if header.rate > 0 {
-                let asked =
+                let requested =
                     if header.rate == RcpHeader::UNLIMITED { f64::INFINITY } else { f64::from(header.rate) };
                 // A rate of zero would mean that no rate was requested.
-                header.rate = (self.load.grant(asked, self.offered_rate(view), view) as u32).max(1);
+                header.rate = (self.load.grant(requested, self.offered_rate(view), view) as u32).max(1);
             }
         });
         Verdict::Pass

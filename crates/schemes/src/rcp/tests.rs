@@ -69,10 +69,10 @@ fn a_sender_requests_the_desired_rate_at_the_refresh_time() {
 
 /// Returns the rate that a packet with an unlimited request leaves with at `at` ms, after an input of `came`
 /// bytes at the start.
-fn offered(scheme: &Rcp, at: u64, came: u32, waiting: u64) -> u32 {
+fn offered(scheme: &Rcp, at: u64, input: u32, waiting: u64) -> u32 {
     let mut router = scheme.policy(NodeId(0), &EGRESS).unwrap();
     let view = LinkView { queue_bytes: waiting, ..LinkView::default() };
-    router.on_other(ms(0), QueueEvent::Enqueue, came, &view);
+    router.on_other(ms(0), QueueEvent::Enqueue, input, &view);
     let mut packet = testing::packet(960, Ecn::NotCapable);
     let rate = RcpHeader::UNLIMITED;
     packet.segment.feedback = HeaderBytes::of(&RcpHeader { rate, ..RcpHeader::default() });

@@ -208,11 +208,11 @@ impl ControlLaw for GivenCapacity {
         self.capacity.of(view)
     }
 
-    fn aggregate(&mut self, seen: &QueueMeasurement, view: &LinkView) -> AggregateChange {
-        let spare = self.capacity(view) - seen.input;
+    fn aggregate(&mut self, measured: &QueueMeasurement, view: &LinkView) -> AggregateChange {
+        let spare = self.capacity(view) - measured.input;
         AggregateChange {
-            change: self.alpha * spare - self.beta * seen.persistent / seen.mean_rtt,
-            shuffled_traffic: seen.input,
+            change: self.alpha * spare - self.beta * measured.persistent / measured.mean_rtt,
+            shuffled_traffic: measured.input,
         }
     }
 }

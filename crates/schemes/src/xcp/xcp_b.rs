@@ -107,18 +107,19 @@ impl ControlLaw for QueueChange {
         self.rate
     }
 
-    fn aggregate(&mut self, seen: &QueueMeasurement, _view: &LinkView) -> AggregateChange {
-        let risen = seen.waiting - self.previous_queue + std::mem::take(&mut self.dropped);
-        self.previous_queue = seen.waiting;
-        let change = if seen.waiting > 0.0 || risen != 0.0 {
+    fn aggregate(&mut self, measured: &QueueMeasurement, _view: &LinkView) -> AggregateChange {
+        let risen = measured.waiting - self.previous_queue + std::mem::take(&mut self.dropped);
+        self.previous_queue = measured.waiting;
+        let change = if measured.waiting > 0.0 || risen != 0.0 {
             self.empty_intervals = 0;
-            -self.alpha * risen / seen.elapsed - self.beta * (seen.waiting - self.target) / seen.mean_rtt
+            -self.alpha * risen / measured.elapsed
+                - self.beta * (measured.waiting - self.target) / measured.mean_rtt
         } else {
             // "Late reaction": a queue that is empty once gets no additional amount.
             self.empty_intervals = (self.empty_intervals + 1).min(2);
-            if self.empty_intervals == 2 { self.extra / seen.mean_rtt } else { 0.0 }
+            if self.empty_intervals == 2 { self.extra / measured.mean_rtt } else { 0.0 }
         };
-        AggregateChange { change, shuffled_traffic: seen.input }
+        AggregateChange { change, shuffled_traffic: measured.input }
     }
 
     fn on_link(&mut self, event: &LinkEvent) {
@@ -147,8 +148,8 @@ mod tests {
     }
 
     fn change(law: &mut QueueChange, waiting: f64) -> f64 {
-        let seen = QueueMeasurement { input: 1e5, elapsed: 0.1, mean_rtt: 0.1, persistent: 0.0, waiting };
-        law.aggregate(&seen, &LinkView::default()).change
+        let measured = QueueMeasurement { input: 1e5, elapsed: 0.1, mean_rtt: 0.1, persistent: 0.0, waiting };
+        law.aggregate(&measured, &LinkView::default()).change
     }
 
     #[test]

@@ -163,8 +163,8 @@ struct WinfLaw {
 }
 
 impl WinfLaw {
-    fn available(&self, seen: &QueueMeasurement, view: &LinkView) -> f64 {
-        self.estimates.available(seen.input, view)
+    fn available(&self, measured: &QueueMeasurement, view: &LinkView) -> f64 {
+        self.estimates.available(measured.input, view)
     }
 
     /// Returns the bytes of the queue that are not drained. On a wire the result is 0, because its round
@@ -186,24 +186,24 @@ impl ControlLaw for WinfLaw {
         self.estimates.capacity(view)
     }
 
-    fn aggregate(&mut self, seen: &QueueMeasurement, view: &LinkView) -> AggregateChange {
+    fn aggregate(&mut self, measured: &QueueMeasurement, view: &LinkView) -> AggregateChange {
         let (alpha, beta) = (self.scheme.control.alpha(&DEFAULTS), self.scheme.control.beta);
-        let (capacity, available) = (self.capacity(view), self.available(seen, view));
-        self.estimates.note_input(seen.input, seen.elapsed);
+        let (capacity, available) = (self.capacity(view), self.available(measured, view));
+        self.estimates.note_input(measured.input, measured.elapsed);
         let spare = match self.scheme.spare {
             Spare::Available => available,
             Spare::Printed => capacity - available,
         };
         let shuffled_traffic = match self.scheme.shuffled {
-            Shuffled::Input => seen.input,
+            Shuffled::Input => measured.input,
             Shuffled::Used => capacity - available,
             Shuffled::Printed => available,
         };
-        let gain_scale = self.estimates.gain_scale(seen.mean_rtt);
+        let gain_scale = self.estimates.gain_scale(measured.mean_rtt);
         let gain = alpha * gain_scale / self.estimates.cost(capacity - available);
-        let queue = (seen.persistent - self.allowed()).max(0.0);
+        let queue = (measured.persistent - self.allowed()).max(0.0);
         AggregateChange {
-            change: gain * spare - beta * queue / seen.mean_rtt,
+            change: gain * spare - beta * queue / measured.mean_rtt,
             shuffled_traffic: gain_scale * shuffled_traffic,
         }
     }
@@ -215,8 +215,8 @@ impl ControlLaw for WinfLaw {
         }
     }
 
-    fn max_grant(&self, seen: &QueueMeasurement, view: &LinkView) -> f64 {
-        self.available(seen, view)
+    fn max_grant(&self, measured: &QueueMeasurement, view: &LinkView) -> f64 {
+        self.available(measured, view)
     }
 
     /// Requests the change of Eq. 15, `(C_desired - throughput) / (throughput T_RTT / M)`, limited to the
@@ -226,7 +226,7 @@ impl ControlLaw for WinfLaw {
         header: &mut XcpHeader,
         to: NodeId,
         payload: u32,
-        seen: &QueueMeasurement,
+        measured: &QueueMeasurement,
         view: &LinkView,
     ) {
         if header.delta == 0 {
@@ -240,14 +240,16 @@ impl ControlLaw for WinfLaw {
         let packets = throughput * seconds(header.rtt) / segment;
         let desired = self.desired.unwrap_or_else(|| self.rates.of(to).bps() / 8.0);
         let missing = (desired - throughput) / packets;
-        header.delta = missing.min(self.available(seen, view)) as i32;
+        header.delta = missing.min(self.available(measured, view)) as i32;
     }
 
-    fn queue_interval(&self, seen: &QueueMeasurement, view: &LinkView) -> f64 {
+    fn queue_interval(&self, measured: &QueueMeasurement, view: &LinkView) -> f64 {
         let capacity = self.capacity(view);
         match self.scheme.queue_timer {
-            QueueTimer::Drain => (seen.mean_rtt - seen.waiting / capacity) / 2.0,
-            QueueTimer::Printed => seen.persistent.max(1.0 / seen.mean_rtt - seen.waiting / (capacity / 2.0)),
+            QueueTimer::Drain => (measured.mean_rtt - measured.waiting / capacity) / 2.0,
+            QueueTimer::Printed => {
+                measured.persistent.max(1.0 / measured.mean_rtt - measured.waiting / (capacity / 2.0))
+            }
         }
     }
 
@@ -432,8 +434,8 @@ mod tests {
     /// 10 - 2000 / 500,000.
     #[test]
     fn the_queue_is_measured_over_the_rest_of_a_round_trip() {
-        let interval = |queue_timer, seen: &QueueMeasurement| {
-            law(&XcpWinf { queue_timer, ..published() }).queue_interval(seen, &VIEW)
+        let interval = |queue_timer, measured: &QueueMeasurement| {
+            law(&XcpWinf { queue_timer, ..published() }).queue_interval(measured, &VIEW)
         };
         assert!((interval(QueueTimer::Drain, &SEEN) - 0.049).abs() < 1e-12);
         assert_eq!(interval(QueueTimer::Printed, &SEEN), 5_000.0);

@@ -452,7 +452,7 @@ fn garbage_in_a_broadcast_does_no_harm() {
 
 /// A measured capacity counts the frames that the node overhears and its own acknowledged frames.
 #[test]
-fn what_was_acknowledged_is_carried() {
+fn acknowledged_frames_are_carried() {
     let mut router = EwccpRouter::new(NodeId(0), constants(), 1);
     let exchange = |fate| {
         LinkEvent::Exchange(Exchange {

@@ -46,14 +46,14 @@ pub(crate) trait ControlLaw: Send {
     /// Returns the capacity of the egress in bytes per second.
     fn capacity(&self, view: &LinkView) -> f64;
     /// Returns the change of the aggregate at the end of a control interval.
-    fn aggregate(&mut self, seen: &QueueMeasurement, view: &LinkView) -> AggregateChange;
+    fn aggregate(&mut self, measured: &QueueMeasurement, view: &LinkView) -> AggregateChange;
     /// Returns the weight of a packet in the division of positive feedback, in seconds. The weight is the
     /// time between packets of the flow, which makes the feedback equal for all flows.
     fn weight(&self, header: &XcpHeader, _size: u32, _view: &LinkView) -> f64 {
         seconds(header.x)
     }
     /// Returns the maximum change that a packet may be granted, in bytes per second.
-    fn max_grant(&self, _seen: &QueueMeasurement, _view: &LinkView) -> f64 {
+    fn max_grant(&self, _measured: &QueueMeasurement, _view: &LinkView) -> f64 {
         f64::INFINITY
     }
     /// Adjusts the request of a packet at its first node, before the hop to `_to`, by that node's knowledge.
@@ -62,13 +62,13 @@ pub(crate) trait ControlLaw: Send {
         _header: &mut XcpHeader,
         _to: NodeId,
         _payload: u32,
-        _seen: &QueueMeasurement,
+        _measured: &QueueMeasurement,
         _view: &LinkView,
     ) {
     }
     /// Returns the time over which the minimum of the queue is measured, in seconds.
-    fn queue_interval(&self, seen: &QueueMeasurement, view: &LinkView) -> f64 {
-        (seen.mean_rtt - seen.waiting / self.capacity(view)) / 2.0
+    fn queue_interval(&self, measured: &QueueMeasurement, view: &LinkView) -> f64 {
+        (measured.mean_rtt - measured.waiting / self.capacity(view)) / 2.0
     }
     /// Processes an event at the node's MAC.
     fn on_link(&mut self, _event: &LinkEvent) {}
@@ -183,19 +183,19 @@ impl Grants {
         Grants { positive, negative, per_weight: positive / weight, per_byte: negative / sums.bytes }
     }
 
-    /// Returns the change granted to a packet that requested `asked`: the smaller of the request and the
+    /// Returns the change granted to a packet that requested `requested`: the smaller of the request and the
     /// packet's part, which is limited to `most`.
-    fn grant(&mut self, asked: i32, weight: f64, size: f64, most: f64) -> i32 {
+    fn grant(&mut self, requested: i32, weight: f64, size: f64, most: f64) -> i32 {
         let mut negative = self.negative.min(self.per_byte * size);
         let part = (self.positive.min(self.per_weight * weight) - negative).min(most);
-        let given = if f64::from(asked) >= part {
+        let given = if f64::from(requested) >= part {
             // Rounded down, so that the sum of all parts never exceeds the total.
             part.floor() as i32
         } else {
             // A previous router granted less, and the difference counts as negative feedback of this router
             // too.
-            negative = self.negative.min(negative + part - f64::from(asked));
-            asked
+            negative = self.negative.min(negative + part - f64::from(requested));
+            requested
         };
         self.positive = (self.positive - (f64::from(given) + negative).max(0.0)).max(0.0);
         self.negative -= negative;
@@ -211,7 +211,7 @@ impl Grants {
 
 impl<L: ControlLaw> XcpRouter<L> {
     pub(crate) fn new(node: NodeId, law: L, constants: XcpConstants) -> XcpRouter<L> {
-        let seen = QueueMeasurement {
+        let measured = QueueMeasurement {
             input: 0.0,
             elapsed: 0.0,
             mean_rtt: INITIAL_RTT,
@@ -224,7 +224,7 @@ impl<L: ControlLaw> XcpRouter<L> {
             control: Timer::first(node, INITIAL_RTT),
             watch: Timer::first(node, INITIAL_RTT),
             idle: false,
-            measured: seen,
+            measured,
             least: 0.0,
             sums: IntervalSums::default(),
             grants: Grants::default(),

@@ -32,9 +32,9 @@ const EMPTY: LinkView = LinkView {
 /// 0.4 of 100 kB/s minus 0.226 of 50 kB/s; and shuffling of a tenth of 900 kB/s, less that change.
 #[test]
 fn the_aggregate_of_900_of_1000_kb_per_second_with_a_queue() {
-    let seen =
+    let measured =
         QueueMeasurement { input: 0.9e6, elapsed: 0.1, mean_rtt: 0.1, persistent: 5_000.0, waiting: 5_000.0 };
-    let aggregate = law().aggregate(&seen, &EMPTY);
+    let aggregate = law().aggregate(&measured, &EMPTY);
     assert!((aggregate.change - 28_700.0).abs() < 1e-6);
     let sums = IntervalSums { bytes: 90_000.0, weight: 1.0, weighted_rtt: 0.1 };
     let grants = Grants::new(aggregate, 0.1, &sums);
@@ -70,10 +70,11 @@ fn a_smaller_grant_of_a_previous_router_remains() {
     let aggregate = AggregateChange { change: 50_000.0, shuffled_traffic: 1e6 };
     let fresh = Grants::new(aggregate, 0.1, &sums);
     assert_eq!((fresh.positive, fresh.negative), (100_000.0, 50_000.0));
-    for (asked, granted) in [(1_234, 1_234), (-70_000, -70_000), (i32::MIN, i32::MIN), (i32::MAX, 5_000)] {
+    for (requested, granted) in [(1_234, 1_234), (-70_000, -70_000), (i32::MIN, i32::MIN), (i32::MAX, 5_000)]
+    {
         let mut grants = fresh;
         // A tenth of the interval's traffic: 10 000 of the positive and 5000 of the negative feedback.
-        assert_eq!(grants.grant(asked, 0.1, 100.0, f64::INFINITY), granted, "{asked}");
+        assert_eq!(grants.grant(requested, 0.1, 100.0, f64::INFINITY), granted, "{requested}");
         assert!(grants.positive >= 0.0 && grants.negative >= 0.0);
     }
     // The 3766 that a flow does not use are not taken from other flows: they count as negative feedback.
