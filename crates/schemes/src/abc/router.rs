@@ -66,6 +66,7 @@ impl Departures {
 }
 
 impl AbcRouter {
+    /// Creates the policy for a link of this capacity.
     pub(crate) fn new(capacity: Capacity, constants: AbcConstants) -> AbcRouter {
         AbcRouter { capacity, departures: Departures::default(), tokens: 0.0, constants }
     }

@@ -20,6 +20,7 @@ pub(crate) struct AbcSender {
 }
 
 impl AbcSender {
+    /// Creates a controller with CUBIC's initial window.
     pub(crate) fn new(cubic: CubicOptions) -> AbcSender {
         let segment = f64::from(cubic.reno.segment_size);
         let cubic = Cubic::new(cubic);

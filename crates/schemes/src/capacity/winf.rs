@@ -108,7 +108,7 @@ impl WinfParameters {
     }
 
     /// Returns the estimates at a queue before `egress` whose full packets have this size in bytes.
-    /// `of_aggregates` is the default reading if the radio aggregates.
+    /// `default_of_aggregates` is the default reading if the radio aggregates.
     pub(crate) fn at(
         &self,
         egress: &EgressQueue,

@@ -95,6 +95,7 @@ pub(super) struct EwccpRouter {
 }
 
 impl EwccpRouter {
+    /// Creates the policy of node `id` at a queue.
     pub fn new(id: NodeId, constants: EwccpConstants, seed: u64) -> EwccpRouter {
         EwccpRouter {
             id,
@@ -173,7 +174,7 @@ impl EwccpRouter {
         self.constants.beta * queued * EwccpHeader::rtt_seconds(rtt) * f64::from(size) / (capacity * d * d)
     }
 
-    /// Adds the feedback of one end of the link, from the queues that this end counts.
+    /// Adds the feedback of one end of the link to a header, from the queues that this end counts.
     fn add_feedback(&self, header: &mut EwccpHeader, queued: f64, congested: bool, size: u32) {
         if !congested {
             return;

@@ -56,6 +56,7 @@ pub(super) struct EwccpSender {
 }
 
 impl EwccpSender {
+    /// Creates a controller with a window of one segment.
     pub fn new(options: SenderOptions) -> EwccpSender {
         let mut sender = EwccpSender { options, window: 0.0, srtt: None, probe: Probe::Answered };
         sender.restart();

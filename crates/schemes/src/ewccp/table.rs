@@ -59,6 +59,7 @@ pub(super) struct QueueTable {
 }
 
 impl QueueTable {
+    /// Creates an empty table of node `id`.
     pub fn new(id: NodeId, hashing: Hashing, lifetime: Span) -> QueueTable {
         QueueTable {
             id,

@@ -11,8 +11,8 @@ pub(crate) struct IntervalDemand {
     pub queue: f64,
 }
 
-/// Measures input and queue in intervals. The queue is sampled in steps of 10 ms. Each sample has a weight of
-/// 1/4 in the mean, as in the authors' program for VCP (Xia et al. 2005).
+/// Meter of a queue's input and length in intervals. The queue is sampled in steps of 10 ms. Each sample has
+/// a weight of 1/4 in the mean, as in the authors' program for VCP (Xia et al. 2005).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DemandMeter {
     /// Number of steps in an interval.

@@ -62,6 +62,7 @@ struct NextHop {
 }
 
 impl LoadRouter {
+    /// Creates the policy of `node` for a link of this capacity.
     pub(crate) fn new(node: NodeId, capacity: Capacity, constants: LoadConstants) -> LoadRouter {
         let most = constants.weights.values().copied().fold(0.0, f64::max);
         let own_share = constants.weights.get(&node.0).map_or(1.0, |weight| weight / most);

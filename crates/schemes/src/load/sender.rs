@@ -87,6 +87,7 @@ const MAX_SPARSE_WINDOW: f64 = 64.0;
 const TICK: Span = Span::from_ms(10);
 
 impl LoadSender {
+    /// Creates a controller with the initial window.
     pub(crate) fn new(options: LoadSenderOptions) -> LoadSender {
         LoadSender {
             window: options.initial_window as f64,

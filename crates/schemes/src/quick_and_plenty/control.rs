@@ -57,6 +57,7 @@ pub(super) struct LevelControl {
 }
 
 impl LevelControl {
+    /// Creates a controller at the initial spacing.
     pub(super) fn new(options: LevelOptions) -> LevelControl {
         LevelControl { options, spacing: options.spacing[1], is_starting: true, drain_spacing: None }
     }

@@ -115,7 +115,7 @@ impl RcpConnection {
         self.tcp.check()
     }
 
-    /// Returns the options of both ends.
+    /// Returns the options of both ends of the TCP connection.
     pub(crate) fn options(&self) -> TcpOptions {
         let tcp = TcpParameters {
             timestamps: self.tcp.timestamps.or(Some(true)),
@@ -135,7 +135,7 @@ impl RcpConnection {
         self.options().packet_size()
     }
 
-    /// Creates the congestion controller of a sender.
+    /// Creates the congestion controller of an RCP sender.
     pub(crate) fn control(&self, limit: WindowLimit, pacing: Pacing) -> RcpSender {
         let options = self.options();
         RcpSender::new(RcpSenderOptions {

@@ -16,7 +16,7 @@ use multihop_transport::{Controller, Echo, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Aggregate traffic of Eq. 28.
+/// Aggregate traffic that a router compares with the capacity (Eq. 28).
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Input {
@@ -29,7 +29,7 @@ pub enum Input {
     Printed,
 }
 
-/// Rate that a packet leaves with (Eq. 31).
+/// Rate that a router writes into a departing packet (Eq. 31).
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Offer {
@@ -51,7 +51,8 @@ keys! {
         /// of the queue ("arrivals"), or the capacity itself ("printed"). With "printed" the rate falls to
         /// the minimum.
         pub input: Input = Input::Used,
-        /// Rate that a packet leaves with: the offered "rate", or the capacity as "printed" in Eq. 31.
+        /// Rate that a router writes into a departing packet: the offered "rate", or the capacity as
+        /// "printed" in Eq. 31.
         pub offer: Offer = Offer::Rate,
         /// Bytes that the pace counts: the whole "packet", or the "payload" alone as printed in Eq. 27.
         pub pacing: Pacing = Pacing::Packet,

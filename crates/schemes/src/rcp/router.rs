@@ -71,6 +71,7 @@ pub(crate) struct RcpRouter<L> {
 }
 
 impl<L: Load> RcpRouter<L> {
+    /// Creates the policy of `node` for a link with this load.
     pub(crate) fn new(node: NodeId, load: L, constants: RateConstants) -> RcpRouter<L> {
         RcpRouter {
             load,

@@ -19,7 +19,7 @@ pub enum WindowLimit {
     Paced,
 }
 
-/// Bytes that a rate counts.
+/// Bytes of a packet that a sender's rate counts.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pacing {
@@ -77,6 +77,7 @@ pub(crate) struct RcpSender {
 const REFRESH: Span = Span::from_ms(500);
 
 impl RcpSender {
+    /// Creates a controller without a known rate.
     pub(crate) fn new(options: RcpSenderOptions) -> RcpSender {
         RcpSender { rate: None, srtt: None, min_rtt: None, options }
     }

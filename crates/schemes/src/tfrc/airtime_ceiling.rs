@@ -6,7 +6,7 @@ use multihop_core::{LinkEvent, Time};
 use multihop_link::{ActiveFlows, FirstHopRate};
 use multihop_transport::{RateCeiling, TfrcReport};
 
-/// Limits a TFRC sender to its flow's share of the airtime around a node of a chain.
+/// Ceiling of a TFRC sender at its flow's share of the airtime around a node of a chain.
 #[derive(Clone, Debug)]
 pub(crate) struct AirtimeCeiling {
     station: SenderStation,

@@ -91,12 +91,12 @@ impl TfrcParameters {
         <Self as Overrides<TfrcOptions>>::written(options)
     }
 
-    /// Creates a sender whose rate `ceiling` may limit.
+    /// Creates a TFRC sender whose rate `ceiling` may limit.
     pub fn sender(&self, ceiling: Box<dyn RateCeiling>) -> Box<dyn Endpoint> {
         Box::new(TfrcSender::new(self.options(), ceiling))
     }
 
-    /// Creates a receiver.
+    /// Creates a TFRC receiver.
     pub fn receiver(&self) -> Box<dyn Endpoint> {
         Box::new(TfrcReceiver::new(self.options()))
     }

@@ -49,7 +49,7 @@ pub(crate) struct RadioPath {
     pub in_use: FirstHopRate,
 }
 
-/// Limits a TFRC sender to the receive rate, scaled to the round-trip time at which the path is just
+/// Ceiling of a TFRC sender at the receive rate, scaled to the round-trip time at which the path is just
 /// saturated.
 pub(crate) struct RateEstimation {
     /// Path of radio hops; none if the sender has no radio.

@@ -94,12 +94,12 @@ impl ControlDefaults {
 }
 
 impl XcpControl {
-    /// Returns `alpha`, or its default if it was left out.
+    /// Returns the share `alpha` of the spare bandwidth, or its default if it was left out.
     pub(crate) fn alpha(&self, defaults: &ControlDefaults) -> f64 {
         self.alpha.unwrap_or(defaults.alpha)
     }
 
-    /// Returns the constants of a router.
+    /// Returns the constants of an XCP router, with these defaults.
     pub(crate) fn constants(&self, defaults: &ControlDefaults) -> XcpConstants {
         XcpConstants { gamma: self.gamma, max_rtt: self.max_rtt.unwrap_or(defaults.max_rtt).0 }
     }
@@ -115,7 +115,7 @@ impl XcpConnection {
         self.tcp.check()
     }
 
-    /// Returns the options of both ends.
+    /// Returns the options of both ends of the TCP connection.
     pub(crate) fn options(&self) -> TcpOptions {
         let tcp = TcpParameters { timestamps: self.tcp.timestamps.or(Some(true)), ..self.tcp.clone() };
         let congestion_header = CongestionHeader::of(XcpHeader::LAYOUT.air as u32);
@@ -133,7 +133,7 @@ impl XcpConnection {
         }
     }
 
-    /// Creates the congestion controller of a sender.
+    /// Creates the congestion controller of an XCP sender.
     pub(crate) fn control(&self) -> XcpSender {
         let options = self.options();
         XcpSender::new(XcpSenderOptions {

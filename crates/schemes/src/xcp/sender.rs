@@ -29,6 +29,7 @@ pub(crate) struct XcpSender {
 }
 
 impl XcpSender {
+    /// Creates a controller with the initial window.
     pub(crate) fn new(options: XcpSenderOptions) -> XcpSender {
         XcpSender { window: options.initial_window as f64, srtt: None, options }
     }

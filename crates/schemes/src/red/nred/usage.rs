@@ -13,7 +13,8 @@ pub(super) struct UsageShares {
     pub(super) own: f64,
 }
 
-/// Measures how an interval was used: busy time, and the part of it in the node's own exchanges.
+/// Meter of the use of the medium in an interval: the busy time, and the part of it in the node's own
+/// exchanges.
 ///
 /// Own time is that of the node's RTS and DATA and of the CTS and ACK that it received. It also includes RTS
 /// and DATA for this node with the node's responses. No event reports these responses, so their time is what

@@ -210,6 +210,7 @@ impl Grants {
 }
 
 impl<L: ControlLaw> XcpRouter<L> {
+    /// Creates the policy of `node` with this control law.
     pub(crate) fn new(node: NodeId, law: L, constants: XcpConstants) -> XcpRouter<L> {
         let measured = QueueMeasurement {
             input: 0.0,
