@@ -81,11 +81,6 @@ parameters! {
     /// Rule set for the DCF. Each field is one deviation; the defaults are those of the standard.
     #[derive(Clone, Copy, Debug, Eq, PartialEq)]
     DcfRules, listed by dcf_rules:
-    /// Range of the back-off drawn from a contention window. `ieee`: inclusive (9.3.3), `ns2`: exclusive.
-    backoff_draw: [BackoffDraw] = BackoffDraw::Inclusive;
-    /// A packet that finds the medium idle for DIFS, with no back-off pending, is sent at once (9.3.4.2).
-    /// `ieee`: true, `ns2`: false: every packet backs off.
-    immediate_access: bool = true;
     /// Deferral after a frame that the station could not decode. `ieee`: until-correct-frame, `ns2`: as-nav.
     eifs: [EifsRule] = EifsRule::UntilCorrectFrame;
     /// Timeout of a sender for a CTS or an ACK. `ieee`: first-bit, `ns2`: whole-response, `bianchi`: eifs.
@@ -100,10 +95,12 @@ parameters! {
     data_header: Bytes from "0 B" to "256 B" = 28;
     /// LLC/SNAP header of each network packet. `ieee`: 8 B, `ns2`: 0 B.
     llc_header: Bytes from "0 B" to "256 B" = 8;
-    /// Delay between network layer and interface queue, in each direction. `ieee`: 0 s, `ns2`: 25 us (the
-    /// delay of `LL`).
-    link_layer_delay: Span from "0 s" to "1 s" = Span::ZERO;
     {
+        /// Range of the back-off drawn from a contention window. `ieee`: inclusive (9.3.3), `ns2`: exclusive.
+        backoff_draw: BackoffDraw = BackoffDraw::Inclusive;
+        /// A packet that finds the medium idle for DIFS, with no back-off pending, is sent at once (9.3.4.2).
+        /// `ieee`: true, `ns2`: false: every packet backs off.
+        immediate_access: bool = true;
         /// A busy period counts as a slot of the back-off that it freezes, as in Bianchi's chain (2000). The
         /// standard counts only idle slots. `bianchi`: true.
         busy_period_counts_as_slot: bool = false;
@@ -135,6 +132,9 @@ parameters! {
         /// Frames of exactly the RTS threshold use RTS. In the standard only frames above the threshold do
         /// (9.3.5). `ns2`: true.
         rts_at_threshold: bool = false;
+        /// Delay between network layer and interface queue, in each direction. `ieee`: 0 s, `ns2`: 25 us (the
+        /// delay of `LL`).
+        link_layer_delay: Span = Span::ZERO;
     }
 }
 

@@ -19,6 +19,10 @@ const REMOVED: &[(&str, &str)] = &[
         "mac.override.answer_rts_while_waiting",
         "it is part of mac.rules: \"ieee\" answers (9.3.2.8), \"ns2\" does not",
     ),
+    (
+        "mac.override.backoff_draw",
+        "it is part of mac.rules: \"ieee\" draws from 0 to cw (9.3.3), \"ns2\" from 0 to cw - 1",
+    ),
     ("mac.override.busy_period_counts_as_slot", "it is part of mac.rules: \"bianchi\" counts it"),
     ("mac.override.cts_needs_idle_medium", "it is part of mac.rules: \"ns2\" has it"),
     ("mac.override.data_needs_idle_medium", "it is part of mac.rules: \"ns2\" has it"),
@@ -28,6 +32,11 @@ const REMOVED: &[(&str, &str)] = &[
         "it is part of mac.rules: \"ieee\" rounds up (8.2.4.2), \"ns2\" to the nearest",
     ),
     ("mac.override.fresh_difs", "it is part of mac.rules: \"ns2\" and \"bianchi\" have it"),
+    (
+        "mac.override.immediate_access",
+        "it is part of mac.rules: \"ieee\" has it (9.3.4.2), \"ns2\" always backs off",
+    ),
+    ("mac.override.link_layer_delay", "it is part of mac.rules: \"ns2\" has 25 us, \"ieee\" none"),
     (
         "mac.override.nav_reset_after_rts",
         "it is part of mac.rules: \"ieee\" resets the NAV (9.3.2.4), \"ns2\" does not",
@@ -62,10 +71,6 @@ const REMOVED: &[(&str, &str)] = &[
     ),
     ("routing.request_period_max", "DSR's MaxRequestPeriod is 10 s (RFC 4728, section 9)"),
     ("routing.rerr_destination_size", "a destination of AODV's RERRs has 8 B (RFC 3561, section 5.3)"),
-    (
-        "routing.rerr_size",
-        "AODV's RERRs have 24 B besides their destinations (RFC 3561, section 5.3, with IP)",
-    ),
     ("routing.reverse_route_life", "AODV's reverse routes live for 6 s (REV_ROUTE_LIFE of ns-2)"),
     (
         "routing.ring_search_first",
@@ -93,6 +98,7 @@ const REMOVED: &[(&str, &str)] = &[
     ("schemes.*.clamp", "it is part of the flavour: ns2 keeps the factor at most 1"),
     ("schemes.*.discounting", "long loss intervals discount those before them (RFC 5348, section 5.5)"),
     ("schemes.*.equation_limit", "it is part of the flavour: 200 Mb/s in ns2, none in rfc"),
+    ("schemes.*.fast_convergence", "CUBIC has it always (RFC 9438, section 4.7)"),
     (
         "schemes.*.first_rate",
         "it is part of the flavour: the highest receive rate in rfc (RFC 5348, section 6.3.1), the latest in ns2",
@@ -156,6 +162,19 @@ mod tests {
     #[test]
     fn keys_are_listed_once_and_in_order() {
         assert!(REMOVED.windows(2).all(|pair| pair[0].0 < pair[1].0), "{REMOVED:?}");
+    }
+
+    #[test]
+    fn removed_keys_of_routing_protocols_are_unknown_to_all_of_them() {
+        let keys = REMOVED.iter().filter_map(|(path, _)| path.strip_prefix("routing."));
+        for (key, protocol) in keys.flat_map(|key| ["aodv", "dsdv", "dsr"].map(|protocol| (key, protocol))) {
+            let text = format!(
+                "duration = \"1 s\"\n[topology]\ngenerator = \"chain\"\nhops = 1\n[routing]\n\
+                 protocol = \"{protocol}\"\n{key} = 1\n"
+            );
+            let error = resolve(&text, "case.toml", &Overrides::default()).err().expect("it is removed");
+            assert!(error.to_string().contains("unknown key; remove it: "), "{protocol}: {error}");
+        }
     }
 
     #[test]

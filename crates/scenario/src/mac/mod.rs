@@ -16,9 +16,7 @@ use crate::document::{Document, Result, key};
 use crate::error::{KeyProblem, MacProblem};
 use crate::parameters::overrides;
 use crate::values::{Limit, Switch};
-use multihop_dot11::{
-    self as dot11, AccessCategory, BackoffDraw, DcfRules, EdcaParameters, EifsRule, NS2_PROPAGATION,
-};
+use multihop_dot11::{self as dot11, AccessCategory, DcfRules, EdcaParameters, EifsRule, NS2_PROPAGATION};
 use multihop_schemes::keys;
 use multihop_schemes::keys::{default_if, usually_by};
 use multihop_schemes::quantity::{Duration, Size};

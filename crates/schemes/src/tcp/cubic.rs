@@ -31,8 +31,6 @@ keys! {
         pub beta: f64 [0.1, 1] = 0.7,
         /// Share of the window that remains after an ECN-Echo. Default: `beta`; RFC 8511 proposes 0.85.
         pub beta_ecn: Option<f64> [0.1, 1],
-        /// Whether the window yields faster to new flows when it is falling (RFC 9438, section 4.7).
-        pub fast_convergence: bool = true,
         /// End of the first slow start. "hystart++" ends it when round-trip times have grown by an eighth, at
         /// least 4 ms and at most 16 ms (RFC 9406; RFC 9438, section 4.10). Until then `byte_counting` limits
         /// the growth, instead of 8 segments per acknowledgement. "standard" ends it at a loss (RFC 5681).
@@ -83,7 +81,6 @@ impl TcpScheme for TcpCubic {
             scale: self.scale,
             beta: self.beta,
             beta_ecn: self.beta_ecn.unwrap_or(self.beta),
-            fast_convergence: self.fast_convergence,
             hystart: self.hystart(),
         });
         Box::new(cubic)

@@ -82,7 +82,7 @@ fn parameters() -> impl Strategy<Value = Value> {
             "initial_threshold": initial_threshold, "duplicate_threshold": duplicate_threshold,
             "byte_counting": byte_counting, "delayed_ack": ms(delayed_ack), "initial_rto": ms(initial_rto),
             "min_rto": ms(min_rto), "tick": ms(tick),
-            "fast_convergence": ecn, "fine_timeout": handshake, "filter": if ecn { "tustin" } else { "exponential" },
+            "fine_timeout": handshake, "filter": if ecn { "tustin" } else { "exponential" },
             "dispersion": if handshake { "cov" } else { "mad" }, "short": if ecn { "one" } else { "h" },
             "interfering_hops": duplicate_threshold,
         })

@@ -129,7 +129,6 @@ fn dsdv(rng: &mut Rng) -> DsdvConfig {
         buffer: pick(rng, &[0, 1, 5]),
         hop_limit: pick(rng, &[1, 3, 32]),
         use_mac: coin(rng),
-        ..DsdvConfig::default()
     }
 }
 
@@ -148,7 +147,6 @@ fn dsr(rng: &mut Rng) -> DsrConfig {
         salvage_limit: pick(rng, &[0, 1, 15, 255]),
         route_limit: pick(rng, &[1, 3, 15, 62]),
         hop_limit: pick(rng, &[1, 3, 32, 255]),
-        ..DsrConfig::default()
     }
 }
 

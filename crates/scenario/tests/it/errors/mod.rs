@@ -41,7 +41,7 @@ queue = 50
 [mac.override]
 eifs = "never"
 data_header = "34 B"
-link_layer_delay = "25 us"
+cca_time = "4 us"
 [medium]
 model = "ranges"
 propagation_delay = "1 us"
@@ -153,7 +153,7 @@ eifs = "never" => response_propagation = "1 us" -> mac.override.response_propaga
 eifs = "never" => response_propagation = "1 us"\nresponse_timeout = "eifs" -> mac.override.response_propagation: no effect with response_timeout = "eifs" | "whole-response"
 eifs = "never" => response_timeout = "long" -> mac.override.response_timeout: first-bit, whole-response, eifs
 data_header = "34 B" => data_header = "1 kB" -> mac.override.data_header: 256 B
-link_layer_delay = "25 us" => link_layer_delay = "-1 us" -> mac.override.link_layer_delay: "-1 us"
+cca_time = "4 us" => cca_time = "-1 us" -> mac.override.cca_time: "-1 us"
 model = "ranges" => model = "range" -> medium.model: did you mean "ranges"? | sinr, matrix
 model = "ranges" => model = 3 -> medium.model: integer | ranges, sinr, matrix
 propagation_delay = "1 us" => propagation_delay = "2 s" -> medium.propagation_delay: 1 ms
