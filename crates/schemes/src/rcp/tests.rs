@@ -67,7 +67,7 @@ fn a_sender_requests_the_desired_rate_at_the_refresh_time() {
     assert_eq!(TcpScheme::control(&Rcp::default()).refresh(), Some(Span::from_ms(500)));
 }
 
-/// Returns the rate that a packet with an unlimited request leaves with at `at` ms, after an input of `came`
+/// Returns the rate that a packet with an unlimited request leaves with at `at` ms, after an input of `input`
 /// bytes at the start.
 fn offered(scheme: &Rcp, at: u64, input: u32, waiting: u64) -> u32 {
     let mut router = scheme.policy(NodeId(0), &EGRESS).unwrap();

@@ -1,4 +1,4 @@
-//! TCP-AP: TCP with adaptive pacing (ElRakabawy, Klemm and Lindemann 2005).
+//! TCP-AP: TCP with adaptive pacing (`ElRakabawy`, Klemm and Lindemann 2005).
 
 use crate::keys;
 use crate::quantity::{BitRate, Duration, Size};
