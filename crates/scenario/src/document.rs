@@ -5,7 +5,7 @@ use crate::reader::{ReadError, read};
 use crate::removed::why_removed;
 use crate::settings::Setting;
 use multihop_core::Span;
-use multihop_schemes::errors::Wanted;
+use multihop_schemes::misfit::Wanted;
 use multihop_schemes::quantity::Duration;
 use serde::de::DeserializeOwned;
 use std::fmt;

@@ -18,7 +18,7 @@ use crate::topology::powers;
 use crate::topology::radios;
 use crate::topology::reach;
 use multihop_core::Span;
-use multihop_schemes::errors::{Found, Kind, Wanted};
+use multihop_schemes::misfit::{Found, Kind, Wanted};
 use multihop_schemes::quantity::{Duration, Length, ParseError};
 use multihop_schemes::{REGISTRY, SchemeEntry};
 use multihop_sim::config::{Config, Radios};

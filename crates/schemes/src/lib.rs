@@ -29,14 +29,14 @@
 //! - `capacity`: sources of a link's capacity at routers, with the parameters of rt-Winf,
 //! - [`quantity`]: numbers with units,
 //! - [`mod@keys`]: tables of parameters with their ranges,
-//! - [`errors`]: errors of parameters.
+//! - [`misfit`]: errors of parameters.
 
 // Lets paths that begin with `multihop_schemes` resolve in this crate too.
 extern crate self as multihop_schemes;
 
-pub mod errors;
 pub mod keys;
 pub mod marking;
+pub mod misfit;
 pub mod quantity;
 pub mod tcp;
 pub mod tfrc;
@@ -61,11 +61,11 @@ mod xcp;
 
 pub use abc::Abc;
 pub use capacity::{CapacityParameters, CapacitySource, SampledFrames, WinfParameters};
-pub use errors::ParameterError;
 pub use ewccp::{Ewccp, OnTimeout, SharedLoad};
 pub use load::{Bmcc, Vcp};
 pub use marking::{Busyness, EcnBusy, EcnFsd, EcnRts, FrameEfficiency, Recn, RtsFailures, ServiceDelay};
 pub use maxnet::MaxNet;
+pub use misfit::ParameterError;
 pub use quick_and_plenty::QuickAndPlenty;
 pub use rcp::{Input, Offer, Pacing, Rcp, RcpConnection, RcpControl, RcpWinf, Refresh, WindowLimit};
 pub use red::{Lred, Nred};

@@ -1,9 +1,9 @@
 //! Registry of schemes, and construction of a scheme from its parameters.
 
 use crate::Scheme;
-use crate::errors::{Found, Kind, ParameterError, Wanted};
 use crate::keys::overrides::state_defaults;
 use crate::keys::{Rules, Stated};
+use crate::misfit::{Found, Kind, ParameterError, Wanted};
 use crate::tcp::{Flavour, TcpParameters};
 use crate::tfrc::TfrcParameters;
 use crate::{

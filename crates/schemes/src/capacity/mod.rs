@@ -5,9 +5,9 @@ pub(crate) mod winf;
 pub use winf::{SampledFrames, WinfParameters};
 
 use crate::capacity::winf::Estimates;
-use crate::errors::{Clash, Found, ParameterError, Wanted};
 use crate::keys;
 use crate::keys::usually;
+use crate::misfit::{Clash, Found, ParameterError, Wanted};
 use crate::quantity::{BitRate, Duration};
 use multihop_core::Rate;
 use multihop_link::{

@@ -1,8 +1,8 @@
 //! rt-Winf's estimates of a node's own links, which XCP-Winf and RCP-Winf share (Barreto 2015, section 3).
 
-use crate::errors::{Clash, Found, ParameterError, Wanted};
 use crate::keys;
 use crate::keys::usually_by;
+use crate::misfit::{Clash, Found, ParameterError, Wanted};
 use crate::quantity::{Duration, Size};
 use multihop_link::{
     EgressQueue, Elapsed, Estimator, LinkView, PhyTimes, RtWinf, RtWinfOptions, RtWinfProbe,

@@ -27,8 +27,8 @@ pub(crate) mod signalling;
 mod summary;
 mod table;
 
-use crate::errors::{Clash, Found, ParameterError, Wanted};
 use crate::keys;
+use crate::misfit::{Clash, Found, ParameterError, Wanted};
 use crate::quantity::{BitRate, Duration, Size};
 use crate::tcp::TcpParameters;
 use crate::xcp::reject_ecn;

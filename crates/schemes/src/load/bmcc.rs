@@ -6,10 +6,10 @@
 
 use super::header::{LoadEcho, LoadHeader};
 use crate::capacity::CapacityParameters;
-use crate::errors::{Found, Wanted};
 use crate::keys;
 use crate::load::router::{Code, LoadConstants, LoadRouter};
 use crate::load::sender::{LoadSender, LoadSenderOptions};
+use crate::misfit::{Found, Wanted};
 use crate::quantity::Duration;
 use crate::tcp::TcpParameters;
 use crate::xcp::reject_ecn;

@@ -15,7 +15,7 @@ pub use ecn_fsd::{EcnFsd, ServiceDelay};
 pub use ecn_rts::{EcnRts, RtsFailures};
 pub use recn::{FrameEfficiency, Recn};
 
-use crate::errors::{Found, Wanted};
+use crate::misfit::{Found, Wanted};
 use crate::tcp::TcpParameters;
 use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_core::{NodeId, Packet};

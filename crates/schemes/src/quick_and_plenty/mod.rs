@@ -6,8 +6,8 @@ pub(crate) mod header;
 mod receiver;
 mod sender;
 
-use crate::errors::{Clash, Found, Wanted};
 use crate::keys;
+use crate::misfit::{Clash, Found, Wanted};
 use crate::quantity::{BitRate, Duration, Size};
 use crate::{ParameterError, Parameters, Scheme};
 use control::LevelOptions;

@@ -19,9 +19,9 @@ pub use westwood::{Filter, TcpWestwood};
 pub use multihop_transport::Flavour;
 
 use crate::ParameterError;
-use crate::errors::{Clash, Found, Wanted};
 use crate::keys::overrides::{onto, overrides};
 use crate::keys::{Overrides, Stated};
+use crate::misfit::{Clash, Found, Wanted};
 use multihop_core::Span;
 use multihop_transport::{
     CongestionHeader, Controller as _, Growth, Recovery, Reno, RenoOptions, RtoOptions, SackedAtTimeout,

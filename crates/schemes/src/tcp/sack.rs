@@ -1,7 +1,7 @@
 //! TCP with loss recovery from selective acknowledgements.
 
-use crate::errors::{Clash, Found, Wanted};
 use crate::keys;
+use crate::misfit::{Clash, Found, Wanted};
 use crate::tcp::TcpParameters;
 use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_transport::{Controller, Recovery, TcpOptions};

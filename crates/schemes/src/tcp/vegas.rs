@@ -1,7 +1,7 @@
 //! TCP Vegas (Brakmo and Peterson 1995).
 
-use crate::errors::{Clash, Found, Wanted};
 use crate::keys;
+use crate::misfit::{Clash, Found, Wanted};
 use crate::tcp::{Flavour, TcpParameters};
 use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_transport::{Controller, Recovery, RenoOptions, TcpOptions, Vegas, VegasOptions};

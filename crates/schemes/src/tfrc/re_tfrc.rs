@@ -1,8 +1,8 @@
 //! RE TFRC (Li, Agu, Claypool and Kinicki 2003): TFRC below the rate that saturates the MAC of a chain.
 
-use crate::errors::{Clash, Found, Wanted};
 use crate::keys;
 use crate::keys::usually;
+use crate::misfit::{Clash, Found, Wanted};
 use crate::quantity::Duration;
 use crate::tfrc::TfrcParameters;
 use crate::tfrc::airtime_ceiling::AirtimeCeiling;

@@ -10,9 +10,9 @@ pub use xcp_b::XcpB;
 pub use xcp_winf::{Psi, QueueTimer, Shuffled, Spare, Throughput, XcpWinf};
 
 use crate::capacity::{Capacity, CapacityParameters};
-use crate::errors::{Found, Wanted};
 use crate::keys;
 use crate::keys::Stated;
+use crate::misfit::{Found, Wanted};
 use crate::quantity::{BitRate, Duration};
 use crate::tcp::{Flavour, TcpParameters};
 use crate::xcp::router::{AggregateChange, ControlLaw, QueueMeasurement, XcpConstants, XcpRouter};
