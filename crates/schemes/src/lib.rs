@@ -21,17 +21,13 @@
 //!
 //! A family's folder has its parameters (`mod.rs`, or a file for each scheme), its header's layout and echo
 //! (`header.rs`), its `router.rs` and its `sender.rs`. What families share: [`tcp`] the parameters of a
-//! connection, `capacity` where routers have capacities from, with the parameters of rt-Winf, [`quantity`]
-//! numbers with units, [`mod@keys`] the tables of parameters with their ranges, and [`misfit`] what does not
-//! fit them.
+//! connection, `capacity` where routers have capacities from, with the parameters of rt-Winf. The
+//! language of their tables is that of `multihop_config`.
 
 // The file of a scheme reads the same in this crate as in another.
 extern crate self as multihop_schemes;
 
-pub mod keys;
 pub mod marking;
-pub mod misfit;
-pub mod quantity;
 pub mod tcp;
 pub mod tfrc;
 
@@ -40,6 +36,7 @@ mod capacity;
 mod ewccp;
 mod load;
 mod maxnet;
+mod overrides;
 mod quick_and_plenty;
 mod rcp;
 mod red;
@@ -59,7 +56,7 @@ pub use ewccp::{Ewccp, OnTimeout, SharedLoad};
 pub use load::{Bmcc, Vcp};
 pub use marking::{Busyness, EcnBusy, EcnFsd, EcnRts, FrameEfficiency, Recn, RtsFailures, ServiceDelay};
 pub use maxnet::MaxNet;
-pub use misfit::ParameterError;
+pub use multihop_config::parameter_error::ParameterError;
 pub use quick_and_plenty::QuickAndPlenty;
 pub use rcp::{Input, Offer, Pacing, Rcp, RcpConnection, RcpControl, RcpWinf, Refresh, WindowLimit};
 pub use red::{Lred, Nred};

@@ -15,9 +15,9 @@ pub use ecn_fsd::{EcnFsd, ServiceDelay};
 pub use ecn_rts::{EcnRts, RtsFailures};
 pub use recn::{FrameEfficiency, Recn};
 
-use crate::misfit::{Found, Wanted};
 use crate::tcp::TcpParameters;
 use crate::{ParameterError, Parameters, TcpScheme};
+use multihop_config::parameter_error::{Found, Wanted};
 use multihop_core::{NodeId, Packet};
 use multihop_link::{Departure, EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy, Verdict};
 use multihop_transport::{Controller, Recovery, TcpOptions};
@@ -65,7 +65,7 @@ pub struct EcnTcp<M: Metric> {
     /// Weight of the present frame in what is compared with the threshold. That is an exponentially weighted
     /// mean over the data frames of the scheme's flows at the node, retries included; above 0, up to 1.
     /// 1 is the present frame alone, as published.
-    #[schemars(transform = crate::bounds!(above 0, 1))]
+    #[schemars(transform = multihop_config::bounds!(above 0, 1))]
     pub smoothing: f64,
     /// The connection.
     #[serde(flatten)]

@@ -1,9 +1,9 @@
 //! TCP-AP: adaptive pacing.
 
-use crate::keys;
-use crate::quantity::{BitRate, Duration, Size};
 use crate::tcp::{Flavour, TcpParameters};
 use crate::{ParameterError, Parameters, TcpScheme};
+use multihop_config::keys;
+use multihop_config::quantity::{BitRate, Duration, Size};
 use multihop_transport::{
     AdaptivePacing, AdaptivePacingOptions, Controller, Dispersion, Recovery, RtoOptions, ShortPath,
     TcpOptions,

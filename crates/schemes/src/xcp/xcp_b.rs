@@ -4,12 +4,12 @@
 //! the scheme says.
 
 use super::header::{XcpEcho, XcpHeader};
-use crate::keys;
-use crate::keys::Stated;
-use crate::quantity::Size;
+use crate::overrides::Stated;
 use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter};
 use crate::xcp::{Defaults, XcpConnection, XcpControl};
 use crate::{ParameterError, Parameters, TcpScheme};
+use multihop_config::keys;
+use multihop_config::quantity::Size;
 use multihop_core::{HeaderFormat, LinkEvent, NodeId};
 use multihop_link::{EgressQueue, LinkView, RouterPolicy};
 use multihop_transport::{Controller, Echo, TcpOptions};

@@ -1,7 +1,7 @@
 //! Keys that are parameters of the transport: what a file gives stands in place of a preset's default. Rows
-//! are those of `parameters!` of `multihop_core`, where the transport has them.
+//! are those of `parameters!` of `multihop_config`, where the transport has them.
 
-use super::defaults::state_default;
+use multihop_config::keys::state_default;
 use multihop_transport::Flavour;
 use serde_json::Value;
 
@@ -38,13 +38,13 @@ macro_rules! written {
         f64
     };
     (Span) => {
-        $crate::quantity::Duration
+        multihop_config::quantity::Duration
     };
     (Bytes) => {
-        $crate::quantity::Size
+        multihop_config::quantity::Size
     };
     (BitRate) => {
-        $crate::quantity::BitRate
+        multihop_config::quantity::BitRate
     };
     ([$choice:ty]) => {
         $choice
@@ -83,7 +83,7 @@ macro_rules! read {
         $value
     };
     (($engine:ty as $kind:ident), $value:expr) => {
-        <$engine as multihop_core::Written<multihop_core::parameter_kind!($kind)>>::read($crate::read!(
+        <$engine as multihop_config::Written<multihop_config::parameter_kind!($kind)>>::read($crate::read!(
             $kind, $value
         ))
     };
@@ -95,19 +95,19 @@ macro_rules! read {
 /// The engine's value as in a file; none if nothing there means it.
 macro_rules! stated {
     (Span, $value:expr) => {
-        Some(serde_json::json!($crate::quantity::Duration::from($value).shown()))
+        Some(serde_json::json!(multihop_config::quantity::Duration::from($value).shown()))
     };
     (Bytes, $value:expr) => {
-        Some(serde_json::json!($crate::quantity::Size(f64::from($value)).shown()))
+        Some(serde_json::json!(multihop_config::quantity::Size(f64::from($value)).shown()))
     };
     (BitRate, $value:expr) => {
         Some(8.0 * $value)
             .filter(|rate| rate.is_finite())
-            .map(|rate| serde_json::json!($crate::quantity::BitRate(rate)))
+            .map(|rate| serde_json::json!(multihop_config::quantity::BitRate(rate)))
     };
     (($engine:ty as $kind:ident), $value:expr) => {
-        <$engine as multihop_core::Written<multihop_core::parameter_kind!($kind)>>::written(&$value)
-            .and_then(|value| $crate::keys::overrides::stated!($kind, value))
+        <$engine as multihop_config::Written<multihop_config::parameter_kind!($kind)>>::written(&$value)
+            .and_then(|value| $crate::overrides::stated!($kind, value))
     };
     ($kind:tt, $value:expr) => {
         Some(serde_json::json!($value))
@@ -129,7 +129,7 @@ macro_rules! overrides {
             pub $preset: $presets,
             $(
                 $(#[$about])*
-                #[schemars(transform = $crate::bounds!($($range)*))]
+                #[schemars(transform = multihop_config::bounds!($($range)*))]
                 pub $key: Option<$crate::written!($kind)>,
             )*
         }
@@ -142,15 +142,15 @@ macro_rules! onto {
         $name:ident, $options:ident;
         $( $(#[$about:meta])* $key:ident: $kind:tt [$($range:tt)*]; )*
     ) => {
-        impl $crate::keys::Overrides<$options> for $name {
+        impl $crate::overrides::Overrides<$options> for $name {
             fn apply(&self, options: &mut $options) {
                 $(if let Some(value) = self.$key {
                     options.$key = $crate::read!($kind, value);
                 })*
             }
 
-            fn written(options: &$options) -> Vec<$crate::keys::Stated> {
-                vec![$((stringify!($key), $crate::keys::overrides::stated!($kind, options.$key)),)*]
+            fn written(options: &$options) -> Vec<$crate::overrides::Stated> {
+                vec![$((stringify!($key), $crate::overrides::stated!($kind, options.$key)),)*]
             }
         }
     };

@@ -1,7 +1,7 @@
 //! What a key may be, as its schema says, and whether a value is that.
 
 use super::defaults::leave_out_nothing;
-use crate::misfit::{Found, Kind, ParameterError, Wanted};
+use crate::parameter_error::{Found, Kind, ParameterError, Wanted};
 use crate::quantity::Quantity;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;

@@ -45,7 +45,7 @@ fn leave_out_nulls(value: &mut Value) {
 
 /// Puts into the schema of a key what it is in each case: as its default if that is one and the same, and
 /// else as a sentence of its description.
-pub(crate) fn state_default<'a>(
+pub fn state_default<'a>(
     property: &mut Map<String, Value>,
     cases: impl Iterator<Item = (&'a str, Option<&'a Value>)>,
 ) {
