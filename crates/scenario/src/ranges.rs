@@ -4,7 +4,7 @@
 use crate::Scenario;
 use crate::document::{Document, KeyPath, Result, Step};
 use crate::error::{Interval, KeyProblem};
-use multihop_schemes::keys::{Rule, schema_of};
+use multihop_config::keys::{Rule, schema_of};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -24,20 +24,13 @@
 //! - the congestion header and its echo (`header.rs`),
 //! - the router policy (`router.rs`) and the sender (`sender.rs`).
 //!
-//! Families share these modules:
-//! - [`tcp`]: parameters of TCP connections,
-//! - `capacity`: sources of a link's capacity at routers, with the parameters of rt-Winf,
-//! - [`quantity`]: numbers with units,
-//! - [`mod@keys`]: tables of parameters with their ranges,
-//! - [`misfit`]: errors of parameters.
+//! Families share [`tcp`], the parameters of TCP connections, and `capacity`, the sources of a link's capacity
+//! with the parameters of rt-Winf. Tables of parameters are written in the language of `multihop_config`.
 
 // Lets paths that begin with `multihop_schemes` resolve in this crate too.
 extern crate self as multihop_schemes;
 
-pub mod keys;
 pub mod marking;
-pub mod misfit;
-pub mod quantity;
 pub mod tcp;
 pub mod tfrc;
 
@@ -46,6 +39,7 @@ mod capacity;
 mod ewccp;
 mod load;
 mod maxnet;
+mod overrides;
 mod quick_and_plenty;
 mod rcp;
 mod red;
@@ -65,7 +59,7 @@ pub use ewccp::{Ewccp, OnTimeout, SharedLoad};
 pub use load::{Bmcc, Vcp};
 pub use marking::{Busyness, EcnBusy, EcnFsd, EcnRts, FrameEfficiency, Recn, RtsFailures, ServiceDelay};
 pub use maxnet::MaxNet;
-pub use misfit::ParameterError;
+pub use multihop_config::parameter_error::ParameterError;
 pub use quick_and_plenty::QuickAndPlenty;
 pub use rcp::{Input, Offer, Pacing, Rcp, RcpConnection, RcpControl, RcpWinf, Refresh, WindowLimit};
 pub use red::{Lred, Nred};

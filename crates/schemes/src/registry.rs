@@ -1,9 +1,8 @@
 //! Registry of schemes, and construction of a scheme from its parameters.
 
 use crate::Scheme;
-use crate::keys::overrides::state_defaults;
-use crate::keys::{Rules, Stated};
-use crate::misfit::{Found, Kind, ParameterError, Wanted};
+use crate::overrides::Stated;
+use crate::overrides::state_defaults;
 use crate::tcp::{Flavour, TcpParameters};
 use crate::tfrc::TfrcParameters;
 use crate::{
@@ -11,6 +10,8 @@ use crate::{
     Recn, TcpAp, TcpBbr, TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Tfrc, TfrcCapped, Udp, Vcp,
     Xcp, XcpB, XcpWinf,
 };
+use multihop_config::keys::Rules;
+use multihop_config::parameter_error::{Found, Kind, ParameterError, Wanted};
 use multihop_core::{Carrier, HeaderFormat, instead_of};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -232,7 +233,7 @@ fn parse_by<P: Parameters>(rules: &Rules, parameters: &Value) -> Result<P, Param
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::Rule;
+    use multihop_config::keys::Rule;
     use multihop_core::Layout;
     use multihop_core::{FieldKind, NodeId};
 

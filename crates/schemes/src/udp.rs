@@ -1,8 +1,8 @@
 //! UDP without congestion control.
 
-use crate::keys;
-use crate::quantity::Size;
 use crate::{Parameters, Scheme};
+use multihop_config::keys;
+use multihop_config::quantity::Size;
 use multihop_transport::{Endpoint, UdpOptions, UdpReceiver, UdpSender};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

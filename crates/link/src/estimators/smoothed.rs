@@ -34,7 +34,7 @@ impl Smoothed {
 /// A table of options: those of [`Intervals`], and some of its owner after them.
 macro_rules! interval_options {
     (($d:tt) $(#[$doc:meta])* $config:ident, listed by $list:ident: $($own:tt)*) => {
-        multihop_core::parameters! {
+        multihop_config::parameters! {
             ($d)
             $(#[$doc])*
             #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,10 +5,10 @@ pub(crate) mod winf;
 pub use winf::{SampledFrames, WinfParameters};
 
 use crate::capacity::winf::Estimates;
-use crate::keys;
-use crate::keys::usually;
-use crate::misfit::{Clash, Found, ParameterError, Wanted};
-use crate::quantity::{BitRate, Duration};
+use multihop_config::keys;
+use multihop_config::keys::usually;
+use multihop_config::parameter_error::{Clash, Found, ParameterError, Wanted};
+use multihop_config::quantity::{BitRate, Duration};
 use multihop_core::Rate;
 use multihop_link::{
     EgressQueue, Estimator, LinkView, ModelledCapacity, ModelledCapacityOptions, PacketThroughput,

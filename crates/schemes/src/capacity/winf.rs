@@ -1,9 +1,9 @@
 //! rt-Winf's estimates of a node's own links, which XCP-Winf and RCP-Winf share (Barreto 2015, section 3).
 
-use crate::keys;
-use crate::keys::usually_by;
-use crate::misfit::{Clash, Found, ParameterError, Wanted};
-use crate::quantity::{Duration, Size};
+use multihop_config::keys;
+use multihop_config::keys::usually_by;
+use multihop_config::parameter_error::{Clash, Found, ParameterError, Wanted};
+use multihop_config::quantity::{Duration, Size};
 use multihop_link::{
     EgressQueue, Elapsed, Estimator, LinkView, PhyTimes, RtWinf, RtWinfOptions, RtWinfProbe,
     RtWinfProbeOptions, WinfReading,

@@ -27,13 +27,13 @@ pub(crate) mod signalling;
 mod summary;
 mod table;
 
-use crate::keys;
-use crate::misfit::{Clash, Found, ParameterError, Wanted};
-use crate::quantity::{BitRate, Duration, Size};
 use crate::tcp::TcpParameters;
 use crate::xcp::reject_ecn;
 use crate::{Parameters, TcpScheme};
 use header::{EwccpEcho, EwccpHeader};
+use multihop_config::keys;
+use multihop_config::parameter_error::{Clash, Found, ParameterError, Wanted};
+use multihop_config::quantity::{BitRate, Duration, Size};
 use multihop_core::{Carrier, HeaderFormat, NodeId};
 use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, Echo, Recovery, TcpOptions};

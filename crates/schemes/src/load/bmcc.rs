@@ -6,14 +6,14 @@
 
 use super::header::{LoadEcho, LoadHeader};
 use crate::capacity::CapacityParameters;
-use crate::keys;
 use crate::load::router::{Code, LoadConstants, LoadRouter};
 use crate::load::sender::{LoadSender, LoadSenderOptions};
-use crate::misfit::{Found, Wanted};
-use crate::quantity::Duration;
 use crate::tcp::TcpParameters;
 use crate::xcp::reject_ecn;
 use crate::{ParameterError, Parameters, TcpScheme};
+use multihop_config::keys;
+use multihop_config::parameter_error::{Found, Wanted};
+use multihop_config::quantity::Duration;
 use multihop_core::{Ecn, Header, HeaderFormat, NodeId};
 use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, Echo, TcpOptions};

@@ -4,12 +4,12 @@
 use super::header::MarkEcho;
 use super::header::MarkHeader;
 use crate::capacity::CapacityParameters;
-use crate::keys;
 use crate::load::router::{Code, LoadConstants, LoadRouter};
 use crate::load::sender::{LoadSender, LoadSenderOptions};
 use crate::tcp::TcpParameters;
 use crate::xcp::reject_ecn;
 use crate::{ParameterError, Parameters, TcpScheme};
+use multihop_config::keys;
 use multihop_core::{Ecn, HeaderFormat, NodeId, Span};
 use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, Echo, TcpOptions};

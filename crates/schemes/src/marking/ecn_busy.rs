@@ -1,9 +1,9 @@
 //! ECN from the channel busyness ratio: the third metric compared with RECN (He et al. 2017, section 2, after
 //! Zhai, Chen and Fang 2007).
 
-use crate::keys;
 use crate::marking::{EcnTcp, Metric};
-use crate::quantity::Duration;
+use multihop_config::keys;
+use multihop_config::quantity::Duration;
 use multihop_link::{BusyRatio, Departure, Estimator, LinkView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

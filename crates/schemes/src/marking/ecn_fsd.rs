@@ -1,9 +1,9 @@
 //! ECN from the frame service delay: the second metric compared with RECN (He et al. 2017, section 2, after
 //! Yue et al. 2008).
 
-use crate::keys;
 use crate::marking::{EcnTcp, Metric};
-use crate::quantity::Duration;
+use multihop_config::keys;
+use multihop_config::quantity::Duration;
 use multihop_link::{Departure, LinkView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

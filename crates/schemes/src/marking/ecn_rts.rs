@@ -1,8 +1,8 @@
 //! ECN from the number of RTS retransmissions: the first metric compared with RECN (He et al. 2017, section
 //! 2, after Raghunathan and Kumar 2007).
 
-use crate::keys;
 use crate::marking::{EcnTcp, Metric};
+use multihop_config::keys;
 use multihop_link::{Departure, LinkView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -15,9 +15,9 @@ pub use ecn_fsd::{EcnFsd, ServiceDelay};
 pub use ecn_rts::{EcnRts, RtsFailures};
 pub use recn::{FrameEfficiency, Recn};
 
-use crate::misfit::{Found, Wanted};
 use crate::tcp::TcpParameters;
 use crate::{ParameterError, Parameters, TcpScheme};
+use multihop_config::parameter_error::{Found, Wanted};
 use multihop_core::{NodeId, Packet};
 use multihop_link::{Departure, EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy, Verdict};
 use multihop_transport::{Controller, Recovery, TcpOptions};
@@ -66,7 +66,7 @@ pub struct EcnTcp<M: Metric> {
     /// Weight of the current frame in the exponentially weighted mean that is compared with the threshold.
     /// The mean covers the data frames of the scheme's flows at the node, with retries. 1 uses the current
     /// frame alone, as published.
-    #[schemars(transform = crate::bounds!(above 0, 1))]
+    #[schemars(transform = multihop_config::bounds!(above 0, 1))]
     pub smoothing: f64,
     /// TCP connection.
     #[serde(flatten)]

@@ -1,9 +1,9 @@
 //! RECN (He et al. 2017). Each node marks the packets that needed much time to transmit, and unmodified ECN
 //! TCP backs off.
 
-use crate::keys;
-use crate::keys::usually_by;
 use crate::marking::{EcnTcp, Metric};
+use multihop_config::keys;
+use multihop_config::keys::usually_by;
 use multihop_link::{Departure, EgressQueue, LinkView, TransmissionEfficiency};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

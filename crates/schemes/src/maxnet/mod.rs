@@ -8,13 +8,13 @@
 pub(crate) mod header;
 
 use crate::capacity::{Capacity, CapacityParameters};
-use crate::keys;
-use crate::quantity::{BitRate, Duration};
 use crate::round_trip::smoothed;
 use crate::tcp::TcpParameters;
 use crate::xcp::reject_ecn;
 use crate::{ParameterError, Parameters, TcpScheme};
 use header::{PriceEcho, PriceHeader};
+use multihop_config::keys;
+use multihop_config::quantity::{BitRate, Duration};
 use multihop_core::{Header, HeaderBytes, HeaderFormat, NodeId, Packet, Rate, Span, Time};
 use multihop_link::{EgressQueue, Estimator, Hop, LinkView, PhyTimes, QueueEvent, RouterPolicy, Verdict};
 use multihop_transport::{

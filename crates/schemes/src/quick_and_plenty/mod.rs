@@ -6,12 +6,12 @@ pub(crate) mod header;
 mod receiver;
 mod sender;
 
-use crate::keys;
-use crate::misfit::{Clash, Found, Wanted};
-use crate::quantity::{BitRate, Duration, Size};
 use crate::{ParameterError, Parameters, Scheme};
 use control::LevelOptions;
 use header::{PlentyData, PlentyReport};
+use multihop_config::keys;
+use multihop_config::parameter_error::{Clash, Found, Wanted};
+use multihop_config::quantity::{BitRate, Duration, Size};
 use multihop_core::{Header, HeaderFormat};
 use multihop_transport::Endpoint;
 use receiver::LevelReceiver;

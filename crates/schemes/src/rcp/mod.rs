@@ -9,15 +9,15 @@ pub use rcp_winf::{Input, Offer, RcpWinf};
 pub use sender::{Pacing, Refresh, WindowLimit};
 
 use crate::capacity::{Capacity, CapacityParameters};
-use crate::keys;
-use crate::keys::usually;
-use crate::quantity::{BitRate, Duration};
 use crate::rcp::router::{Load, RateConstants, RcpRouter};
 use crate::rcp::sender::{RcpSender, RcpSenderOptions};
 use crate::tcp::TcpParameters;
 use crate::xcp::reject_ecn;
 use crate::{ParameterError, Parameters, TcpScheme};
 use header::{RcpEcho, RcpHeader};
+use multihop_config::keys;
+use multihop_config::keys::usually;
+use multihop_config::quantity::{BitRate, Duration};
 use multihop_core::{Header, HeaderFormat, NodeId};
 use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, Echo, Recovery, TcpOptions};

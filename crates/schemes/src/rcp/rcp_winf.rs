@@ -4,12 +4,12 @@
 
 use super::header::{RcpEcho, RcpHeader};
 use crate::capacity::winf::{Estimates, WinfParameters};
-use crate::keys;
-use crate::quantity::Size;
 use crate::rcp::router::{Load, RcpRouter};
 use crate::rcp::sender::{Pacing, WindowLimit};
 use crate::rcp::{RcpConnection, RcpControl};
 use crate::{ParameterError, Parameters, TcpScheme};
+use multihop_config::keys;
+use multihop_config::quantity::Size;
 use multihop_core::{HeaderFormat, NodeId};
 use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy, WinfReading};
 use multihop_transport::{Controller, Echo, TcpOptions};
@@ -188,7 +188,7 @@ mod tests {
 
     /// Sets slots and round trips of 100 ms; the first slot is half as long.
     fn slow(scheme: RcpWinf) -> RcpWinf {
-        let duration = crate::quantity::Duration(0.1);
+        let duration = multihop_config::quantity::Duration(0.1);
         let control = RcpControl { slot: duration, initial_rtt: duration, ..RcpControl::default() };
         let winf = WinfParameters { self_interference: false, await_estimate: false, ..scheme.winf };
         RcpWinf { winf, control, ..scheme }

@@ -1,9 +1,9 @@
 //! LRED, link-layer RED with adaptive pacing. Nodes respond to the MAC's retransmissions (Fu et al. 2003).
 
-use crate::keys;
 use crate::red::{EarlyDrop, check_order};
 use crate::tcp::TcpParameters;
 use crate::{ParameterError, Parameters, TcpScheme};
+use multihop_config::keys;
 use multihop_core::{Exchange, Fate, LinkEvent, NodeId, Packet, Span, Time};
 use multihop_link::{EgressQueue, Hop, LinkView, RouterPolicy, Verdict};
 use multihop_transport::{Controller, Recovery, TcpOptions};

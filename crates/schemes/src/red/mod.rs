@@ -7,7 +7,7 @@ pub(crate) mod nred;
 pub use lred::Lred;
 pub use nred::Nred;
 
-use crate::misfit::{Clash, Found, ParameterError, Wanted};
+use multihop_config::parameter_error::{Clash, Found, ParameterError, Wanted};
 use multihop_core::{Ecn, Packet, Rng};
 use multihop_link::{EgressQueue, Verdict};
 

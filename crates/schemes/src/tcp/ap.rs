@@ -1,9 +1,9 @@
 //! TCP-AP: TCP with adaptive pacing (`ElRakabawy`, Klemm and Lindemann 2005).
 
-use crate::keys;
-use crate::quantity::{BitRate, Duration, Size};
 use crate::tcp::{Flavour, TcpParameters};
 use crate::{ParameterError, Parameters, TcpScheme};
+use multihop_config::keys;
+use multihop_config::quantity::{BitRate, Duration, Size};
 use multihop_transport::{
     AdaptivePacing, AdaptivePacingOptions, Controller, Dispersion, Recovery, RtoOptions, ShortPath,
     TcpOptions,

@@ -1,9 +1,9 @@
 //! TCP BBR, version 1.
 
-use crate::keys;
-use crate::quantity::Duration;
 use crate::tcp::{Flavour, TcpParameters};
 use crate::{ParameterError, Parameters, TcpScheme};
+use multihop_config::keys;
+use multihop_config::quantity::Duration;
 use multihop_transport::{Bbr, BbrOptions, BbrRules, Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,9 @@
 //! TCP CUBIC.
 
-use crate::keys;
-use crate::keys::Stated;
+use crate::overrides::Stated;
 use crate::tcp::{Flavour, TcpParameters};
 use crate::{ParameterError, Parameters, TcpScheme};
+use multihop_config::keys;
 use multihop_transport::{Controller, Cubic, CubicOptions, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

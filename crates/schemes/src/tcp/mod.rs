@@ -19,9 +19,9 @@ pub use westwood::{Filter, TcpWestwood};
 pub use multihop_transport::Flavour;
 
 use crate::ParameterError;
-use crate::keys::overrides::{onto, overrides};
-use crate::keys::{Overrides, Stated};
-use crate::misfit::{Clash, Found, Wanted};
+use crate::overrides::{Overrides, Stated};
+use crate::overrides::{onto, overrides};
+use multihop_config::parameter_error::{Clash, Found, Wanted};
 use multihop_core::Span;
 use multihop_transport::{
     CongestionHeader, Controller as _, Growth, Recovery, Reno, RenoOptions, RtoOptions, SackedAtTimeout,
@@ -156,7 +156,7 @@ impl TcpParameters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quantity::Duration;
+    use multihop_config::quantity::Duration;
     use multihop_transport::SmallQueues;
 
     #[test]

@@ -1,9 +1,9 @@
 //! TCP with loss recovery from selective acknowledgements.
 
-use crate::keys;
-use crate::misfit::{Clash, Found, Wanted};
 use crate::tcp::TcpParameters;
 use crate::{ParameterError, Parameters, TcpScheme};
+use multihop_config::keys;
+use multihop_config::parameter_error::{Clash, Found, Wanted};
 use multihop_transport::{Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,9 @@
 //! TCP Vegas (Brakmo and Peterson 1995).
 
-use crate::keys;
-use crate::misfit::{Clash, Found, Wanted};
 use crate::tcp::{Flavour, TcpParameters};
 use crate::{ParameterError, Parameters, TcpScheme};
+use multihop_config::keys;
+use multihop_config::parameter_error::{Clash, Found, Wanted};
 use multihop_transport::{Controller, Recovery, RenoOptions, TcpOptions, Vegas, VegasOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! TCP Westwood+ (Grieco and Mascolo 2004).
 
-use crate::keys;
 use crate::tcp::TcpParameters;
 use crate::{ParameterError, Parameters, TcpScheme};
+use multihop_config::keys;
 use multihop_transport::{BandwidthFilter, Controller, Recovery, TcpOptions, Westwood, WestwoodOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,9 @@
 //! TFRC below a constant rate.
 
-use crate::keys;
-use crate::quantity::BitRate;
 use crate::tfrc::TfrcParameters;
 use crate::{Parameters, Scheme};
+use multihop_config::keys;
+use multihop_config::quantity::BitRate;
 use multihop_core::HeaderFormat;
 use multihop_transport::{Endpoint, RateCeiling, TfrcOptions, TfrcReport};
 use schemars::JsonSchema;

@@ -9,8 +9,8 @@ pub use capped::TfrcCapped;
 pub use rate_estimation::CurrentRtt;
 pub use re_tfrc::{Ceiling, ExchangeOf, ReTfrc, Success};
 
-use crate::keys::overrides::{onto, overrides};
-use crate::keys::{Overrides, Stated};
+use crate::overrides::{Overrides, Stated};
+use crate::overrides::{onto, overrides};
 use crate::tcp::Flavour;
 use crate::{Parameters, Scheme};
 use multihop_core::HeaderFormat;

@@ -1,13 +1,13 @@
 //! RE TFRC (Li, Agu, Claypool and Kinicki 2003): TFRC below the rate that saturates the MAC of a chain.
 
-use crate::keys;
-use crate::keys::usually;
-use crate::misfit::{Clash, Found, Wanted};
-use crate::quantity::Duration;
 use crate::tfrc::TfrcParameters;
 use crate::tfrc::airtime_ceiling::AirtimeCeiling;
 use crate::tfrc::rate_estimation::{CurrentRtt, RadioPath, RateEstimation, SaturatedChain};
 use crate::{ParameterError, Parameters, Scheme, SenderStation};
+use multihop_config::keys;
+use multihop_config::keys::usually;
+use multihop_config::parameter_error::{Clash, Found, Wanted};
+use multihop_config::quantity::Duration;
 use multihop_core::{HeaderFormat, Rate, Span};
 use multihop_link::{ActiveFlows, ContentionDelay, FirstHopRate, ServiceTimes, SuccessProbability};
 use multihop_transport::{Endpoint, RateCeiling, RateChange, TfrcOptions};

@@ -3,12 +3,12 @@
 //! The basic principle and the bound of chi are public. The rest is a reconstruction.
 
 use super::header::{XcpEcho, XcpHeader};
-use crate::keys;
-use crate::keys::Stated;
-use crate::quantity::Size;
+use crate::overrides::Stated;
 use crate::xcp::router::{AggregateChange, ControlLaw, QueueMeasurement, XcpRouter};
 use crate::xcp::{ControlDefaults, XcpConnection, XcpControl};
 use crate::{ParameterError, Parameters, TcpScheme};
+use multihop_config::keys;
+use multihop_config::quantity::Size;
 use multihop_core::{HeaderFormat, LinkEvent, NodeId};
 use multihop_link::{EgressQueue, LinkView, RouterPolicy};
 use multihop_transport::{Controller, Echo, TcpOptions};

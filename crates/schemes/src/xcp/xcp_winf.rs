@@ -5,12 +5,12 @@
 
 use super::header::{XcpEcho, XcpHeader};
 use crate::capacity::winf::{Estimates, WinfParameters};
-use crate::keys;
-use crate::keys::Stated;
-use crate::quantity::{BitRate, Duration};
+use crate::overrides::Stated;
 use crate::xcp::router::{AggregateChange, ControlLaw, QueueMeasurement, XcpRouter, seconds};
 use crate::xcp::{ControlDefaults, XcpConnection, XcpControl};
 use crate::{ParameterError, Parameters, TcpScheme};
+use multihop_config::keys;
+use multihop_config::quantity::{BitRate, Duration};
 use multihop_core::{HeaderFormat, LinkEvent, NodeId};
 use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RatesInUse, RouterPolicy, WinfReading};
 use multihop_transport::{Controller, Echo, TcpOptions};

@@ -1,9 +1,9 @@
 //! Properties of every registered scheme: its parameters take effect, and its documentation is complete.
 
 use crate::pipe::{Path, Pipe};
+use multihop_config::parameter_error::{Clash, Found, Wanted};
 use multihop_core::{NodeId, Rate, Segment, Span, Time};
 use multihop_link::{EgressQueue, PhyTimes};
-use multihop_schemes::misfit::{Clash, Found, Wanted};
 use multihop_schemes::{
     Lred, ParameterError, Parameters, REGISTRY, Rcp, Scheme, TcpAp, TcpScheme, TcpVegas, Xcp, XcpWinf, find,
 };

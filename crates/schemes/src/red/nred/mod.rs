@@ -8,11 +8,11 @@
 pub(crate) mod notice;
 mod usage;
 
-use crate::keys;
-use crate::quantity::Duration;
 use crate::red::{EarlyDrop, check_order};
 use crate::tcp::TcpParameters;
 use crate::{ParameterError, Parameters, TcpScheme};
+use multihop_config::keys;
+use multihop_config::quantity::Duration;
 use multihop_core::{Carrier, HeaderFormat, LinkEvent, NodeId, Packet, Rng, Span, Time};
 use multihop_link::{EgressQueue, Hop, LinkView, Notice, RouterPolicy, Verdict};
 use multihop_transport::{Controller, Recovery, TcpOptions};

@@ -1,7 +1,7 @@
 //! Keys that override options of the transport. A value in a file replaces the default of a preset. The rows
-//! are those of the transport's own `parameters!` table (`multihop_core`).
+//! are those of the transport's own `parameters!` table (`multihop_config`).
 
-use super::defaults::state_default;
+use multihop_config::keys::state_default;
 use multihop_transport::Flavour;
 use serde_json::Value;
 
@@ -39,13 +39,13 @@ macro_rules! written {
         f64
     };
     (Span) => {
-        $crate::quantity::Duration
+        multihop_config::quantity::Duration
     };
     (Bytes) => {
-        $crate::quantity::Size
+        multihop_config::quantity::Size
     };
     (BitRate) => {
-        $crate::quantity::BitRate
+        multihop_config::quantity::BitRate
     };
     ([$choice:ty]) => {
         $choice
@@ -84,7 +84,7 @@ macro_rules! read {
         $value
     };
     (($engine:ty as $kind:ident), $value:expr) => {
-        <$engine as multihop_core::Written<multihop_core::parameter_kind!($kind)>>::read($crate::read!(
+        <$engine as multihop_config::Written<multihop_config::parameter_kind!($kind)>>::read($crate::read!(
             $kind, $value
         ))
     };
@@ -96,19 +96,19 @@ macro_rules! read {
 /// Converts the engine's value to a file's; none if no value in a file means it.
 macro_rules! stated {
     (Span, $value:expr) => {
-        Some(serde_json::json!($crate::quantity::Duration::from($value).shown()))
+        Some(serde_json::json!(multihop_config::quantity::Duration::from($value).shown()))
     };
     (Bytes, $value:expr) => {
-        Some(serde_json::json!($crate::quantity::Size(f64::from($value)).shown()))
+        Some(serde_json::json!(multihop_config::quantity::Size(f64::from($value)).shown()))
     };
     (BitRate, $value:expr) => {
         Some(8.0 * $value)
             .filter(|rate| rate.is_finite())
-            .map(|rate| serde_json::json!($crate::quantity::BitRate(rate)))
+            .map(|rate| serde_json::json!(multihop_config::quantity::BitRate(rate)))
     };
     (($engine:ty as $kind:ident), $value:expr) => {
-        <$engine as multihop_core::Written<multihop_core::parameter_kind!($kind)>>::written(&$value)
-            .and_then(|value| $crate::keys::overrides::stated!($kind, value))
+        <$engine as multihop_config::Written<multihop_config::parameter_kind!($kind)>>::written(&$value)
+            .and_then(|value| $crate::overrides::stated!($kind, value))
     };
     ($kind:tt, $value:expr) => {
         Some(serde_json::json!($value))
@@ -130,7 +130,7 @@ macro_rules! overrides {
             pub $preset: $presets,
             $(
                 $(#[$about])*
-                #[schemars(transform = $crate::bounds!($($range)*))]
+                #[schemars(transform = multihop_config::bounds!($($range)*))]
                 pub $key: Option<$crate::written!($kind)>,
             )*
         }
@@ -143,15 +143,15 @@ macro_rules! onto {
         $name:ident, $options:ident;
         $( $(#[$about:meta])* $key:ident: $kind:tt [$($range:tt)*]; )*
     ) => {
-        impl $crate::keys::Overrides<$options> for $name {
+        impl $crate::overrides::Overrides<$options> for $name {
             fn apply(&self, options: &mut $options) {
                 $(if let Some(value) = self.$key {
                     options.$key = $crate::read!($kind, value);
                 })*
             }
 
-            fn written(options: &$options) -> Vec<$crate::keys::Stated> {
-                vec![$((stringify!($key), $crate::keys::overrides::stated!($kind, options.$key)),)*]
+            fn written(options: &$options) -> Vec<$crate::overrides::Stated> {
+                vec![$((stringify!($key), $crate::overrides::stated!($kind, options.$key)),)*]
             }
         }
     };

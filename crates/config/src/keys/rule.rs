@@ -1,7 +1,7 @@
 //! Rules for values of keys, read from a JSON Schema, and checks of values against them.
 
 use super::defaults::leave_out_nothing;
-use crate::misfit::{Found, Kind, ParameterError, Wanted};
+use crate::parameter_error::{Found, Kind, ParameterError, Wanted};
 use crate::quantity::Quantity;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;

@@ -4,11 +4,9 @@
 //! fact therefore stands in one place.
 
 mod defaults;
-pub(crate) mod overrides;
 mod rule;
 
-pub use defaults::{OTHERWISE, default_if, usually, usually_by};
-pub use overrides::{Overrides, Stated};
+pub use defaults::{OTHERWISE, default_if, state_default, usually, usually_by};
 pub use rule::{Rule, Rules, schema_of, schema_with_references};
 
 use schemars::Schema;
@@ -19,11 +17,11 @@ use serde_json::Value;
 /// default and meaning.
 ///
 /// ```
-/// use multihop_schemes::quantity::Duration;
+/// use multihop_config::quantity::Duration;
 /// use schemars::JsonSchema;
 /// use serde::{Deserialize, Serialize};
 ///
-/// multihop_schemes::keys! {
+/// multihop_config::keys! {
 ///     /// Parameters of a pacer.
 ///     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 ///     pub struct Pacing {

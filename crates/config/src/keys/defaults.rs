@@ -45,7 +45,7 @@ fn leave_out_nulls(value: &mut Value) {
 
 /// Writes the defaults of a key into its schema: as `default` if they are equal in all cases, else as a
 /// sentence at the end of the description.
-pub(crate) fn state_default<'a>(
+pub fn state_default<'a>(
     property: &mut Map<String, Value>,
     cases: impl Iterator<Item = (&'a str, Option<&'a Value>)>,
 ) {
