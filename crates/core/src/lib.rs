@@ -13,7 +13,6 @@
 //!   the ends of a flow.
 //! * [`LinkEvent`]: everything that a MAC saw. Estimators, router policies and recorders all read this one
 //!   stream, whether it comes from the simulator or (later) from a capture.
-//! * [`parameters!`]: tables in which each parameter of the engine is written once.
 //!
 //! This crate depends on no other of ours.
 
@@ -22,7 +21,6 @@ mod header;
 mod ids;
 mod names;
 mod packet;
-mod parameters;
 mod rate;
 mod rng;
 mod time;
@@ -34,10 +32,6 @@ pub use header::{Bits, Carrier, Field, FieldKind, FieldLayout, Header, HeaderByt
 pub use ids::{FlowId, NodeId, Port};
 pub use names::{first_of, instead_of, nearest_name, shorten};
 pub use packet::{DropCause, Dscp, Ecn, Flags, Packet, SackBlock, SackBlocks, Segment};
-pub use parameters::Written;
 pub use rate::Rate;
 pub use rng::Rng;
 pub use time::{Span, Time};
-
-#[doc(hidden)]
-pub use serde;

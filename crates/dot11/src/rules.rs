@@ -4,7 +4,8 @@
 //! MAC of published simulations (ns-2.35, `mac/mac-802_11.cc`) and of the cross-checks with ns-2.
 //! [`DcfRules::BIANCHI`] has the assumptions of Bianchi's closed form. Clauses are those of IEEE 802.11-2012.
 
-use multihop_core::{Span, parameters};
+use multihop_config::parameters;
+use multihop_core::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

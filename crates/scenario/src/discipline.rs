@@ -3,10 +3,10 @@
 use crate::document::{Document, KeyPath, Result};
 use crate::error::{KeyProblem, MacProblem};
 use crate::parameters::of;
+use multihop_config::keys;
+use multihop_config::keys::{usually, usually_by};
+use multihop_config::quantity::{Duration, Size};
 use multihop_link::{Adaptation, CodelOptions, FqCodelOptions, SlowStations, StationsOptions};
-use multihop_schemes::keys;
-use multihop_schemes::keys::{usually, usually_by};
-use multihop_schemes::quantity::{Duration, Size};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

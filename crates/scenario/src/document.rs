@@ -4,9 +4,9 @@ use crate::error::{Interval, KeyProblem, Place, Problem, RunProblem, ScenarioErr
 use crate::reader::{ReadError, read};
 use crate::removed::why_removed;
 use crate::settings::Setting;
+use multihop_config::parameter_error::Wanted;
+use multihop_config::quantity::Duration;
 use multihop_core::Span;
-use multihop_schemes::misfit::Wanted;
-use multihop_schemes::quantity::Duration;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::iter::once;

@@ -42,8 +42,8 @@ mod topology;
 mod values;
 mod wires;
 
-use multihop_schemes::keys::{schema_with_references, usually};
-use multihop_schemes::quantity::Duration;
+use multihop_config::keys::{schema_with_references, usually};
+use multihop_config::quantity::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

@@ -10,7 +10,7 @@ macro_rules! of {
 /// The type of a parameter of this kind in a file.
 macro_rules! written {
     (Elapsed) => {
-        $crate::values::Switch<multihop_schemes::quantity::Duration>
+        $crate::values::Switch<multihop_config::quantity::Duration>
     };
     (($engine:ty as $kind:ident)) => {
         Option<multihop_schemes::written!($kind)>
@@ -29,10 +29,10 @@ macro_rules! write {
         $value
     };
     (Span, $value:expr) => {
-        multihop_schemes::quantity::Duration::from($value)
+        multihop_config::quantity::Duration::from($value)
     };
     (Bytes, $value:expr) => {
-        multihop_schemes::quantity::Size(f64::from($value))
+        multihop_config::quantity::Size(f64::from($value))
     };
     ([$choice:ty], $value:expr) => {
         $value
@@ -78,7 +78,7 @@ macro_rules! check {
         $document.time(
             &$at,
             $value,
-            $crate::document::bound::<multihop_schemes::quantity::Duration>($least).0,
+            $crate::document::bound::<multihop_config::quantity::Duration>($least).0,
         )?
     };
     ($kind:tt, $document:expr, $at:expr, $value:expr, $preset:expr, $range:tt) => {
@@ -103,7 +103,7 @@ macro_rules! table {
             $($( $(#[$note])* pub $before: $type, )*)?
             $(
                 $(#[$about])*
-                #[schemars(transform = multihop_schemes::bounds!($($range)*))]
+                #[schemars(transform = multihop_config::bounds!($($range)*))]
                 pub $parameter: $crate::parameters::written!($kind),
             )*
         }
@@ -157,7 +157,7 @@ macro_rules! overrides {
         pub struct $name {
             $(
                 $(#[$about])*
-                #[schemars(transform = multihop_schemes::bounds!($($range)*))]
+                #[schemars(transform = multihop_config::bounds!($($range)*))]
                 pub $parameter: Option<$crate::parameters::written!($kind)>,
             )*
             $($more)*

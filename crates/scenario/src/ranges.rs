@@ -4,7 +4,7 @@
 use crate::Scenario;
 use crate::document::{Document, KeyPath, Result, Step};
 use crate::error::{Interval, KeyProblem};
-use multihop_schemes::keys::{Rule, schema_of};
+use multihop_config::keys::{Rule, schema_of};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -98,7 +98,7 @@ impl Ranges {
                 })
             }),
             plain => match &self.own {
-                Some(rule) if !rule.has_in_range(&as_json(plain)) => {
+                Some(rule) if !rule.is_in_range(&as_json(plain)) => {
                     let range = Interval::Rule(Box::new(rule.clone()));
                     Err(document.error(at, KeyProblem::OutOfRange { range }))
                 }

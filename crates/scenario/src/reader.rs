@@ -8,7 +8,7 @@
 //!   its fields.
 
 use crate::document::{KeyPath, Step};
-use multihop_schemes::misfit::{Found, Kind, Wanted};
+use multihop_config::parameter_error::{Found, Kind, Wanted};
 use serde::Deserialize;
 use serde::de::value::StrDeserializer;
 use serde::de::{

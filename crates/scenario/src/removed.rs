@@ -1,7 +1,7 @@
 //! Keys that scenarios had once, and what took their place.
 
 use crate::document::{KeyPath, Step};
-use multihop_schemes::misfit::Found;
+use multihop_config::parameter_error::Found;
 
 /// A key, with `[]` for the index in a list and `*` for the name of a scheme, and what took its place.
 const REMOVED: &[(&str, &str)] = &[

@@ -3,7 +3,7 @@
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{KeyProblem, Named, Problem, SchemeProblem};
 use crate::removed::why_removed;
-use multihop_schemes::misfit::{ParameterError, Wanted};
+use multihop_config::parameter_error::{ParameterError, Wanted};
 use multihop_schemes::{SchemeEntry, find_among};
 use multihop_sim::config::{Config, SchemeConfig};
 use schemars::JsonSchema;

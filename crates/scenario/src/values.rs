@@ -1,7 +1,7 @@
 //! Values that are either a word or a quantity.
 
+use multihop_config::quantity::{Duration, ParseError};
 use multihop_core::Dscp;
-use multihop_schemes::quantity::{Duration, ParseError};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

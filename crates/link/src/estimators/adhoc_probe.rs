@@ -1,7 +1,8 @@
 //! `AdHoc` Probe (Chen et al. 2009).
 
 use crate::{Estimator, LinkView};
-use multihop_core::{Arrived, FlowId, LinkEvent, Time, parameters};
+use multihop_config::parameters;
+use multihop_core::{Arrived, FlowId, LinkEvent, Time};
 
 parameters! {
     ($)

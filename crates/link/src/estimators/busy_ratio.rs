@@ -1,7 +1,8 @@
 //! Channel busyness ratio, `R_b` (Zhai, Chen and Fang 2007).
 
 use crate::{Estimator, LinkView};
-use multihop_core::{Interval, LinkEvent, Span, Time, parameters};
+use multihop_config::parameters;
+use multihop_core::{Interval, LinkEvent, Span, Time};
 use std::collections::VecDeque;
 
 parameters! {

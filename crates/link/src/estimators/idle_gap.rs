@@ -2,7 +2,8 @@
 
 use crate::estimators::occupied::Occupied;
 use crate::{Elapsed, Estimator, LinkView};
-use multihop_core::{FrameKind, Interval, LinkEvent, Rate, Span, Time, parameters};
+use multihop_config::parameters;
+use multihop_core::{FrameKind, Interval, LinkEvent, Rate, Span, Time};
 
 parameters! {
     ($)

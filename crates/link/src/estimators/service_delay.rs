@@ -2,7 +2,8 @@
 
 use crate::estimators::smoothed::Smoothed;
 use crate::{Estimator, LinkView};
-use multihop_core::{Fate, LinkEvent, Time, parameters};
+use multihop_config::parameters;
+use multihop_core::{Fate, LinkEvent, Time};
 
 parameters! {
     ($)

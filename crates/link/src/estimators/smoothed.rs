@@ -34,7 +34,7 @@ impl Smoothed {
 /// Declares a table of options: those of [`Intervals`], and options of its owner behind them.
 macro_rules! interval_options {
     (($d:tt) $(#[$doc:meta])* $config:ident, listed by $list:ident: $($own:tt)*) => {
-        multihop_core::parameters! {
+        multihop_config::parameters! {
             ($d)
             $(#[$doc])*
             #[derive(Clone, Copy, Debug, PartialEq)]

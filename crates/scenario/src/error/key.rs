@@ -1,7 +1,7 @@
 //! What can be wrong with any key.
 
 use super::{instead_of, problems};
-use multihop_schemes::keys::Rule;
+use multihop_config::keys::Rule;
 use std::fmt;
 
 problems! {

@@ -1,7 +1,7 @@
 //! What can be wrong with `[mac]`, `[routing]` and queues.
 
 use super::problems;
-use multihop_schemes::quantity::Duration;
+use multihop_config::quantity::Duration;
 
 problems! {
     /// What can be wrong with the MAC, the queue above it, and the routing above that.

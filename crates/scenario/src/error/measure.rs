@@ -1,7 +1,7 @@
 //! What can be wrong with `[medium]` and `[[measure]]`.
 
 use super::problems;
-use multihop_schemes::quantity::Length;
+use multihop_config::quantity::Length;
 
 problems! {
     /// What can be wrong with the medium.

@@ -25,7 +25,7 @@ pub use settings::{EditProblem, SettingProblem};
 pub use topology::{TopologyProblem, Whereabouts};
 pub use trace::TraceProblem;
 
-use multihop_schemes::misfit::{Found, Wanted};
+use multihop_config::parameter_error::{Found, Wanted};
 use std::fmt;
 use thiserror::Error;
 

@@ -1,8 +1,8 @@
 //! What can be wrong with `[phy]`, channels and rates.
 
 use super::{list, problems};
+use multihop_config::quantity::BitRate;
 use multihop_dot11::{Band, PpduOptions, Standard};
-use multihop_schemes::quantity::BitRate;
 use serde::Serialize;
 
 problems! {

@@ -2,8 +2,8 @@
 
 use super::problems;
 use crate::document::{option_like, seconds};
+use multihop_config::quantity::{Duration, Length};
 use multihop_core::Span;
-use multihop_schemes::quantity::{Duration, Length};
 
 problems! {
     /// What can be wrong with a run as a whole.

@@ -1,8 +1,8 @@
 //! What can be wrong with `[topology]`.
 
 use super::problems;
+use multihop_config::quantity::Length;
 use multihop_dot11::DataRate;
-use multihop_schemes::quantity::Length;
 use std::fmt;
 
 problems! {

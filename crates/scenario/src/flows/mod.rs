@@ -16,10 +16,10 @@ use crate::error::{FlowProblem, KeyProblem, Limited};
 use crate::schemes::Schemes;
 use crate::topology::Nodes;
 use crate::values::{Codepoint, Switch};
+use multihop_config::bounds;
+use multihop_config::keys::{default_if, usually};
+use multihop_config::quantity::{BitRate, Duration, Size};
 use multihop_core::{Dscp, FlowId, NodeId, Rng, Span};
-use multihop_schemes::bounds;
-use multihop_schemes::keys::{default_if, usually};
-use multihop_schemes::quantity::{BitRate, Duration, Size};
 use multihop_sim::config::{AppConfig, FlowConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -324,7 +324,7 @@ impl Flows<'_> {
             .map(|index| self.scheme_of(if offer.multicast { first } else { index }, offer, schemes))
             .collect::<Result<_>>()?;
         let app = offer.app.resolve(self.document, &offer.at.join("app"))?;
-        let unreliable = chosen.iter().any(|&scheme| !schemes.used[scheme].scheme.reliable());
+        let unreliable = chosen.iter().any(|&scheme| !schemes.used[scheme].scheme.is_reliable());
         if matches!(app, AppConfig::Transfers { .. }) && unreliable {
             let (at, problem) = if offer.of_mix {
                 (offer.at.join("mix"), FlowProblem::EndlessWeb)
@@ -359,7 +359,7 @@ impl Flows<'_> {
         let is_replaced = self.overrides.varying.as_ref().is_none_or(|varying| varying.contains(&index));
         let set = self.overrides.scheme.as_deref().filter(|_| is_replaced);
         let set = set.map(|scheme| schemes.find(&key!["scheme"], scheme)).transpose()?;
-        let keeps = |set: usize| offer.multicast && !schemes.used[set].scheme.datagrams();
+        let keeps = |set: usize| offer.multicast && !schemes.used[set].scheme.is_uncontrolled();
         match (set, offer.scheme) {
             (Some(set), Some(own)) if keeps(set) => schemes.find(&at, own),
             (Some(set), _) => Ok(set),

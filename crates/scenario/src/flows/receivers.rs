@@ -117,7 +117,7 @@ impl Flows<'_> {
         let pairs: Vec<(usize, usize)> = to.iter().map(|to| (from, *to)).collect();
         self.add(offer, None, &pairs, schemes)?;
         let scheme = &schemes.used[self.made[first].flow.scheme];
-        if !scheme.scheme.datagrams() {
+        if !scheme.scheme.is_uncontrolled() {
             let problem = FlowProblem::AcknowledgedMulticast { scheme: scheme.name.clone() };
             return Err(self.document.error(&offer.at.join("to"), problem));
         }

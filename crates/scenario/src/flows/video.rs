@@ -3,7 +3,7 @@
 use crate::document::{Document, KeyPath, Result};
 use crate::error::FlowProblem;
 use crate::values::Switch;
-use multihop_schemes::quantity::{BitRate, Duration};
+use multihop_config::quantity::{BitRate, Duration};
 use multihop_sim::config::VideoConfig;
 
 /// The keys of a video, as they were given.

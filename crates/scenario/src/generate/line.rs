@@ -2,8 +2,8 @@
 
 use super::{Network, Plan, count, distance, hop, limit};
 use crate::document::{Document, Result};
-use multihop_schemes::bounds;
-use multihop_schemes::quantity::Length;
+use multihop_config::bounds;
+use multihop_config::quantity::Length;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

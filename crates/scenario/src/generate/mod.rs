@@ -9,8 +9,8 @@ mod wlan;
 
 use super::document::{Document, Result, key};
 use super::error::{KeyProblem, Limited};
+use multihop_config::quantity::Length;
 use multihop_dot11::{DataRate, Phy};
-use multihop_schemes::quantity::Length;
 use multihop_sim::config::WireConfig;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -4,9 +4,9 @@ use super::{Plan, count, distance};
 use crate::document::{Document, Result, key};
 use crate::error::TopologyProblem;
 use crate::topology::reach::Reach;
+use multihop_config::bounds;
+use multihop_config::quantity::Length;
 use multihop_core::Rng;
-use multihop_schemes::bounds;
-use multihop_schemes::quantity::Length;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

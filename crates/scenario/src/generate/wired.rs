@@ -5,9 +5,9 @@ use crate::discipline::Discipline;
 use crate::document::{Document, Result, key};
 use crate::error::TopologyProblem;
 use crate::wires::{Line, discipline, fifty, rate};
+use multihop_config::bounds;
+use multihop_config::quantity::{BitRate, Duration};
 use multihop_core::{Rate, Span};
-use multihop_schemes::bounds;
-use multihop_schemes::quantity::{BitRate, Duration};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

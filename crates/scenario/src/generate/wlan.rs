@@ -7,9 +7,9 @@ use crate::document::{Document, Result, key};
 use crate::error::KeyProblem;
 use crate::phy::rate::{DataRate, rate_of};
 use crate::wires::Line;
+use multihop_config::bounds;
+use multihop_config::quantity::{BitRate, Duration, Length};
 use multihop_dot11::{self as dot11, Phy};
-use multihop_schemes::bounds;
-use multihop_schemes::quantity::{BitRate, Duration, Length};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

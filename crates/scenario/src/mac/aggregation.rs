@@ -5,11 +5,11 @@ use crate::error::MacProblem;
 use crate::parameters::of;
 use crate::schemes::HEADERS_MIN;
 use crate::values::{Limit, Switch};
+use multihop_config::keys;
+use multihop_config::keys::usually_by;
+use multihop_config::quantity::{Duration, Size};
 use multihop_core::Span;
 use multihop_dot11::{MPDU_DELIMITER, Phy, Standard};
-use multihop_schemes::keys;
-use multihop_schemes::keys::usually_by;
-use multihop_schemes::quantity::{Duration, Size};
 use multihop_sim::config::{AggregationConfig, AppConfig, Config, Delivery, FlowConfig, Persistence};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
@@ -133,7 +133,7 @@ fn check_delivery(document: &Document<'_>, config: &Config) -> Result<()> {
         return Ok(());
     }
     let mut used = config.flows.iter().map(|flow| &config.schemes[flow.scheme]);
-    let Some(used) = used.find(|used| used.scheme.sees_aggregates()) else { return Ok(()) };
+    let Some(used) = used.find(|used| used.scheme.is_aggregate_aware()) else { return Ok(()) };
     let is_tcp = used.scheme.tcp().is_some();
     let instead = if is_tcp { "set receive_offload = false of the scheme" } else { "choose another scheme" };
     let problem = MacProblem::NoInstant { scheme: used.name.clone(), instead };
@@ -158,7 +158,7 @@ fn least_packet(config: &Config, flow: &FlowConfig) -> u32 {
     let scheme = &config.schemes[flow.scheme].scheme;
     let payload = match flow.app {
         AppConfig::External => return 0,
-        AppConfig::Cbr { packet, .. } | AppConfig::Poisson { packet, .. } if !scheme.reliable() => packet,
+        AppConfig::Cbr { packet, .. } | AppConfig::Poisson { packet, .. } if !scheme.is_reliable() => packet,
         _ => scheme.segment_size(),
     };
     payload + HEADERS_MIN

@@ -3,10 +3,10 @@
 use crate::discipline::Discipline;
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{KeyProblem, MacProblem};
+use multihop_config::keys;
+use multihop_config::keys::usually;
+use multihop_config::quantity::Duration;
 use multihop_link::AirtimeLimits;
-use multihop_schemes::keys;
-use multihop_schemes::keys::usually;
-use multihop_schemes::quantity::Duration;
 use multihop_sim::config::HardwareQueueConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -16,10 +16,10 @@ use crate::document::{Document, Result, key};
 use crate::error::{KeyProblem, MacProblem};
 use crate::parameters::overrides;
 use crate::values::{Limit, Switch};
+use multihop_config::keys;
+use multihop_config::keys::{default_if, usually_by};
+use multihop_config::quantity::{Duration, Size};
 use multihop_dot11::{self as dot11, AccessCategory, DcfRules, EdcaParameters, EifsRule, NS2_PROPAGATION};
-use multihop_schemes::keys;
-use multihop_schemes::keys::{default_if, usually_by};
-use multihop_schemes::quantity::{Duration, Size};
 use multihop_sim::config::{
     AggregationConfig, Delivery, HardwareQueueConfig, MacConfig, MediumConfig, Persistence, Protection,
     RateControlConfig,

@@ -2,10 +2,10 @@
 
 use crate::document::{Document, Result, key};
 use crate::error::MacProblem;
+use multihop_config::bounds;
+use multihop_config::keys::usually_by;
 use multihop_dot11::{DataRate, Phy};
 use multihop_link::Algorithm;
-use multihop_schemes::bounds;
-use multihop_schemes::keys::usually_by;
 use multihop_sim::config::{Config, MatrixQuantity, MediumModel, RateControlConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

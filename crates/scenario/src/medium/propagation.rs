@@ -2,9 +2,9 @@
 
 use crate::document::{Document, Result, key};
 use crate::error::{KeyProblem, MediumProblem};
+use multihop_config::bounds;
+use multihop_config::quantity::{Decibel, Duration, Frequency, Length, Speed};
 use multihop_dot11::{Band, Phy};
-use multihop_schemes::bounds;
-use multihop_schemes::quantity::{Decibel, Duration, Frequency, Length, Speed};
 use multihop_sim::config::{FadingConfig, PathLoss};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -7,13 +7,13 @@ use crate::error::{KeyProblem, PhyProblem};
 use crate::parameters::of;
 use crate::phy::rate::{ControlRate, DataRate, control_rate_of, rate_of};
 use crate::topology::radios::AdjacentChannels;
+use multihop_config::keys;
+use multihop_config::keys::{OTHERWISE, default_if, usually, usually_by};
+use multihop_config::quantity::Duration;
 use multihop_core::Rate;
 use multihop_dot11::{
     self as dot11, Band, Bandwidth, Coding, GuardInterval, OfdmSymbols, Preamble, Standard,
 };
-use multihop_schemes::keys;
-use multihop_schemes::keys::{OTHERWISE, default_if, usually, usually_by};
-use multihop_schemes::quantity::Duration;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -2,9 +2,9 @@
 
 use crate::document::{Document, KeyPath, Result};
 use crate::error::RateProblem;
+use multihop_config::quantity::{BitRate, ParseError};
 use multihop_core::Rate;
 use multihop_dot11::{self as dot11, Mcs, Phy, PpduOptions};
-use multihop_schemes::quantity::{BitRate, ParseError};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -10,10 +10,10 @@ pub use dsr::Dsr;
 
 use crate::document::{Document, Result, key};
 use crate::error::KeyProblem;
+use multihop_config::keys;
+use multihop_config::keys::usually;
+use multihop_config::quantity::{Duration, Size};
 use multihop_dot11::DcfRules;
-use multihop_schemes::keys;
-use multihop_schemes::keys::usually;
-use multihop_schemes::quantity::{Duration, Size};
 use multihop_sim::config::{LinkFailureRule, RouteMetric, RoutingConfig, RoutingProtocol};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,7 @@ use crate::document::{Document, KeyPath, Result, key};
 use crate::error::KeyProblem;
 use crate::topology::radios::Radio;
 use crate::topology::{Listed, Node, Nodes, radio_key};
-use multihop_schemes::quantity::{Gain, Power};
+use multihop_config::quantity::{Gain, Power};
 use multihop_sim::config::{Config, MediumModel, RadioPower};
 
 /// What a scenario says of the transmit power and the antenna of a radio.

@@ -1,6 +1,7 @@
 //! Parameters of routing protocols. Each is written once, here: name, default, range, and what it is for.
 
-use multihop_core::{Span, parameters};
+use multihop_config::parameters;
+use multihop_core::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,8 @@
 //! scheme that only adds marking.
 
 use crate::{Acked, Allowance, Controller, Flavour, LossKind, Lost, Marked, Recovered};
-use multihop_core::{Time, Written, parameters};
+use multihop_config::{Written, parameters};
+use multihop_core::Time;
 
 /// Growth of the window by acknowledgements.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,7 +1,8 @@
 //! Options of a TCP connection, with a field for each difference between RFCs, ns-2 and Linux.
 
 use crate::{Flavour, RtoOptions, SmallQueues};
-use multihop_core::{Ecn, Span, Written, parameters};
+use multihop_config::{Written, parameters};
+use multihop_core::{Ecn, Span};
 
 /// Detection and repair of lost segments.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

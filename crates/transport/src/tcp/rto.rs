@@ -1,7 +1,8 @@
 //! The retransmission timeout (RFC 6298).
 
 use crate::Flavour;
-use multihop_core::{Span, Time, parameters};
+use multihop_config::parameters;
+use multihop_core::{Span, Time};
 
 parameters! {
     ($)

@@ -1,7 +1,7 @@
 //! The throughput equation of TCP Reno (RFC 5348, section 3.1), and its inverse.
 
 use crate::Flavour;
-use multihop_core::parameters;
+use multihop_config::parameters;
 
 /// Parameters of a path in the equation, besides the loss event rate.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Loss event rate from loss intervals (RFC 5348, sections 5.3 to 5.5).
 
 use crate::Flavour;
-use multihop_core::parameters;
+use multihop_config::parameters;
 
 /// Number of closed intervals that are kept.
 pub const INTERVALS: usize = 8;

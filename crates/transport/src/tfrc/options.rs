@@ -4,7 +4,8 @@ use super::Equation;
 use super::header::{TfrcDataHeader, TfrcReportHeader};
 use super::loss_intervals::Averaging;
 use crate::Flavour;
-use multihop_core::{Header, Span, parameters};
+use multihop_config::parameters;
+use multihop_core::{Header, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

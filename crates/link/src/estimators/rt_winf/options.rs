@@ -51,7 +51,7 @@ macro_rules! options {
         reading;
         $($own:tt)*
     ) => {
-        multihop_core::parameters! {
+        multihop_config::parameters! {
             ($d)
             $(#[$doc])*
             #[derive(Clone, Copy, Debug, PartialEq)]

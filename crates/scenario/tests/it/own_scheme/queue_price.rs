@@ -10,11 +10,13 @@
 //! whatever the capacities, which no router needs to know. This is the primal algorithm of Kelly, Maulloo and
 //! Tan 1998, per round trip, with queues for prices.
 
+use multihop_config::keys;
+use multihop_config::parameter_error::ParameterError;
+use multihop_config::quantity::Size;
 use multihop_core::{Header, HeaderBytes, HeaderFormat, NodeId, Packet, Segment, header};
 use multihop_link::{EgressQueue, Hop, LinkView, RouterPolicy, Verdict};
-use multihop_schemes::quantity::Size;
 use multihop_schemes::tcp::TcpParameters;
-use multihop_schemes::{ParameterError, Parameters, TcpScheme, keys};
+use multihop_schemes::{Parameters, TcpScheme};
 use multihop_transport::{
     Acked, Allowance, CongestionHeader, Controller, Echo, LossKind, Lost, Recovery, Returned, TcpOptions,
 };

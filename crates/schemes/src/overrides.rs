@@ -1,22 +1,23 @@
-//! Keys that are parameters of the transport: what a file gives stands in place of a preset's default. Rows
-//! are those of `parameters!` of `multihop_core`, where the transport has them.
+//! Keys that override options of the transport. A value in a file replaces the default of a preset. The rows
+//! are those of the transport's own `parameters!` table (`multihop_config`).
 
-use super::defaults::state_default;
+use multihop_config::keys::state_default;
 use multihop_transport::Flavour;
 use serde_json::Value;
 
-/// A table whose keys are parameters of `Options`.
+/// Table whose keys are parameters of `Options`.
 pub trait Overrides<Options> {
-    /// Puts what is given in place of what `options` have.
+    /// Replaces values of `options` with the values that are given.
     fn apply(&self, options: &mut Options);
-    /// Each key, and what a file would have that means what `options` have; none if no value does.
+    /// Returns each key with the value of `options` as a file would write it; none if no value in a file
+    /// means it.
     fn written(options: &Options) -> Vec<Stated>;
 }
 
-/// A key, and its value as in a file.
+/// Key, and its default as a file would write it.
 pub type Stated = (&'static str, Option<Value>);
 
-/// Adds the default of each key to its schema, from what its value is by flavour.
+/// Adds the default of each key to its schema, from the key's default for each flavour.
 pub(crate) fn state_defaults(schema: &mut Value, by_flavour: &[(Flavour, Vec<Stated>)]) {
     let Some((_, first)) = by_flavour.first() else { return };
     for (index, (key, _)) in first.iter().enumerate() {
@@ -27,7 +28,7 @@ pub(crate) fn state_defaults(schema: &mut Value, by_flavour: &[(Flavour, Vec<Sta
     }
 }
 
-/// The type of a parameter of this kind in a file.
+/// Type that a file has for a parameter of this kind.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! written {
@@ -38,13 +39,13 @@ macro_rules! written {
         f64
     };
     (Span) => {
-        $crate::quantity::Duration
+        multihop_config::quantity::Duration
     };
     (Bytes) => {
-        $crate::quantity::Size
+        multihop_config::quantity::Size
     };
     (BitRate) => {
-        $crate::quantity::BitRate
+        multihop_config::quantity::BitRate
     };
     ([$choice:ty]) => {
         $choice
@@ -60,7 +61,7 @@ macro_rules! written {
     };
 }
 
-/// The engine's value of what a file has.
+/// Converts a value of a file to the engine's value.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! read {
@@ -83,7 +84,7 @@ macro_rules! read {
         $value
     };
     (($engine:ty as $kind:ident), $value:expr) => {
-        <$engine as multihop_core::Written<multihop_core::parameter_kind!($kind)>>::read($crate::read!(
+        <$engine as multihop_config::Written<multihop_config::parameter_kind!($kind)>>::read($crate::read!(
             $kind, $value
         ))
     };
@@ -92,29 +93,29 @@ macro_rules! read {
     };
 }
 
-/// The engine's value as in a file; none if nothing there means it.
+/// Converts the engine's value to a file's; none if no value in a file means it.
 macro_rules! stated {
     (Span, $value:expr) => {
-        Some(serde_json::json!($crate::quantity::Duration::from($value).shown()))
+        Some(serde_json::json!(multihop_config::quantity::Duration::from($value).shown()))
     };
     (Bytes, $value:expr) => {
-        Some(serde_json::json!($crate::quantity::Size(f64::from($value)).shown()))
+        Some(serde_json::json!(multihop_config::quantity::Size(f64::from($value)).shown()))
     };
     (BitRate, $value:expr) => {
         Some(8.0 * $value)
             .filter(|rate| rate.is_finite())
-            .map(|rate| serde_json::json!($crate::quantity::BitRate(rate)))
+            .map(|rate| serde_json::json!(multihop_config::quantity::BitRate(rate)))
     };
     (($engine:ty as $kind:ident), $value:expr) => {
-        <$engine as multihop_core::Written<multihop_core::parameter_kind!($kind)>>::written(&$value)
-            .and_then(|value| $crate::keys::overrides::stated!($kind, value))
+        <$engine as multihop_config::Written<multihop_config::parameter_kind!($kind)>>::written(&$value)
+            .and_then(|value| $crate::overrides::stated!($kind, value))
     };
     ($kind:tt, $value:expr) => {
         Some(serde_json::json!($value))
     };
 }
 
-/// A table of rows of the transport, each of which may be left out, and the preset whose defaults stand then.
+/// Defines a table of the transport's rows, all optional, and the preset that supplies their defaults.
 macro_rules! overrides {
     (
         $(#[$doc:meta])*
@@ -129,28 +130,28 @@ macro_rules! overrides {
             pub $preset: $presets,
             $(
                 $(#[$about])*
-                #[schemars(transform = $crate::bounds!($($range)*))]
+                #[schemars(transform = multihop_config::bounds!($($range)*))]
                 pub $key: Option<$crate::written!($kind)>,
             )*
         }
     };
 }
 
-/// The table `name` is one of overrides of these rows of `options`.
+/// Implements [`Overrides`] of the options for the table `name` with these rows.
 macro_rules! onto {
     (
         $name:ident, $options:ident;
         $( $(#[$about:meta])* $key:ident: $kind:tt [$($range:tt)*]; )*
     ) => {
-        impl $crate::keys::Overrides<$options> for $name {
+        impl $crate::overrides::Overrides<$options> for $name {
             fn apply(&self, options: &mut $options) {
                 $(if let Some(value) = self.$key {
                     options.$key = $crate::read!($kind, value);
                 })*
             }
 
-            fn written(options: &$options) -> Vec<$crate::keys::Stated> {
-                vec![$((stringify!($key), $crate::keys::overrides::stated!($kind, options.$key)),)*]
+            fn written(options: &$options) -> Vec<$crate::overrides::Stated> {
+                vec![$((stringify!($key), $crate::overrides::stated!($kind, options.$key)),)*]
             }
         }
     };

@@ -1,7 +1,7 @@
 //! Tables of parameters: each parameter is written once, with its name in scenario files, its range, its
 //! default and its meaning.
 
-use crate::Span;
+use multihop_core::Span;
 
 /// The engine's type of a parameter of this kind.
 #[doc(hidden)]
@@ -219,7 +219,7 @@ macro_rules! of_preset {
 #[cfg(test)]
 mod tests {
     use super::Written as _;
-    use crate::Span;
+    use multihop_core::Span;
 
     parameters! {
         ($)
