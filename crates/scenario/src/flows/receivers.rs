@@ -1,4 +1,4 @@
-//! `to` of a flow: one receiver, or those of a multicast flow.
+//! `to` of a flow: one receiver, or the receivers of a multicast flow.
 
 use super::{App, Flows, Offer};
 use crate::document::{Document, KeyPath, Result};
@@ -13,12 +13,12 @@ use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Whom a flow sends to.
+/// Receivers of a flow.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Receivers {
-    /// The node of this name.
+    /// Node of this name.
     One(String),
-    /// The nodes of a multicast flow: names, or patterns with `*`.
+    /// Nodes of a multicast flow: names, or patterns with `*`.
     Group(Vec<String>),
 }
 
@@ -59,7 +59,8 @@ impl JsonSchema for Receivers {
 }
 
 impl Receivers {
-    /// The nodes, in the order of the list; those of a pattern in the order of nodes, without the sender.
+    /// Receivers in the order of the list. The nodes of a pattern are in the order of nodes, without the
+    /// sender.
     pub(super) fn resolve(
         &self,
         document: &Document<'_>,
@@ -105,7 +106,7 @@ impl Receivers {
 }
 
 impl Flows<'_> {
-    /// Adds a flow for each receiver of a multicast flow, of which the first one sends for all.
+    /// Adds a flow for each receiver of a multicast flow. The first flow sends for all.
     pub(super) fn add_multicast(
         &mut self,
         offer: &Offer<'_>,
