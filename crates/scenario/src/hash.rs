@@ -1,7 +1,7 @@
 //! Scenario hash, which identifies a scenario apart from its seed.
 
 use crate::canonical::canonical;
-use crate::mobility::Moved;
+use crate::mobility::MotionIdentity;
 use multihop_core::Span;
 use multihop_sim::config::Config;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ pub(super) struct Identity<'a> {
     /// Each scheme in use: its name in the registry, and the parameters that differ from their defaults.
     pub(super) schemes: &'a [(&'static str, Value)],
     /// Motion and outages of nodes, apart from the parts drawn from the seed.
-    pub(super) moved: &'a Moved,
+    pub(super) moved: &'a MotionIdentity,
 }
 
 impl Identity<'_> {

@@ -51,9 +51,9 @@ pub use catalogue::catalogue;
 pub use discipline::{Codel, Discipline};
 pub use document::{Step, locate};
 pub use error::{
-    EditProblem, FlowProblem, Interval, Joined, KeyProblem, Limited, MacProblem, MeasureProblem,
-    MediumProblem, MobilityProblem, Named, PhyProblem, Place, Problem, RateProblem, RunProblem,
-    ScenarioError, SchemeProblem, SettingProblem, TopologyProblem, TraceProblem, Whereabouts,
+    ConnectionKind, EditProblem, FlowEnd, FlowProblem, Interval, ItemKind, KeyProblem, LimitedKind,
+    MacProblem, MeasureProblem, MediumProblem, MobilityProblem, PhyProblem, Place, Problem, RateProblem,
+    RunProblem, ScenarioError, SchemeProblem, SettingProblem, TopologyProblem, TraceProblem,
 };
 pub use flows::{App, Distribution, Flow, FlowDirection, Kind, Pattern, Traffic};
 pub use generate::{

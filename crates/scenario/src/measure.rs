@@ -1,7 +1,7 @@
 //! `[[measure]]`: estimators with recorded values.
 
 use crate::document::{Document, KeyPath, Result, key};
-use crate::error::{KeyProblem, MeasureProblem, Named, Problem, ScenarioError};
+use crate::error::{ItemKind, KeyProblem, MeasureProblem, Problem, ScenarioError};
 use crate::flows::PlannedFlow;
 use crate::parameters::table;
 use crate::ranges;
@@ -174,7 +174,7 @@ fn names(measures: &[Measure], document: &Document<'_>) -> Result<Vec<String>> {
         }
         if let Some(first) = names.insert(name.clone(), index) {
             let by = key!["measure", first].to_string();
-            return Err(document.error(&at, KeyProblem::Taken { name, by }));
+            return Err(document.error(&at, KeyProblem::NameTaken { name, by }));
         }
         made.push(name);
     }
@@ -185,45 +185,45 @@ impl Measure {
     /// Name of the estimator in scenarios, and the keys that all estimators have.
     fn shared(&self) -> (&'static str, &Option<String>, &Option<Vec<String>>) {
         match self {
-            Measure::RtWinf(it) => ("rt-winf", &it.name, &it.at),
-            Measure::RtWinfProbe(it) => ("rt-winf-probe", &it.name, &it.at),
-            Measure::IdleGap(it) => ("idlegap", &it.name, &it.at),
-            Measure::AdHocProbe(it) => ("adhoc-probe", &it.name, &it.at),
-            Measure::BusyRatio(it) => ("busy-ratio", &it.name, &it.at),
-            Measure::Fsd(it) => ("fsd", &it.name, &it.at),
-            Measure::Fte(it) => ("fte", &it.name, &it.at),
-            Measure::PacketThroughput(it) => ("packet-throughput", &it.name, &it.at),
-            Measure::ModelledCapacity(it) => ("modelled-capacity", &it.name, &it.at),
+            Measure::RtWinf(options) => ("rt-winf", &options.name, &options.at),
+            Measure::RtWinfProbe(options) => ("rt-winf-probe", &options.name, &options.at),
+            Measure::IdleGap(options) => ("idlegap", &options.name, &options.at),
+            Measure::AdHocProbe(options) => ("adhoc-probe", &options.name, &options.at),
+            Measure::BusyRatio(options) => ("busy-ratio", &options.name, &options.at),
+            Measure::Fsd(options) => ("fsd", &options.name, &options.at),
+            Measure::Fte(options) => ("fte", &options.name, &options.at),
+            Measure::PacketThroughput(options) => ("packet-throughput", &options.name, &options.at),
+            Measure::ModelledCapacity(options) => ("modelled-capacity", &options.name, &options.at),
         }
     }
 
     fn resolve(&self, table: &Table<'_, '_>, flows: &[PlannedFlow]) -> Result<EstimatorConfig> {
         let (document, at) = (table.document, &table.at);
         Ok(match self {
-            Measure::RtWinf(it) => {
-                table.check_reading(it)?;
-                EstimatorConfig::RtWinf(it.resolve_listed(document, at)?)
+            Measure::RtWinf(options) => {
+                table.check_reading(options)?;
+                EstimatorConfig::RtWinf(options.resolve_listed(document, at)?)
             }
-            Measure::RtWinfProbe(it) => {
-                table.check_probe_reading(it)?;
-                EstimatorConfig::RtWinfProbe(it.resolve_listed(document, at)?)
+            Measure::RtWinfProbe(options) => {
+                table.check_probe_reading(options)?;
+                EstimatorConfig::RtWinfProbe(options.resolve_listed(document, at)?)
             }
-            Measure::IdleGap(it) => EstimatorConfig::IdleGap(it.resolve_listed(document, at)?),
-            Measure::AdHocProbe(it) => EstimatorConfig::AdHocProbe(AdHocProbeOptions {
-                flow: it.flow.as_deref().map(|flow| table.flow(flows, flow)).transpose()?,
-                ..it.resolve_listed(document, at)?
+            Measure::IdleGap(options) => EstimatorConfig::IdleGap(options.resolve_listed(document, at)?),
+            Measure::AdHocProbe(options) => EstimatorConfig::AdHocProbe(AdHocProbeOptions {
+                flow: options.flow.as_deref().map(|flow| table.flow(flows, flow)).transpose()?,
+                ..options.resolve_listed(document, at)?
             }),
-            Measure::BusyRatio(it) => EstimatorConfig::BusyRatio(it.resolve_listed(document, at)?),
-            Measure::Fsd(it) => EstimatorConfig::ServiceDelay(it.resolve_listed(document, at)?),
-            Measure::Fte(it) => {
-                let NoOptions {} = it.resolve_listed(document, at)?;
+            Measure::BusyRatio(options) => EstimatorConfig::BusyRatio(options.resolve_listed(document, at)?),
+            Measure::Fsd(options) => EstimatorConfig::ServiceDelay(options.resolve_listed(document, at)?),
+            Measure::Fte(options) => {
+                let NoOptions {} = options.resolve_listed(document, at)?;
                 EstimatorConfig::TransmissionEfficiency
             }
-            Measure::PacketThroughput(it) => {
-                EstimatorConfig::PacketThroughput(it.resolve_listed(document, at)?)
+            Measure::PacketThroughput(options) => {
+                EstimatorConfig::PacketThroughput(options.resolve_listed(document, at)?)
             }
-            Measure::ModelledCapacity(it) => {
-                EstimatorConfig::ModelledCapacity(it.resolve_listed(document, at)?)
+            Measure::ModelledCapacity(options) => {
+                EstimatorConfig::ModelledCapacity(options.resolve_listed(document, at)?)
             }
         })
     }
@@ -246,7 +246,7 @@ impl Table<'_, '_> {
             let path = self.at.join("at").join(index);
             let node = NodeId(nodes.find_radio(self.document, &path, name)? as u32);
             if found.contains(&node) {
-                return Err(self.document.error(&path, KeyProblem::Twice));
+                return Err(self.document.error(&path, KeyProblem::ListedTwice));
             }
             found.push(node);
         }
@@ -256,15 +256,17 @@ impl Table<'_, '_> {
     fn flow(&self, flows: &[PlannedFlow], name: &str) -> Result<FlowId> {
         let index = flows.iter().position(|made| made.flow.name == name).ok_or_else(|| {
             let known = flows.iter().map(|made| made.flow.name.clone()).collect();
-            self.error("flow", KeyProblem::Unknown { what: Named::Flow, name: name.into(), known })
+            self.error("flow", KeyProblem::Unknown { what: ItemKind::Flow, name: name.into(), known })
         })?;
         Ok(FlowId(index as u32))
     }
 
     /// Refuses options that have no effect with the reading of rt-Winf.
-    fn check_reading(&self, it: &RtWinf) -> Result<()> {
-        for (key, given) in [("full_busy", it.full_busy), ("total_per_exchange", it.total_per_exchange)] {
-            if it.reading == WinfReading::Whole && given {
+    fn check_reading(&self, options: &RtWinf) -> Result<()> {
+        for (key, given) in
+            [("full_busy", options.full_busy), ("total_per_exchange", options.total_per_exchange)]
+        {
+            if options.reading == WinfReading::Whole && given {
                 let (with, value) = ("reading", "whole".into());
                 let problem = KeyProblem::NoEffect { key: with, value, instead: "\"printed\" or \"strict\"" };
                 return Err(self.error(key, problem));
@@ -274,8 +276,8 @@ impl Table<'_, '_> {
     }
 
     /// Refuses the strict reading of rt-Winf with probes. Without a CTS it equals the printed reading.
-    fn check_probe_reading(&self, it: &RtWinfProbe) -> Result<()> {
-        if it.reading == WinfReading::Strict {
+    fn check_probe_reading(&self, options: &RtWinfProbe) -> Result<()> {
+        if options.reading == WinfReading::Strict {
             return Err(self.error("reading", MeasureProblem::NoStrictReading));
         }
         Ok(())

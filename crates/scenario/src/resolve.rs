@@ -146,7 +146,8 @@ pub fn resolve_among(
         moved: &moved,
     };
     let hash = identity.hash();
-    config.flows = made.into_iter().enumerate().map(|(i, made)| made.started(i, config.seed)).collect();
+    config.flows =
+        made.into_iter().enumerate().map(|(i, made)| made.with_drawn_start(i, config.seed)).collect();
     radios::place_flows(&mut config);
     Ok(Resolved { config, description: scenario.description, hash, motion_file: moved.file })
 }
@@ -158,7 +159,7 @@ fn before_nodes(document: &Document<'_>, scenario: &Scenario) -> Result<Config> 
     let (phy, rates) = scenario.phy.resolve(document)?;
     let aggregation = scenario.mac.aggregation(document, &phy)?;
     let mac = scenario.mac.resolve(document, &phy, aggregation.as_ref())?;
-    let phy = scenario.mac.cover(document, phy, &mac.rules)?;
+    let phy = scenario.mac.apply_coverage_class(document, phy, &mac.rules)?;
     let rate_control = scenario.mac.rate_control(document, &phy, rates.data)?;
     let edca = scenario.mac.edca(document, &phy)?;
     let medium = scenario.medium.resolve(document, &phy)?;
@@ -337,7 +338,7 @@ fn flows(
     // Moving nodes that cannot reach each other at the start may do so later.
     let mut component = if moves { vec![0; config.nodes.len()] } else { reach::components(config) };
     component.truncate(nodes.list.len()); // additional radios are not ends of flows
-    let mut flows = Flows { document, nodes, overrides, duration, made: Vec::new() };
+    let mut flows = Flows { document, nodes, overrides, duration, planned: Vec::new() };
     if overrides.external != Some(External::Alone) {
         flows.list(&scenario.flows, schemes)?;
         if let Some(traffic) = &scenario.traffic {
@@ -348,11 +349,11 @@ fn flows(
         flows.add_external(&component, schemes)?;
     }
     flows.number_duplicates();
-    if flows.made.is_empty() {
+    if flows.planned.is_empty() {
         return Err(document.error(&key!["flows"], RunProblem::NoFlows));
     }
-    paths::check(document, nodes, config, &component, &flows.made)?;
-    Ok(flows.made)
+    paths::check(document, nodes, config, &component, &flows.planned)?;
+    Ok(flows.planned)
 }
 
 /// Name of the file without folder and extension.

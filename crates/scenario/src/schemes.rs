@@ -1,7 +1,7 @@
 //! `[schemes.NAME]`: parameters of schemes, and named variants.
 
 use crate::document::{Document, KeyPath, Result, key};
-use crate::error::{KeyProblem, Named, Problem, SchemeProblem};
+use crate::error::{ItemKind, KeyProblem, Problem, SchemeProblem};
 use crate::removed::why_removed;
 use multihop_schemes::misfit::{ParameterError, Wanted};
 use multihop_schemes::{SchemeEntry, find_among};
@@ -113,7 +113,9 @@ impl<'a> Schemes<'a> {
         }
         // Names of the file come first, because a message does not list all schemes.
         let known = self.tables.keys().cloned().chain(self.names()).collect();
-        Err(self.document.error(path, KeyProblem::Unknown { what: Named::Scheme, name: name.into(), known }))
+        Err(self
+            .document
+            .error(path, KeyProblem::Unknown { what: ItemKind::Scheme, name: name.into(), known }))
     }
 
     fn names(&self) -> impl Iterator<Item = String> {
@@ -130,7 +132,7 @@ impl<'a> Schemes<'a> {
             (_, Some(named)) => Ok(named),
             (Some(base), None) => find_among(self.known, base).map_err(|_| {
                 let (name, known) = (base.into(), self.names().collect());
-                let problem = KeyProblem::Unknown { what: Named::Scheme, name, known };
+                let problem = KeyProblem::Unknown { what: ItemKind::Scheme, name, known };
                 self.document.error(&at.join("base"), problem)
             }),
             (None, None) => {

@@ -3,7 +3,7 @@
 use crate::catalogue::proposed;
 use crate::discipline::Discipline;
 use crate::document::{Document, KeyPath, Result, key};
-use crate::error::{Joined, KeyProblem, MacProblem, TopologyProblem};
+use crate::error::{ConnectionKind, KeyProblem, MacProblem, TopologyProblem};
 use crate::topology::Nodes;
 use multihop_core::{NodeId, Rate, Span};
 use multihop_schemes::bounds;
@@ -53,7 +53,7 @@ pub(super) fn fifty() -> u32 {
 
 /// Parameters of one direction of a wire.
 #[derive(Clone, Copy)]
-pub(super) struct Line {
+pub(super) struct WireDirection {
     pub(super) rate: Rate,
     pub(super) delay: Span,
     pub(super) queue_limit: usize,
@@ -61,10 +61,10 @@ pub(super) struct Line {
     pub(super) loss: f64,
 }
 
-impl Line {
+impl WireDirection {
     /// The wire's direction from one node to another.
     pub(super) fn direction(self, from: usize, to: usize) -> WireConfig {
-        let Line { rate, delay, queue_limit, discipline, loss } = self;
+        let WireDirection { rate, delay, queue_limit, discipline, loss } = self;
         let (from, to) = (NodeId(from as u32), NodeId(to as u32));
         WireConfig { from, to, rate, delay, queue_limit, discipline, loss }
     }
@@ -85,14 +85,14 @@ pub(super) fn resolve(document: &Document<'_>, wires: &[Wire], nodes: &Nodes) ->
         let a = nodes.find(document, &at.join("between").join(0), first)?;
         let b = nodes.find(document, &at.join("between").join(1), second)?;
         if a == b {
-            let problem = KeyProblem::Loop { what: Joined::Wire, node: first.clone() };
+            let problem = KeyProblem::Loop { what: ConnectionKind::Wire, node: first.clone() };
             return Err(document.error(&at.join("between"), problem));
         }
         if let Some(other) = known.insert((a.min(b), a.max(b)), i) {
             let problem = TopologyProblem::SecondWire { between: wire.between.clone(), first: other };
             return Err(document.error(&at.join("between"), problem));
         }
-        let there = Line {
+        let there = WireDirection {
             rate: wire.rate.rate(),
             delay: document.time(&at.join("delay"), wire.delay, 0.0)?,
             queue_limit: wire.queue as usize,

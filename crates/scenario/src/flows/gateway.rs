@@ -1,7 +1,7 @@
 //! `[traffic] pattern = "gateway"`: traffic of the users of a mesh, each with its nearest gateway.
 
 use super::traffic::{GATEWAYS, Traffic, hops};
-use super::{App, Distribution, Flows, Offer, served};
+use super::{App, Distribution, FlowTemplate, Flows, served};
 use crate::document::{Result, key};
 use crate::error::{FlowProblem, KeyProblem};
 use crate::schemes::Schemes;
@@ -102,7 +102,7 @@ pub(super) fn add(
         return Err(document.error(&key!["traffic", "mix"], KeyProblem::EmptyList));
     }
     if traffic.mix.is_some() && document.has(&key!["traffic", "app"]) {
-        return Err(document.error(&key!["traffic", "app"], KeyProblem::Beside { other: "mix" }));
+        return Err(document.error(&key!["traffic", "app"], KeyProblem::GivenTogether { other: "mix" }));
     }
     let quality = LinkQuality::new(config);
     let gateways = gateways(traffic, flows, &config.radios, &quality)?;
@@ -114,7 +114,7 @@ pub(super) fn add(
     let Some(mix) = &traffic.mix else {
         let pairs: Vec<Pair> =
             clients.iter().flat_map(|client| pairs_of(*client, traffic.direction)).collect();
-        return flows.add(&traffic.offer(), None, &pairs, schemes);
+        return flows.add(&traffic.template(), None, &pairs, schemes);
     };
     let doing = clients.into_iter().zip(mix.iter().cycle());
     let all = doing.flat_map(|(client, kind)| {
@@ -124,9 +124,9 @@ pub(super) fn add(
     for (place, (kind, pair)) in all.enumerate() {
         let app = kind.app();
         let start = Duration(traffic.start.0 + traffic.start_interval.0 * place as f64);
-        let offer = Offer { app: &app, of_mix: true, start, ..traffic.offer() };
+        let template = FlowTemplate { app: &app, is_from_mix: true, start, ..traffic.template() };
         let [from, to] = [pair.0, pair.1].map(|node| &nodes.list[node].name);
-        flows.add(&offer, Some(&format!("{} {from}->{to}", kind.name())), &[pair], schemes)?;
+        flows.add(&template, Some(&format!("{} {from}->{to}", kind.name())), &[pair], schemes)?;
     }
     Ok(())
 }
@@ -149,7 +149,7 @@ fn gateways(
         return Ok(best_connected(nodes.list.len(), wanted, radios, quality));
     };
     if traffic.gateway_count.is_some() {
-        let problem = KeyProblem::Beside { other: "gateways" };
+        let problem = KeyProblem::GivenTogether { other: "gateways" };
         return Err(document.error(&key!["traffic", "gateway_count"], problem));
     }
     if names.is_empty() {
@@ -159,7 +159,7 @@ fn gateways(
     for (i, name) in names.iter().enumerate() {
         let node = nodes.find(document, &at.join(i), name)?;
         if found.contains(&node) {
-            return Err(document.error(&at.join(i), KeyProblem::Twice));
+            return Err(document.error(&at.join(i), KeyProblem::ListedTwice));
         }
         found.push(node);
     }

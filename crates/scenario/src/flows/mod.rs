@@ -12,7 +12,7 @@ pub use traffic::{Pattern, Traffic};
 
 use crate::Overrides;
 use crate::document::{Document, KeyPath, Result, key};
-use crate::error::{FlowProblem, KeyProblem, Limited};
+use crate::error::{FlowProblem, KeyProblem, LimitedKind};
 use crate::schemes::Schemes;
 use crate::topology::Nodes;
 use crate::values::{Codepoint, Switch};
@@ -217,7 +217,7 @@ pub enum Distribution {
 }
 
 /// Keys that `[[flows]]` and `[traffic]` have in common.
-pub(super) struct Offer<'a> {
+pub(super) struct FlowTemplate<'a> {
     /// Path of the table in the file.
     pub(super) at: KeyPath,
     /// Name of the scheme.
@@ -225,9 +225,9 @@ pub(super) struct Offer<'a> {
     /// Traffic of the flow.
     pub(super) app: &'a App,
     /// Whether the application is an entry of `traffic.mix`.
-    pub(super) of_mix: bool,
+    pub(super) is_from_mix: bool,
     /// Whether each packet has several receivers.
-    pub(super) multicast: bool,
+    pub(super) is_multicast: bool,
     /// Start time.
     pub(super) start: Duration,
     /// Interval between the starts of consecutive flows.
@@ -249,7 +249,7 @@ pub(super) struct Flows<'a> {
     /// Duration of the run.
     pub(super) duration: Span,
     /// Flows made so far, with their start jitters.
-    pub(super) made: Vec<PlannedFlow>,
+    pub(super) planned: Vec<PlannedFlow>,
 }
 
 /// Flow whose random start delay has not been drawn yet.
@@ -283,24 +283,24 @@ impl Flows<'_> {
                 }
                 if let Some(first) = names.insert(name, i) {
                     let by = key!["flows", first].to_string();
-                    return Err(self.document.error(&at, KeyProblem::Taken { name: name.clone(), by }));
+                    return Err(self.document.error(&at, KeyProblem::NameTaken { name: name.clone(), by }));
                 }
             }
-            let offer = Offer {
+            let template = FlowTemplate {
                 at,
                 scheme: flow.scheme.as_deref(),
                 app: &flow.app,
-                of_mix: false,
-                multicast: matches!(flow.to, Receivers::Group(_)),
+                is_from_mix: false,
+                is_multicast: matches!(flow.to, Receivers::Group(_)),
                 start: flow.start,
                 start_interval: Duration::default(),
                 start_jitter: flow.start_jitter,
                 stop: flow.stop,
             };
             match &flow.to {
-                Receivers::One(_) => self.add(&offer, flow.name.as_deref(), &[(from, to[0])], schemes)?,
+                Receivers::One(_) => self.add(&template, flow.name.as_deref(), &[(from, to[0])], schemes)?,
                 Receivers::Group(_) => {
-                    self.add_multicast(&offer, flow.name.as_deref(), (from, &to), schemes)?;
+                    self.add_multicast(&template, flow.name.as_deref(), (from, &to), schemes)?;
                 }
             }
         }
@@ -310,33 +310,33 @@ impl Flows<'_> {
     /// Adds a flow for each pair.
     pub(super) fn add(
         &mut self,
-        offer: &Offer<'_>,
+        template: &FlowTemplate<'_>,
         name: Option<&str>,
         pairs: &[(usize, usize)],
         schemes: &mut Schemes<'_>,
     ) -> Result<()> {
-        let count = self.made.len() + pairs.len();
+        let count = self.planned.len() + pairs.len();
         if count > FLOWS_MAX {
             let (count, most) = (count as u64, FLOWS_MAX as u64);
-            let problem = KeyProblem::TooMany { count, what: Limited::Flows, most };
-            return Err(self.document.error(&offer.at, problem));
+            let problem = KeyProblem::TooMany { count, what: LimitedKind::Flows, most };
+            return Err(self.document.error(&template.at, problem));
         }
-        let first = self.made.len();
+        let first = self.planned.len();
         let chosen: Vec<usize> = (first..count)
             // The flows of a multicast group share the scheme of their one sender.
-            .map(|index| self.scheme_of(if offer.multicast { first } else { index }, offer, schemes))
+            .map(|index| self.scheme_of(if template.is_multicast { first } else { index }, template, schemes))
             .collect::<Result<_>>()?;
-        let app = offer.app.resolve(self.document, &offer.at.join("app"))?;
+        let app = template.app.resolve(self.document, &template.at.join("app"))?;
         let unreliable = chosen.iter().any(|&scheme| !schemes.used[scheme].scheme.reliable());
         if matches!(app, AppConfig::Transfers { .. }) && unreliable {
-            let (at, problem) = if offer.of_mix {
-                (offer.at.join("mix"), FlowProblem::EndlessWeb)
+            let (at, problem) = if template.is_from_mix {
+                (template.at.join("mix"), FlowProblem::EndlessWeb)
             } else {
-                (offer.at.join("app").join("kind"), FlowProblem::EndlessTransfers)
+                (template.at.join("app").join("kind"), FlowProblem::EndlessTransfers)
             };
             return Err(self.document.error(&at, problem));
         }
-        let (start, interval, jitter, stop) = self.times(offer, pairs.len())?;
+        let (start, interval, jitter, stop) = self.times(template, pairs.len())?;
         for ((place, &(source, destination)), scheme) in (0..).zip(pairs).zip(chosen) {
             let [from, to] = [source, destination].map(|node| &self.nodes.list[node].name);
             let flow = FlowConfig {
@@ -346,24 +346,29 @@ impl Flows<'_> {
                 group: None,
                 scheme,
                 app,
-                dscp: offer.app.dscp(),
+                dscp: template.app.dscp(),
                 start: start + interval * place,
                 stop,
             };
-            self.made.push(PlannedFlow { flow, named: name.is_some(), jitter, at: offer.at.clone() });
+            self.planned.push(PlannedFlow { flow, named: name.is_some(), jitter, at: template.at.clone() });
         }
         Ok(())
     }
 
     /// Index of a flow's scheme: the command line's if it replaces the flow's, the file's otherwise. A
     /// multicast flow keeps the file's scheme if packets of the command line's are acknowledged.
-    fn scheme_of(&self, index: usize, offer: &Offer<'_>, schemes: &mut Schemes<'_>) -> Result<usize> {
-        let at = offer.at.join("scheme");
+    fn scheme_of(
+        &self,
+        index: usize,
+        template: &FlowTemplate<'_>,
+        schemes: &mut Schemes<'_>,
+    ) -> Result<usize> {
+        let at = template.at.join("scheme");
         let is_replaced = self.overrides.varying.as_ref().is_none_or(|varying| varying.contains(&index));
         let set = self.overrides.scheme.as_deref().filter(|_| is_replaced);
         let set = set.map(|scheme| schemes.find(&key!["scheme"], scheme)).transpose()?;
-        let keeps = |set: usize| offer.multicast && !schemes.used[set].scheme.datagrams();
-        match (set, offer.scheme) {
+        let keeps = |set: usize| template.is_multicast && !schemes.used[set].scheme.datagrams();
+        match (set, template.scheme) {
             (Some(set), Some(own)) if keeps(set) => schemes.find(&at, own),
             (Some(set), _) => Ok(set),
             (None, Some(own)) => schemes.find(&at, own),
@@ -373,26 +378,26 @@ impl Flows<'_> {
 
     /// Adds flows with injected packets, between all nodes that can reach each other.
     pub(super) fn add_external(&mut self, component: &[u32], schemes: &mut Schemes<'_>) -> Result<()> {
-        let offer = Offer {
+        let template = FlowTemplate {
             at: key!["flows"],
             scheme: Some("udp"),
             app: &App::External { dscp: Codepoint::BEST_EFFORT },
-            of_mix: false,
-            multicast: false,
+            is_from_mix: false,
+            is_multicast: false,
             start: Duration::default(),
             start_interval: Duration::default(),
             start_jitter: Duration::default(),
             stop: None,
         };
-        self.add(&offer, None, &traffic::all_pairs(component), schemes)
+        self.add(&template, None, &traffic::all_pairs(component), schemes)
     }
 
     /// Makes the names of all flows unique: adds a number to equal names that the user did not give.
     pub(super) fn number_duplicates(&mut self) {
-        let named = self.made.iter().filter(|made| made.named).map(|made| made.flow.name.clone());
+        let named = self.planned.iter().filter(|made| made.named).map(|made| made.flow.name.clone());
         let mut taken: BTreeSet<String> = named.collect();
         let mut seen: BTreeMap<String, u32> = BTreeMap::new();
-        for made in self.made.iter_mut().filter(|made| !made.named) {
+        for made in self.planned.iter_mut().filter(|made| !made.named) {
             let number = seen.entry(made.flow.name.clone()).or_default();
             let mut name = made.flow.name.clone();
             loop {
@@ -409,26 +414,26 @@ impl Flows<'_> {
     }
 
     /// Start time of the first flow, interval between starts, maximum random delay, and stop time.
-    fn times(&self, offer: &Offer<'_>, flows: usize) -> Result<(Span, Span, Span, Option<Span>)> {
-        let time = |key: &str, value: Duration| self.document.time(&offer.at.join(key), value, 0.0);
-        let start = time("start", offer.start)?;
-        let interval = time("start_interval", offer.start_interval)?;
-        let jitter = time("start_jitter", offer.start_jitter)?;
+    fn times(&self, template: &FlowTemplate<'_>, flows: usize) -> Result<(Span, Span, Span, Option<Span>)> {
+        let time = |key: &str, value: Duration| self.document.time(&template.at.join(key), value, 0.0);
+        let start = time("start", template.start)?;
+        let interval = time("start_interval", template.start_interval)?;
+        let jitter = time("start_jitter", template.start_jitter)?;
         // Floating point, because a hundred years times the number of flows overflows the clock.
         let after_first = interval.seconds() * flows.saturating_sub(1) as f64;
         let latest = (start + jitter).seconds() + after_first;
         if latest >= self.duration.seconds() {
             let keys = [("start_interval", after_first > 0.0), ("start_jitter", jitter > Span::ZERO)];
             let key = keys.into_iter().find(|(_, given)| *given).map_or("start", |(key, _)| key);
-            let (at, by) = (offer.at.join(key), self.document.option_of(&key!["duration"]));
+            let (at, by) = (template.at.join(key), self.document.option_of(&key!["duration"]));
             let (is_last, run, key) = (after_first > 0.0, self.duration, at.to_string());
             return Err(self.document.error(&at, FlowProblem::StartsAfterRun { is_last, run, by, key }));
         }
-        let Some(stop) = offer.stop else { return Ok((start, interval, jitter, None)) };
+        let Some(stop) = template.stop else { return Ok((start, interval, jitter, None)) };
         let stop = time("stop", stop)?;
         if stop.seconds() <= latest {
             let problem = FlowProblem::StopsBeforeStart { latest_s: latest };
-            return Err(self.document.error(&offer.at.join("stop"), problem));
+            return Err(self.document.error(&template.at.join("stop"), problem));
         }
         Ok((start, interval, jitter, Some(stop)))
     }
@@ -436,7 +441,7 @@ impl Flows<'_> {
 
 impl PlannedFlow {
     /// The flow with its random start delay, drawn from the run's seed.
-    pub(super) fn started(self, index: usize, seed: u64) -> FlowConfig {
+    pub(super) fn with_drawn_start(self, index: usize, seed: u64) -> FlowConfig {
         let index = self.flow.group.map_or(index, FlowId::index); // flows of a group start together
         let mut rng = Rng::at(seed, &["flow", &index.to_string(), "start"]);
         let later = Span::from_seconds(rng.unit() * self.jitter.seconds());

@@ -1,6 +1,6 @@
 //! Nodes that reach a gateway, and the gap to nodes that do not.
 
-use crate::error::{Gap, Reached};
+use crate::error::{Gap, GatewayReach};
 use crate::topology::Nodes;
 use crate::topology::reach::radius;
 use multihop_core::NodeId;
@@ -38,7 +38,7 @@ pub(super) fn describe(
     users: &[usize],
     found: usize,
     min_hops: usize,
-) -> Reached {
+) -> GatewayReach {
     let name = |node: &usize| nodes.list[*node].name.clone();
     let joined = |node: &usize| gateways.iter().any(|gateway| component[*gateway] == component[*node]);
     let apart: Vec<usize> = users.iter().copied().filter(|node| !joined(node)).collect();
@@ -54,7 +54,7 @@ pub(super) fn describe(
         let (distance_m, one, other) = apart_by.min_by(|a, b| a.0.total_cmp(&b.0))?;
         (distance_m > range_m).then(|| Gap { ends: [name(one), name(other)], distance_m, range_m })
     });
-    Reached {
+    GatewayReach {
         found,
         users: users.len(),
         gateways: gateways.iter().map(name).collect(),

@@ -1,10 +1,10 @@
 //! `[traffic]`: flows by pattern. [`super::gateway`] holds the pattern `gateway`.
 
 use crate::document::{Document, Result, key};
-use crate::error::{FlowProblem, KeyProblem, Reached};
+use crate::error::{FlowProblem, GatewayReach, KeyProblem};
 use crate::flows::gateway::{self, FlowDirection, Kind};
 use crate::flows::served;
-use crate::flows::{App, Flows, Offer};
+use crate::flows::{App, FlowTemplate, Flows};
 use crate::schemes::Schemes;
 use crate::settings::matches;
 use crate::topology::Nodes;
@@ -138,17 +138,17 @@ impl Traffic {
             return gateway::add(self, flows, config, component, schemes);
         }
         let pairs = self.pairs(flows.document, flows.nodes, config, component)?;
-        flows.add(&self.offer(), None, &pairs, schemes)
+        flows.add(&self.template(), None, &pairs, schemes)
     }
 
     /// Keys that the flows of the pattern share.
-    pub(super) fn offer(&self) -> Offer<'_> {
-        Offer {
+    pub(super) fn template(&self) -> FlowTemplate<'_> {
+        FlowTemplate {
             at: key!["traffic"],
             scheme: self.scheme.as_deref(),
             app: &self.app,
-            of_mix: false,
-            multicast: false,
+            is_from_mix: false,
+            is_multicast: false,
             start: self.start,
             start_interval: self.start_interval,
             start_jitter: self.start_jitter,
@@ -296,7 +296,7 @@ impl Traffic {
         wanted: Option<u32>,
         (number, gateways): (&'static str, &'static str),
         found: Vec<T>,
-        reach: impl Fn(usize) -> Reached,
+        reach: impl Fn(usize) -> GatewayReach,
     ) -> Result<Vec<T>> {
         match wanted {
             Some(wanted) if wanted as usize > found.len() => {
@@ -309,7 +309,7 @@ impl Traffic {
             }
             None if found.is_empty() => {
                 let key = if document.has(&key!["traffic", gateways]) { gateways } else { "pattern" };
-                Err(document.error(&key!["traffic", key], FlowProblem::NobodyReaches { reached: reach(0) }))
+                Err(document.error(&key!["traffic", key], FlowProblem::NoneReaches { reached: reach(0) }))
             }
             None => Ok(found),
         }
@@ -361,7 +361,7 @@ impl Traffic {
         match given.into_iter().find(|(key, given)| *given && !used.contains(key)) {
             None => Ok(()),
             Some((key, _)) => {
-                Err(document.error(&key!["traffic", key], FlowProblem::IdleInPattern { pattern: name }))
+                Err(document.error(&key!["traffic", key], FlowProblem::UnusedByPattern { pattern: name }))
             }
         }
     }

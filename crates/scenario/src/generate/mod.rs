@@ -8,7 +8,7 @@ mod wired;
 mod wlan;
 
 use super::document::{Document, Result, key};
-use super::error::{KeyProblem, Limited};
+use super::error::{KeyProblem, LimitedKind};
 use multihop_dot11::{DataRate, Phy};
 use multihop_schemes::quantity::Length;
 use multihop_sim::config::WireConfig;
@@ -137,6 +137,6 @@ fn limit(document: &Document<'_>, key: &str, nodes: u64) -> Result<()> {
     if nodes <= NODES_MAX {
         return Ok(());
     }
-    let problem = KeyProblem::TooMany { count: nodes, what: Limited::Nodes, most: NODES_MAX };
+    let problem = KeyProblem::TooMany { count: nodes, what: LimitedKind::Nodes, most: NODES_MAX };
     Err(document.error(&key!["topology", key], problem))
 }

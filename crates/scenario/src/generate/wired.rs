@@ -4,7 +4,7 @@ use super::{Network, count, limit};
 use crate::discipline::Discipline;
 use crate::document::{Document, Result, key};
 use crate::error::TopologyProblem;
-use crate::wires::{Line, discipline, fifty, rate};
+use crate::wires::{WireDirection, discipline, fifty, rate};
 use multihop_core::{Rate, Span};
 use multihop_schemes::bounds;
 use multihop_schemes::quantity::{BitRate, Duration};
@@ -67,7 +67,7 @@ impl Dumbbell {
         let pairs = count(document, "pairs", self.pairs, 1)?;
         limit(document, "pairs", 2 * pairs as u64 + 2)?;
         let at = |key: &str| key!["topology", key];
-        let bottleneck = Line {
+        let bottleneck = WireDirection {
             rate: self.rate.rate(),
             delay: document.time(&at("delay"), self.delay, 0.0)?,
             queue_limit: self.queue as usize,
@@ -77,7 +77,7 @@ impl Dumbbell {
         let lost_back = self.loss_back.unwrap_or(self.loss);
         let access = self.access(document, pairs)?;
         let (left, right) = (pairs, pairs + 1);
-        let back = Line { loss: lost_back, ..bottleneck };
+        let back = WireDirection { loss: lost_back, ..bottleneck };
         let mut wires = vec![bottleneck.direction(left, right), back.direction(right, left)];
         let mut flows = Vec::with_capacity(pairs);
         for (sender, line) in access.into_iter().enumerate() {
@@ -96,7 +96,7 @@ impl Dumbbell {
     }
 
     /// Wires of each pair.
-    fn access(&self, document: &Document<'_>, pairs: usize) -> Result<Vec<Line>> {
+    fn access(&self, document: &Document<'_>, pairs: usize) -> Result<Vec<WireDirection>> {
         let at = |key: &str| key!["topology", key];
         let queue_limit = self.access_queue as usize;
         let check_length = |key: &str, length: usize| {
@@ -115,7 +115,7 @@ impl Dumbbell {
         let delays: Vec<Span> = delays
             .map(|(i, given)| document.time(&at("access_delays").join(i), *given, 0.0))
             .collect::<Result<_>>()?;
-        let line = |pair: usize| Line {
+        let line = |pair: usize| WireDirection {
             rate: rates[pair % rates.len()],
             delay: delays[pair % delays.len()],
             queue_limit,

@@ -6,7 +6,7 @@ use super::{Network, count, distance, limit};
 use crate::document::{Document, Result, key};
 use crate::error::KeyProblem;
 use crate::phy::rate::{DataRate, rate_of};
-use crate::wires::Line;
+use crate::wires::WireDirection;
 use multihop_dot11::{self as dot11, Phy};
 use multihop_schemes::bounds;
 use multihop_schemes::quantity::{BitRate, Duration, Length};
@@ -107,9 +107,9 @@ impl Wlan {
 }
 
 impl Server {
-    fn line(&self, document: &Document<'_>) -> Result<Line> {
+    fn line(&self, document: &Document<'_>) -> Result<WireDirection> {
         let at = |key: &str| key!["topology", "server", key];
-        Ok(Line {
+        Ok(WireDirection {
             rate: self.rate.rate(),
             delay: document.time(&at("delay"), self.delay, 0.0)?,
             queue_limit: self.queue as usize,

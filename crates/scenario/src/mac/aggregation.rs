@@ -137,7 +137,7 @@ fn check_delivery(document: &Document<'_>, config: &Config) -> Result<()> {
     let Some(used) = used.find(|used| used.scheme.sees_aggregates()) else { return Ok(()) };
     let is_tcp = used.scheme.tcp().is_some();
     let instead = if is_tcp { "set receive_offload = false of the scheme" } else { "choose another scheme" };
-    let problem = MacProblem::NoInstant { scheme: used.name.clone(), instead };
+    let problem = MacProblem::NoCommonArrival { scheme: used.name.clone(), instead };
     Err(document.error(&key!["mac", "aggregation", "delivery"], problem))
 }
 

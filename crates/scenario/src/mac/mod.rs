@@ -97,14 +97,14 @@ keys! {
 const QUEUE: u32 = 50;
 
 /// Default of `queue` where A-MPDUs have at most `mpdus` MPDUs; none without A-MPDUs.
-fn usual_queue(mpdus: Option<u32>) -> u32 {
+fn default_queue(mpdus: Option<u32>) -> u32 {
     mpdus.map_or(QUEUE, |mpdus| QUEUE.max(4 * mpdus))
 }
 
 /// Default of `queue`: without A-MPDUs, and with as many MPDUs in them as standards allow.
 fn queues() -> Vec<(&'static str, Value)> {
     let cases = [("no A-MPDUs", None), ("A-MPDUs of 64", Some(64)), ("A-MPDUs of 256", Some(256))];
-    cases.map(|(case, mpdus)| (case, json!(usual_queue(mpdus)))).into()
+    cases.map(|(case, mpdus)| (case, json!(default_queue(mpdus)))).into()
 }
 
 /// Rule set of the distributed coordination function.
@@ -150,7 +150,7 @@ impl Mac {
         phy: &dot11::Phy,
         aggregation: Option<&AggregationConfig>,
     ) -> Result<MacConfig> {
-        let queue = self.queue.unwrap_or_else(|| usual_queue(aggregation.map(|limits| limits.mpdus)));
+        let queue = self.queue.unwrap_or_else(|| default_queue(aggregation.map(|limits| limits.mpdus)));
         Ok(MacConfig {
             rules: self.overrides.resolve(
                 document,
@@ -226,7 +226,7 @@ impl Mac {
         }
         if protects && medium.propagation_delay > phy.sifs {
             let [delay, sifs] = [medium.propagation_delay, phy.sifs].map(Duration::from);
-            return Err(document.error(&at, MacProblem::CtsStillOnItsWay { delay, sifs }));
+            return Err(document.error(&at, MacProblem::CtsLongerThanSifs { delay, sifs }));
         }
         Ok(protects)
     }
@@ -237,7 +237,7 @@ impl Mac {
     }
 
     /// The PHY with the slot of the coverage class.
-    pub(crate) fn cover(
+    pub(crate) fn apply_coverage_class(
         &self,
         document: &Document<'_>,
         phy: dot11::Phy,

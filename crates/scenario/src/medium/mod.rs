@@ -5,7 +5,7 @@ mod propagation;
 pub use propagation::{FadingModel, PathLossModel};
 
 use crate::document::{Document, Result, key};
-use crate::error::{Joined, KeyProblem, MediumProblem, PhyProblem, Problem};
+use crate::error::{ConnectionKind, KeyProblem, MediumProblem, PhyProblem, Problem};
 use crate::topology::Nodes;
 use crate::values::{Delay, Switch};
 use multihop_core::NodeId;
@@ -301,7 +301,7 @@ impl Medium {
             let refuse = |problem: Problem| Err(document.error(&at.join("between"), problem));
             let between = entry.between.clone();
             if a == b {
-                return refuse(KeyProblem::Loop { what: Joined::Link, node: first.clone() }.into());
+                return refuse(KeyProblem::Loop { what: ConnectionKind::Link, node: first.clone() }.into());
             }
             if config.wire(a, b).is_some() {
                 return refuse(MediumProblem::ErrorsOfWire { between }.into());

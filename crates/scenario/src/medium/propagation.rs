@@ -121,7 +121,7 @@ impl FadingModel {
             }
             (None, Some(coherence)) => coherence.span(),
             (Some(_), Some(_)) => {
-                return Err(document.error(&at("coherence"), KeyProblem::Beside { other: "speed" }));
+                return Err(document.error(&at("coherence"), KeyProblem::GivenTogether { other: "speed" }));
             }
             (None, None) => {
                 return Err(document.error(&key!["medium", "fading"], MediumProblem::NoBlock));

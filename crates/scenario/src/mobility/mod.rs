@@ -114,7 +114,7 @@ pub struct Outage {
 
 /// Motion and outages as they enter the scenario hash: independent of the seed.
 #[derive(Default)]
-pub(super) struct Moved {
+pub(super) struct MotionIdentity {
     /// Nodes whose positions come from a model or a file.
     pub(super) nodes: Vec<usize>,
     /// Parameters or content that determine the motion, apart from the seed.
@@ -125,7 +125,7 @@ pub(super) struct Moved {
     pub(super) file: Option<PathBuf>,
 }
 
-impl Moved {
+impl MotionIdentity {
     /// Whether any node moves or has an outage.
     pub(super) fn is_any(&self) -> bool {
         !self.nodes.is_empty() || !self.outages.is_empty()
@@ -193,7 +193,7 @@ impl Mobility {
         let Some(count) = self.count() else { return Ok(Vec::new()) };
         let at = key!["mobility", "count"];
         if self.nodes().is_some() {
-            return Err(document.error(&at, KeyProblem::Beside { other: "mobility.nodes" }));
+            return Err(document.error(&at, KeyProblem::GivenTogether { other: "mobility.nodes" }));
         }
         let most = NODES_MAX - there as u64;
         document.count(&at, count, 1, most as u32)?;
@@ -208,8 +208,8 @@ pub(super) fn resolve(
     document: &Document<'_>,
     nodes: &Nodes,
     config: &mut Config,
-) -> Result<Moved> {
-    let mut moved = Moved::default();
+) -> Result<MotionIdentity> {
+    let mut moved = MotionIdentity::default();
     for (i, outage) in outages.iter().enumerate() {
         let resolved = outage.resolve(i, document, nodes, config, &mut moved)?;
         // All radios of a node are down together.
@@ -266,7 +266,7 @@ fn moving(named: Option<&[String]>, document: &Document<'_>, nodes: &Nodes) -> R
         let at = key!["mobility", "nodes", i];
         let node = nodes.find(document, &at, name)?;
         if !seen.insert(node) {
-            return Err(document.error(&at, KeyProblem::Twice));
+            return Err(document.error(&at, KeyProblem::ListedTwice));
         }
         moving.push(node);
     }
@@ -281,7 +281,7 @@ impl Outage {
         document: &Document<'_>,
         nodes: &Nodes,
         config: &Config,
-        moved: &mut Moved,
+        moved: &mut MotionIdentity,
     ) -> Result<mobility::Outage> {
         let at = key!["outages", index];
         let (chosen, names) = match (&self.node, &self.one_of) {
@@ -291,10 +291,10 @@ impl Outage {
                 return Err(document.error(&at.join("one_of"), KeyProblem::EmptyList));
             }
             (None, None) => {
-                return Err(document.error(&at.join("node"), MobilityProblem::NobodyOff));
+                return Err(document.error(&at.join("node"), MobilityProblem::NoOutageNode));
             }
             (Some(_), Some(_)) => {
-                let problem = KeyProblem::Beside { other: "outages.node" };
+                let problem = KeyProblem::GivenTogether { other: "outages.node" };
                 return Err(document.error(&at.join("one_of"), problem));
             }
         };
@@ -365,7 +365,7 @@ impl RandomWaypoint {
         }
         let stationary = self.start.map_or(min_speed > 0.0, |start| start == Start::Stationary);
         if stationary && min_speed < 1e-6 {
-            return Err(document.error(&at("start"), MobilityProblem::SlowsDown));
+            return Err(document.error(&at("start"), MobilityProblem::NoStationarySpeed));
         }
         Ok(mobility::RandomWaypoint {
             corner: [corner(0)?, corner(1)?],

@@ -192,7 +192,7 @@ impl Recorded {
         let enough = if lowest > 0 { numbers.len() } else { highest + 1 };
         let option = if self.count.is_some() { "count" } else { "nodes" };
         let problem =
-            MobilityProblem::StandsStill { index, name, moving, first, first_instead, enough, option };
+            MobilityProblem::NodeNotMoving { index, name, moving, first, first_instead, enough, option };
         self.at_line(node.line, problem)
     }
 

@@ -75,7 +75,7 @@ keys! {
         /// Maximum contention window in slots. Default: the standard's.
         pub cw_max: Option<u32> [1, 65535],
         /// Channel number of nodes without one in `[topology]`; for a wide channel, the number of any of its
-        /// 20 MHz channels. Default: the first channel of the band.
+        /// 20 MHz channels. The default is the first channel of the band.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = usually_by(first_channels()))]
         pub channel: Option<u16> [1, 196],

@@ -31,7 +31,7 @@ impl FromStr for DataRate {
     type Err = ParseError;
     fn from_str(text: &str) -> std::result::Result<DataRate, ParseError> {
         let misread = || ParseError {
-            found: format!("{text:?} is no modulation and coding scheme"),
+            found: format!("{text:?} is not a modulation and coding scheme"),
             wanted: "\"MCS\" and its number, such as \"MCS 7\", or \"MCS 9 NSS 2\" for two spatial streams"
                 .into(),
         };
@@ -102,7 +102,7 @@ impl<'de> Deserialize<'de> for ControlRate {
         match DataRate::deserialize(deserializer)? {
             DataRate::Bits(rate) => Ok(ControlRate(rate)),
             scheme @ DataRate::Mcs { .. } => {
-                let found = format!("\"{scheme}\" is a scheme, and control frames have legacy rates");
+                let found = format!("\"{scheme}\" is an MCS, but control frames have legacy rates");
                 let wanted = "a bit rate, such as \"6 Mb/s\"".into();
                 Err(ParseError { found, wanted }.error())
             }

@@ -1,7 +1,7 @@
 //! `topology.links`: measured links, for the medium "matrix".
 
 use crate::document::{Document, KeyPath, Result, key};
-use crate::error::{Joined, KeyProblem, TopologyProblem};
+use crate::error::{ConnectionKind, KeyProblem, TopologyProblem};
 use crate::phy::rate::{DataRate, rate_of};
 use crate::topology::Nodes;
 use multihop_core::NodeId;
@@ -119,7 +119,7 @@ fn directions<T>(
         let from = nodes.find_radio(document, &at.join("from"), &link.from)?;
         let to = nodes.find_radio(document, &at.join("to"), &link.to)?;
         if from == to {
-            let problem = KeyProblem::Loop { what: Joined::Link, node: link.from.clone() };
+            let problem = KeyProblem::Loop { what: ConnectionKind::Link, node: link.from.clone() };
             return Err(document.error(&at, problem));
         }
         let there = known(link, &at, THERE)?;

@@ -7,7 +7,7 @@ pub(crate) mod radios;
 pub(crate) mod reach;
 
 use crate::document::{Document, KeyPath, Result, key};
-use crate::error::{KeyProblem, Limited, MobilityProblem, Named, TopologyProblem};
+use crate::error::{ItemKind, KeyProblem, LimitedKind, MobilityProblem, TopologyProblem};
 use crate::generate::{Generator, NODES_MAX};
 use crate::medium::level;
 use crate::mobility::Mobility;
@@ -124,7 +124,8 @@ impl Nodes {
             _ => None,
         };
         self.index.get(name).copied().or(end).ok_or_else(|| {
-            let problem = KeyProblem::Unknown { what: Named::Node, name: name.into(), known: self.names() };
+            let problem =
+                KeyProblem::Unknown { what: ItemKind::Node, name: name.into(), known: self.names() };
             document.error(path, problem)
         })
     }
@@ -310,7 +311,7 @@ impl Listed {
         }
         if count as u64 > NODES_MAX {
             let (count, most) = (count as u64, NODES_MAX);
-            let problem = KeyProblem::TooMany { count, what: Limited::Nodes, most };
+            let problem = KeyProblem::TooMany { count, what: LimitedKind::Nodes, most };
             return Err(document.error(&key!["topology", "nodes"], problem));
         }
         let mut index = BTreeMap::new();
@@ -322,7 +323,7 @@ impl Listed {
             }
             if let Some(first) = index.insert(node.name.clone(), i) {
                 let (name, by) = (node.name.clone(), key!["topology", "nodes", first].to_string());
-                return Err(document.error(&at.join("name"), KeyProblem::Taken { name, by }));
+                return Err(document.error(&at.join("name"), KeyProblem::NameTaken { name, by }));
             }
             let coordinate = |axis: usize, length: Length| {
                 let at = at.join("position").join(axis);
@@ -345,7 +346,7 @@ impl Listed {
             (None, radios) => Ok(radios.iter().map(|radio| radio.channel).collect()),
             (Some(_), _) => {
                 let at = key!["topology", "nodes", i, "channel"];
-                Err(document.error(&at, KeyProblem::Beside { other: "radios" }))
+                Err(document.error(&at, KeyProblem::GivenTogether { other: "radios" }))
             }
         };
         self.nodes.iter().enumerate().map(of).collect()
@@ -386,7 +387,7 @@ impl Listed {
         mobility: Option<&Mobility>,
     ) -> Result<()> {
         if !self.links.is_empty() {
-            return Err(document.error(&key!["topology", "links"], TopologyProblem::IdleLinks));
+            return Err(document.error(&key!["topology", "links"], TopologyProblem::UnusedLinks));
         }
         let wired: BTreeSet<usize> = wires.iter().map(|wire| wire.from.index()).collect();
         let mut places: BTreeMap<[u64; 2], usize> = BTreeMap::new();

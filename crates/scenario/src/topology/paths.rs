@@ -3,7 +3,7 @@
 use super::Nodes;
 use super::reach::components;
 use crate::document::{Document, KeyPath, Result, key};
-use crate::error::{TopologyProblem, Whereabouts};
+use crate::error::{FlowEnd, TopologyProblem};
 use crate::flows::PlannedFlow;
 use multihop_core::{NodeId, Rate};
 use multihop_dot11::DataRate;
@@ -26,7 +26,7 @@ pub(crate) fn check(
     let whereabouts = |end: NodeId| {
         let in_reach = |index: &usize| component[*index] == component[end.index()];
         let reached = (0..nodes.list.len()).filter(in_reach);
-        Whereabouts {
+        FlowEnd {
             node: nodes.list[end.index()].name.clone(),
             component: reached.map(|index| nodes.list[index].name.clone()).collect(),
         }

@@ -37,7 +37,7 @@ impl Listed {
             }
             if let Some(key) = node.level().key() {
                 let at = key!["topology", "nodes", i, key];
-                return Err(document.error(&at, KeyProblem::Beside { other: "radios" }));
+                return Err(document.error(&at, KeyProblem::GivenTogether { other: "radios" }));
             }
             Ok(node.radios.iter().map(Radio::level).collect())
         };

@@ -104,7 +104,10 @@ fn what_is_wrong_is_said() {
         "model = \"ranges\"\nreceive_range = \"20 km\"\ncarrier_sense_range = \"20 km\"",
     );
     let found = resolved(&far).err().unwrap();
-    assert!(found.contains("lets frames be sensed 16 km away, 53.371 µs after they are sent; "), "{found}");
+    assert!(
+        found.contains("means that frames are sensed 16 km away, 53.371 µs after they are sent; "),
+        "{found}"
+    );
     assert!(found.contains("up to 50 µs"), "DIFS of 802.11b: {found}");
     let found = resolved(&chain(1, "far", "")).err().unwrap();
     assert!(found.contains("\"distance\""), "{found}");

@@ -76,10 +76,17 @@ fn speed_means_a_block_and_nothing_means_no_fading() {
 #[test]
 fn what_is_wrong_with_fading() {
     let cases = [
-        ("fading = {}", ["medium.fading", "neither speed nor coherence", "add coherence, or speed"]),
+        (
+            "fading = {}",
+            [
+                "medium.fading",
+                "neither speed nor coherence",
+                "add coherence, the length of a block, or speed",
+            ],
+        ),
         (
             "fading = { speed = \"1 m/s\", coherence = \"7 ms\" }",
-            ["medium.fading.coherence", "is given beside speed", "remove one of the two"],
+            ["medium.fading.coherence", "is given together with speed", "remove one of the two"],
         ),
         ("fading = { speed = \"0 m/s\" }", ["medium.fading.speed", "0 m/s", "0.001 m/s"]),
         ("fading = { coherence = \"0 s\" }", ["medium.fading.coherence", "0 s", "1 us"]),

@@ -164,7 +164,7 @@ fn what_cannot_be_is_said_in_one_line() {
         (
             walk("36 km/h", "0 m/s") + "start = \"stationary\"\n",
             "mobility.start",
-            "slow down for ever",
+            "no stationary distribution",
             "pause",
         ),
         (walk("36 km/h", "10 m"), "mobility.min_speed", "not a unit of a speed", "km/h"),
@@ -205,7 +205,8 @@ fn files_that_cannot_be_used_are_named() {
     assert!(matches!(*missing.problem, Problem::Mobility(MobilityProblem::Unreadable { .. })), "{missing}");
     let xml = read(&file("passing.fcd.xml")).err().unwrap().to_string();
     assert!(
-        xml.starts_with("passing.fcd.xml:1: mobility.file: ") && xml.contains("no line of a setdest script"),
+        xml.starts_with("passing.fcd.xml:1: mobility.file: ")
+            && xml.contains("not a line of a setdest script"),
         "{xml}"
     );
     let many = read(&file("passing.tcl")).err().unwrap();
@@ -283,7 +284,7 @@ fn what_is_added_or_drawn_may_be_refused() {
             "mobility.count",
             "beside mobility.nodes",
         ),
-        (ADDED.replace("\"m*\"", "\"x*\""), "traffic.among[0]", "no node's name"),
+        (ADDED.replace("\"m*\"", "\"x*\""), "traffic.among[0]", "matches no node"),
         (ADDED.replace("random-pairs\"", "all-to-one\"\ngateway = \"n0\""), "traffic.flows", "no effect"),
         (ADDED.replace("flows = 6", "flows = 7"), "traffic.flows", "there are 6"),
         (outage(""), "outages[0].node", "missing"),
@@ -305,7 +306,7 @@ fn what_is_added_or_drawn_may_be_refused() {
 fn stands_still(index: usize, first: Option<u32>, enough: usize) -> Problem {
     let first_instead = first.map(|_| 1);
     let name = index.to_string();
-    MobilityProblem::StandsStill { index, name, moving: 2, first, first_instead, enough, option: "nodes" }
+    MobilityProblem::NodeNotMoving { index, name, moving: 2, first, first_instead, enough, option: "nodes" }
         .into()
 }
 

@@ -192,7 +192,7 @@ fn units_that_contradict_stated_speeds_are_projected_or_refused() {
     // Speeds in km/h.
     let error = fcd(&cars(" speed=\"36\"", |step| [10.0 * step, 0.0], 1.0), none).expect_err("km/h");
     assert!(
-        error.to_string().contains("36.0 m/s, but places in metres change by 10.0 m a second"),
+        error.to_string().contains("36.0 m/s, but places in metres change by 10.0 m per second"),
         "{error}"
     );
     assert!(error.remedy().contains("\"metres\" if only the speeds are wrong"), "{error}");

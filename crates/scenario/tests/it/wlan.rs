@@ -65,7 +65,7 @@ fn broken_associations() {
         (
             "base = \"ap\"",
             "base = \"a\"",
-            &["topology.nodes[4].base", "\"a\" is no base station: it is itself associated with \"bs\""],
+            &["topology.nodes[4].base", "\"a\" is not a base station: it is itself associated with \"bs\""],
         ),
         ("base = \"ap\"", "base = 3", &["topology.nodes[4].base", "text in quotes"]),
         (
@@ -76,19 +76,28 @@ fn broken_associations() {
         (
             "base = \"ap\"",
             "data_rate = \"1 Mb/s\"",
-            &["topology.nodes[4].data_rate", "\"1 Mb/s\" is of the link to a base station"],
+            &["topology.nodes[4].data_rate", "\"1 Mb/s\" is the rate of the link to a base station"],
         ),
         (
             "metric = \"hops\"",
             "protocol = \"dsdv\"",
-            &["routing.protocol", "\"dsdv\" has no say", "\"a\"", "remove protocol"],
+            &[
+                "routing.protocol",
+                "\"dsdv\" does not support associated stations",
+                "\"a\"",
+                "remove protocol",
+            ],
         ),
-        ("metric = \"hops\"", "protocol = \"dsr\"", &["routing.protocol", "\"dsr\" has no say"]),
+        (
+            "metric = \"hops\"",
+            "protocol = \"dsr\"",
+            &["routing.protocol", "\"dsr\" does not support associated stations"],
+        ),
         (
             "[routing]",
             "[mobility]\nmodel = \"random-waypoint\"\narea = [\"1 km\", \"1 km\"]\nmax_speed = \"1 m/s\"\n\
              pause = \"0 s\"\n[routing]",
-            &["mobility", "\"a\" is associated with a base station"],
+            &["mobility", "associated stations, such as \"a\""],
         ),
     ];
     check(CELLS, broken);
@@ -188,7 +197,7 @@ fn broken_errors_of_links() {
         (
             "{ between = [\"a\", \"b\"], packet_error_rate = 0.1 },\n  { between = [\"c\", \"b\"], packet_error_rate = 0.2,",
             "{ between = [\"a\", \"b\"], packet_error_rate = 1 },\n  { between = [\"c\", \"b\"], packet_error_rate = 1,",
-            &["flows[0]", "no path", "because of medium.errors[0].packet_error_rate alone"],
+            &["flows[0]", "no path", "only because of medium.errors[0].packet_error_rate"],
         ),
         (
             "packet_error_rate = 0.1",
@@ -201,22 +210,22 @@ fn broken_errors_of_links() {
         (
             "packet_error_rate = 0.1",
             "packet_error_rate = 0.1, packet_error_rate_back = 1.0",
-            &["no path", "because of medium.errors[0].packet_error_rate_back alone", "1 % of DATA frames"],
+            &["no path", "only because of medium.errors[0].packet_error_rate_back", "1 % of its DATA frames"],
         ),
         (
             "packet_error_rate = 0.1",
             "packet_error_rate = 0, ack_error_rate_back = 1.0",
-            &["no path", "because of medium.errors[0].ack_error_rate_back alone", "1 % of DATA frames"],
+            &["no path", "only because of medium.errors[0].ack_error_rate_back", "1 % of its DATA frames"],
         ),
         (
             "packet_error_rate = 0.1",
             "packet_error_rate = 0.995",
-            &["no path", "because of medium.errors[0].packet_error_rate alone", "1 % of DATA frames"],
+            &["no path", "only because of medium.errors[0].packet_error_rate", "1 % of its DATA frames"],
         ),
         (
             "errors = [\n  { between = [\"a\", \"b\"], packet_error_rate = 0.1 },\n]",
             "packet_error_rate = 1.0",
-            &["no path", "because of medium.packet_error_rate alone; lower medium.packet_error_rate"],
+            &["no path", "only because of medium.packet_error_rate; lower medium.packet_error_rate"],
         ),
         (
             "packet_error_rate = 0.1 },\n]",
@@ -349,9 +358,13 @@ fn broken_wlans() {
         (
             "start_interval = \"10 s\"",
             "start_interval = \"14 s\"",
-            &["traffic.start_interval", "lets the last flow start when the run of 100 s has ended"],
+            &["traffic.start_interval", "makes the last flow start after the end of the run of 100 s"],
         ),
-        ("start_interval = \"10 s\"", "start_interval = \"1e9 s\"", &["traffic.start_interval", "has ended"]),
+        (
+            "start_interval = \"10 s\"",
+            "start_interval = \"1e9 s\"",
+            &["traffic.start_interval", "after the end of the run"],
+        ),
         (
             "start_interval = \"10 s\"",
             "start_interval = \"-1 s\"",

@@ -138,7 +138,7 @@ queue = 50 => codel = { airtime_quantum = "0 us" }\ndiscipline = "stations" -> m
 queue = 50 => codel = { slow = true }\ndiscipline = "fq-codel" -> mac.codel.slow: true has no effect | "stations"
 queue = 50 => codel = { target_exchanges = 2 }\ndiscipline = "fq-codel" -> mac.codel.target_exchanges: 2 has no effect | "stations"
 queue = 50 => codel = { target_exchanges = 1001 }\ndiscipline = "stations" -> mac.codel.target_exchanges: 1001 is out of range | from 0 to 1000
-queue = 50 => hardware_queue = {} -> mac.hardware_queue: says nothing of how much the hardware holds | set packets, aggregates or aql
+queue = 50 => hardware_queue = {} -> mac.hardware_queue: has no limit | set packets, aggregates or aql
 queue = 50 => hardware_queue = { aql = {} } -> mac.hardware_queue.aql: has no effect without a queue for each station | set mac.discipline = "stations"
 queue = 50 => hardware_queue = { packets = 0 } -> mac.hardware_queue.packets: 0 is out of range | from 1 to 1000000
 queue = 50 => hardware_queue = { aggregates = 65 } -> mac.hardware_queue.aggregates: 65 is out of range | from 1 to 64
@@ -183,7 +183,7 @@ name = "b" => name = " " -> topology.nodes[1].name: empty name
 { name = "b", position = ["200 m", "0 m"] } => { name = "b", position = ["200 m", "0 m"], antenna_gain = "61 dBi" } -> topology.nodes[1].antenna_gain: "61 dBi" is out of range | from -40 dBi to 60 dBi
 { name = "b", position = ["200 m", "0 m"] } => { name = "b", position = ["200 m", "0 m"], radios = [{ channel = 1, antenna_gain = "2 dBi" }] } -> topology.nodes[1].radios[0].antenna_gain: "2 dBi" has no effect with medium.model = "ranges"
 { name = "b", position = ["200 m", "0 m"] } => { name = "b", position = ["200 m", "0 m"], radios = [{ channel = 300 }] } -> topology.nodes[1].radios[0].channel: 300 is out of range
-{ name = "b", position = ["200 m", "0 m"] } => { name = "b", position = ["200 m", "0 m"], transmit_power = "2 dBm", radios = [{ channel = 1 }] } -> topology.nodes[1].transmit_power: "2 dBm" is given beside radios | remove one
+{ name = "b", position = ["200 m", "0 m"] } => { name = "b", position = ["200 m", "0 m"], transmit_power = "2 dBm", radios = [{ channel = 1 }] } -> topology.nodes[1].transmit_power: "2 dBm" is given together with radios | remove one
 metric = "hops" => metric = "ett" -> routing.metric: did you mean "etx"?
 failures = 2 => failures = 0 -> routing.failures: 1 to 1000
 hold = "10 s" => hold = "10 kg" -> routing.hold: kg
@@ -232,7 +232,7 @@ from = "a" => from = "c" @ to = "c"\nscheme = "tcp -> flows[0].to: from "c" to i
 app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", frame_rate = 0 } -> flows[0].app.frame_rate: 0 is out of range | give a value from 0.1 to 1000
 app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "0 s" } -> flows[0].app.deadline: "0 s" is out of range | from 1 ms to 1 h
 app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", gop = 0 } -> flows[0].app.gop: 0 is out of range | from 1 to 100000
-app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", key_ratio = 5 } -> flows[0].app.key_ratio: needs frames that are no key frames | give gop
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", key_ratio = 5 } -> flows[0].app.key_ratio: has no effect if all frames are key frames | give gop
 app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", gop = 12, key_ratio = 0.5 } -> flows[0].app.key_ratio: 0.5 is out of range | from 1 to 1000
 app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", variation = -1 } -> flows[0].app.variation: -1 is out of range | from 0 to 10
 app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", buffer = "0 s" } -> flows[0].app.buffer: "0 s" is out of range | from 1 ms
@@ -319,7 +319,7 @@ delivery = 0.9 => delivery = 1.1 @ { from = "a" -> topology.links[0].delivery: 1
 reverse = 0.8 => reverse = nan @ { from = "a" -> topology.links[0].reverse: nan is not a finite number
 reverse = 0.8 => reverse = "80 %" @ { from = "a" -> topology.links[0].reverse: 80 % | a number
 delivery = 0.9,  =>  @ { from = "a" -> topology.links[0].delivery: missing | delivery = 0.9
-delivery = 0.9 => rssi = "-70 dBm" @ { from = "a" -> topology.links[0].rssi: does not go with | give delivery
+delivery = 0.9 => rssi = "-70 dBm" @ { from = "a" -> topology.links[0].rssi: has no effect with | give delivery
 from = "c", to = "b" => from = "c", to = "x" @ { from = "c" -> topology.links[2].to: "x" is not a node | a, b, c
 from = "c", to = "b" => from = "c", to = "c" @ { from = "c" -> topology.links[2]: from "c" to itself
 from = "c", to = "b" => from = "b", to = "a" @ { from = "c" -> topology.links[2]: from "b" to "a" is already in topology.links[0]
@@ -358,22 +358,22 @@ rssi = "-90 dBm" => rssi = "-90 dBm", data_rate = "7 Mb/s" @ { from = "a", to = 
 reverse_rssi = "-80 dBm" => reverse_rssi = "-80 dBm", data_rate = "1 Mb/s" }, { from = "c", to = "b", rssi = "-80 dBm" @ { from = "b" -> topology.links[2]: from "c" to "b" is already in topology.links[1]
 noise = "-94 dBm" => noise = "94 dBm" @ noise -> medium.noise: 94
 gateways = ["b"] => gateways = ["b", "x"] @ gateways -> traffic.gateways[1]: "x" is not a node | a, b, c
-gateways = ["b"] => gateways = ["b", "b"] @ gateways -> traffic.gateways[1]: "b" is there twice | once
+gateways = ["b"] => gateways = ["b", "b"] @ gateways -> traffic.gateways[1]: "b" is listed twice | once
 gateways = ["b"] => gateways = [] @ gateways -> traffic.gateways: [] is an empty list | remove the key
-clients = 2 => gateway_count = 1 @ clients -> traffic.gateway_count: 1 is given beside gateways | remove one of the two
+clients = 2 => gateway_count = 1 @ clients -> traffic.gateway_count: 1 is given together with gateways | remove one of the two
 gateways = ["b"] => gateway_count = 3 @ gateways -> traffic.gateway_count: leaves no clients | 3 nodes
 gateways = ["b"] => gateway = "b" @ gateways -> traffic.gateway: no effect with pattern "gateway"
 clients = 2 => clients = 3 @ clients -> traffic.clients: too many: 2 of 2 nodes reach "b"; | ask for fewer clients
 clients = 2 => clients = 2\nmin_hops = 2 @ clients -> traffic.clients: too many: 0 of 2 nodes reach "b" over at least 2 hops; | lower min_hops
 gateways = ["b"]\nclients = 2 => gateways = ["b"]\nmin_hops = 2 @ gateways -> traffic.gateways: 0 of 2 nodes reach "b" over at least 2 hops | choose another gateway, lower min_hops
-clients = 2 => among = ["x*"] @ clients -> traffic.among[0]: no node's name
+clients = 2 => among = ["x*"] @ clients -> traffic.among[0]: matches no node
 clients = 2 => clients = 2\namong = ["a"] @ clients -> traffic.clients: too many: 1 of 1 nodes reaches "b"
 clients = 2 => clients = 0 @ clients -> traffic.clients: 0 is out of range
 clients = 2 => flows = 2 @ clients -> traffic.flows: no effect with pattern "gateway"
 clients = 2 => direction = "down" @ clients -> traffic.direction: "down" | downloads
 clients = 2 => mix = ["vidio"] @ clients -> traffic.mix[0]: "vidio" | did you mean "video"?
 clients = 2 => mix = [] @ clients -> traffic.mix: [] is an empty list | at least one
-clients = 2 => mix = ["web"]\napp = { kind = "saturated" } @ scheme -> traffic.app: is given beside mix
+clients = 2 => mix = ["web"]\napp = { kind = "saturated" } @ scheme -> traffic.app: is given together with mix
 clients = 2\nscheme = "tcp-sack" => mix = ["call", "web"]\nscheme = "udp" @ clients -> traffic.mix: not acknowledged | leave out "web"
 pattern = "gateway" => pattern = "gatway" @ pattern -> traffic.pattern: did you mean "gateway"?
 "#;
@@ -450,7 +450,7 @@ fn broken_files() {
         ),
         (
             "duration = \"1 s\"\n[topology]\ngenerator = \"chain\"\nhops = 1\n",
-            "case.toml:1: flows: there are no flows, so nothing would happen; add [[flows]]",
+            "case.toml:1: flows: the scenario has no flows; add [[flows]]",
         ),
         ("flows = 3", "case.toml:1: flows: found the number 3; expected a list"),
         ("schemes = { recn = 1 }", "case.toml:1: schemes.recn: found the number 1; expected a table"),

@@ -18,11 +18,11 @@ fn broken_overrides_name_their_option() {
         (Overrides { duration: text(""), ..Overrides::default() }, "--duration: \"\" has no number"),
         (
             Overrides { warmup: text("3 h"), ..Overrides::default() },
-            "--warmup: 3 h leaves nothing of the duration",
+            "--warmup: 3 h is not shorter than the duration",
         ),
         (
             Overrides { duration: text("10 s"), ..Overrides::default() },
-            "case.toml:4: warmup: \"20 s\" leaves nothing of the duration, which is 10 s",
+            "case.toml:4: warmup: \"20 s\" is not shorter than the duration of 10 s",
         ),
         (
             Overrides { record_interval: text("1 ns"), ..Overrides::default() },
@@ -48,14 +48,14 @@ topology = { generator = "chain", hops = 3 } & topology.hop = 5 -> --set topolog
 mac.queue = 0 -> --set mac.queue: 0 is out of range
 mac.queue = 50.5 -> --set mac.queue: found the number 50.5; expected a whole number
 duration = "60" -> --set duration: "60" has no unit; expected a time
-duration = "10 s" -> case.toml:4: warmup: "20 s" leaves nothing of the duration, which is 10 s
+duration = "10 s" -> case.toml:4: warmup: "20 s" is not shorter than the duration of 10 s
 warmup = "3 h" -> --set warmup: "3 h" leaves nothing
 traffic.flows = 3 -> --set traffic.flows: traffic.pattern: missing; add it
 flows[1].to = "x" -> --set flows[1].to: "x" is not a node
 flows[*].stop = "1 s" -> --set flows[*].stop: flows[0].stop: "1 s"
 flows.length = 1 & flows[0].stop = "1 s" -> --set flows[0].stop: "1 s"
-flows.length = 0 -> case.toml:52: flows: there are no flows
-flows.length = 3 -> --set flows.length: 3 entries are wanted, and the list has 2; give
+flows.length = 0 -> case.toml:52: flows: the scenario has no flows
+flows.length = 3 -> --set flows.length: 3 entries are wanted, but the list has 2; give
 flows.length = -1 -> --set flows.length: the length of a list is a whole number; give
 flows.length = "1" -> --set flows.length: the length of a list is a whole number; give
 flows[2].start = "1 s" -> --set flows[2].start: flows[2]: there is no such entry; the list has 2; count from 0
@@ -69,12 +69,12 @@ flows[*] = 5 -> --set flows[*]: flows[0]: found the number 5; expected a table
 schemes.recn-strict.threshold = inf -> --set schemes.recn-strict.threshold: inf is not a finite number; write a number
 schemes.recn-strict.treshold = 0.5 -> --set schemes.recn-strict.treshold: unknown parameter of recn; did you mean "threshold"?
 flow.length = 5 -> --set flow.length: flow: unknown key; did you mean "flows"?
-seed = 7 -> --set seed: seeds are not set this way; give --seed
+seed = 7 -> --set seed: seeds are not set by --set; give --seed
 scheme = "recn" -> --set scheme: not a key of scenarios; give --scheme
 mac..queue = 5 -> --set mac..queue: not a path to a key; write
  = 5 -> --set : set: not a path to a key; write
 mac.queue = -> --set mac.queue: not valid TOML: 
-mac.queue = 5\nother = 6 -> --set mac.queue: the value is not one value; give a TOML document
+mac.queue = 5\nother = 6 -> --set mac.queue: there is not exactly one value; give a TOML document
 "#;
 
 #[test]
@@ -124,5 +124,8 @@ fn a_shorter_run_names_the_options_that_go_with_it() {
     let by_set = said(text, &set);
     assert!(by_set.contains("such as --set 'warmup=\"300 ms\"'"), "{by_set}");
     let in_file = said(&text.replace("10 s", "3 s"), &Overrides::default());
-    assert!(in_file.ends_with("which is 3 s; give a shorter warm-up, or a longer duration"), "{in_file}");
+    assert!(
+        in_file.ends_with("the duration of 3 s; give a shorter warm-up, or a longer duration"),
+        "{in_file}"
+    );
 }

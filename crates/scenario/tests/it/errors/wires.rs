@@ -79,8 +79,8 @@ scheme = "udp"
 const BROKEN_DUMBBELL: &str = r#"
 pairs = 3 => pairs = 0 -> topology.pairs: 0 is out of range
 pairs = 3 => pairs = 50000 -> topology.pairs: 50000 is out of range | from 1 to 49999
-pairs = 3 => pairs = 2 @ access_delays -> topology.access_delays: a list of 3 for 2 pairs | one for all pairs, or 2
-access_rates = ["100 Mb/s"] => access_rates = [] -> topology.access_rates: a list of 0 for 3 pairs
+pairs = 3 => pairs = 2 @ access_delays -> topology.access_delays: a list of 3 values for 2 pairs | one value for all pairs, or 2 values
+access_rates = ["100 Mb/s"] => access_rates = [] -> topology.access_rates: a list of 0 values for 3 pairs
 access_rates = ["100 Mb/s"] => access_rates = "100 Mb/s" -> topology.access_rates: 100 Mb/s | a list
 "2 ms" => "-2 ms" -> topology.access_delays[1]: "-2 ms" is out of range
 access_queue = 100 => access_queue = 0 -> topology.access_queue: 0 is out of range

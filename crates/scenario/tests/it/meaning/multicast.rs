@@ -103,7 +103,7 @@ fn what_cannot_be_multicast_is_refused() {
         (list, "[\"tv 1\", \"tv*\"]", ["flows[0].to[1]", "there twice"]),
         (list, "[\"tv 1\", \"ap\"]", ["flows[0].to[1]", "to itself"]),
         (list, "[\"tv 9\"]", ["flows[0].to[0]", "tv 1"]),
-        (list, "[\"radio*\"]", ["flows[0].to[0]", "is no node's name"]),
+        (list, "[\"radio*\"]", ["flows[0].to[0]", "matches no node"]),
         (list, "[1]", ["flows[0].to[0]", "text"]),
         (list, "7", ["flows[0].to", "a list of names"]),
         ("\"udp\"", "\"tcp-newreno\"", ["flows[0].to", "are acknowledged"]),

@@ -306,7 +306,7 @@ fn too_few_users_are_reported_with_those_out_of_range() {
         resolve(&text, "case.toml", &Overrides::default()).err().unwrap().to_string()
     };
     let what = "2 are too many: 1 of 2 nodes reaches \"gw\"; no path leads to \"far\"; \
-        from \"far\" to \"near\", the nearest with a path, it is 300 m, and links end at 250 m";
+        \"far\" is 300 m from \"near\", the nearest node with a path, and links reach 250 m";
     let clients = refused("pattern = \"gateway\"\ngateways = [\"gw\"]\nclients = 2");
     assert!(clients.contains(&what.replace("2 are", "2 clients are")), "{clients}");
     let flows = refused("pattern = \"to-gateway\"\ngateway = \"gw\"\nflows = 2");
