@@ -1,11 +1,11 @@
-//! What scenarios say of infrastructure networks, and how they can be wrong.
+//! Infrastructure networks in scenarios, and messages about broken ones.
 
 use multihop_core::NodeId;
 use multihop_scenario::{Overrides, Setting, resolve};
 use multihop_sim::config::Config;
 
-/// Two cells of one channel: one with two clients, and one with one that is out of everybody's reach but its
-/// base station's.
+/// Two cells on one channel: one with two clients, and one whose only client reaches no node except its base
+/// station.
 const CELLS: &str = r#"duration = "10 s"
 [topology]
 nodes = [
@@ -27,7 +27,7 @@ fn config(text: &str) -> Config {
     resolve(text, "case.toml", &Overrides::default()).unwrap_or_else(|error| panic!("{error}\n{text}")).config
 }
 
-/// The message that this change of a sound scenario makes.
+/// The message after this change of a valid scenario.
 fn refused(sound: &str, from: &str, to: &str) -> String {
     assert!(sound.contains(from), "{from}");
     match resolve(&sound.replacen(from, to, 1), "case.toml", &Overrides::default()) {
@@ -36,7 +36,7 @@ fn refused(sound: &str, from: &str, to: &str) -> String {
     }
 }
 
-/// Each case: what is replaced, by what, and what the message has.
+/// Each case: old text, new text, and parts of the message.
 fn check(sound: &str, cases: &[(&str, &str, &[&str])]) {
     for (from, to, parts) in cases {
         let message = refused(sound, from, to);
@@ -103,7 +103,7 @@ fn broken_associations() {
     check(CELLS, broken);
 }
 
-/// Others that hear it do not help a client whose base station is too far away.
+/// A client whose base station is too far away has no path, even if other nodes receive it.
 #[test]
 fn a_client_out_of_reach_of_its_base_station_has_no_path() {
     let message = refused(
@@ -123,7 +123,7 @@ fn associations_are_in_the_hash() {
     assert_ne!(hash(CELLS), hash(&CELLS.replacen(", base = \"bs\"", "", 1)));
 }
 
-/// Three stations, and what is lost between some of them.
+/// Three stations with losses on some links.
 const LOSSY: &str = r#"duration = "10 s"
 [medium]
 model = "ranges"
@@ -154,7 +154,7 @@ fn errors(text: &str) -> Vec<(u32, u32, f64)> {
 }
 
 #[test]
-fn errors_are_of_both_directions_unless_set_otherwise() {
+fn error_rates_apply_to_both_directions_unless_set_otherwise() {
     let expected = [(0, 1, 0.1), (1, 0, 0.1), (2, 1, 0.2), (1, 2, 0.0)];
     assert_eq!(errors(LOSSY), expected);
     for medium in ["model = \"sinr\"", "model = \"matrix\"\nquantity = \"rssi\""] {
@@ -193,7 +193,7 @@ fn broken_errors_of_links() {
             "",
             &["medium.errors[0].packet_error_rate", "missing", "packet_error_rate = 0.1"],
         ),
-        // Nothing comes through, neither directly nor by the third node.
+        // No frame arrives, neither directly nor through the third node.
         (
             "{ between = [\"a\", \"b\"], packet_error_rate = 0.1 },\n  { between = [\"c\", \"b\"], packet_error_rate = 0.2,",
             "{ between = [\"a\", \"b\"], packet_error_rate = 1 },\n  { between = [\"c\", \"b\"], packet_error_rate = 1,",
@@ -277,7 +277,7 @@ fn errors_of_links_are_in_the_hash_and_can_be_set() {
     assert_ne!(hash("0.1"), hash("0.2"));
 }
 
-/// A generated network with a server, and clients that join one after another.
+/// A generated network with a server, and flows that start one after another.
 const GENERATED: &str = r#"duration = "100 s"
 [topology]
 generator = "wlan"
@@ -316,9 +316,9 @@ fn a_generated_wlan_is_a_base_station_with_clients_around_it() {
     assert_eq!(flows(&upwards), [1, 2, 3, 4, 5].map(|client| (client, 0, 0)));
 }
 
-/// Flow `i` starts `i` intervals after the first; the server's packets go by the base station.
+/// Flow `i` starts `i` intervals after the first. The server's packets are relayed by the base station.
 #[test]
-fn a_server_stands_behind_the_base_station_and_clients_join_one_after_another() {
+fn a_server_is_wired_to_the_base_station_and_flows_start_one_after_another() {
     let both = config(GENERATED);
     let expected = [(5, 1), (1, 5), (5, 2), (2, 5), (5, 3), (3, 5), (5, 4), (4, 5)];
     let expected = expected.into_iter().zip(0..).map(|((from, to), i)| (from, to, 2_000 + 10_000 * i));
@@ -396,7 +396,7 @@ fn links_of_clients_have_rates_of_their_own() {
     assert_ne!(hash(&generated), hash(GENERATED));
 }
 
-/// The best connected node is found by the links of all of its radios.
+/// The best connected node is found from the links of all its radios.
 #[test]
 fn a_gateway_may_have_several_radios() {
     let text = r#"duration = "10 s"
@@ -418,6 +418,6 @@ scheme = "udp"
 "#;
     let gateways: Vec<NodeId> = config(text).flows.iter().map(|flow| flow.source).collect();
     assert_eq!(gateways.len(), 3);
-    // Of those with links to both sides the first.
+    // The first of the nodes with links to both sides.
     assert!(gateways.iter().all(|gateway| *gateway == NodeId(1)), "{gateways:?}");
 }

@@ -1,4 +1,4 @@
-//! Aggregates that a standard does not have, and radios without a channel in common.
+//! Aggregation, rate control and radios: combinations that are refused.
 
 use super::check_all;
 

@@ -1,4 +1,4 @@
-//! Access categories that no station has, and codepoints that no packet has.
+//! Access categories and codepoints that are refused.
 
 use super::check_all;
 use multihop_dot11::AccessCategory::{BestEffort, Voice};
@@ -51,7 +51,7 @@ fn broken_categories() {
 }
 
 #[test]
-fn what_is_written_is_what_contends() {
+fn stations_contend_with_the_stated_parameters() {
     let read = |text: &str| resolve(text, "test.toml", &Overrides::default()).expect("it is sound").config;
     let config = read(DIFFERENTIATED);
     let edca = config.edca.expect("the table is there");

@@ -1,6 +1,6 @@
 //! `[[measure]]`.
 
-/// A scenario with estimators, to break.
+/// Valid scenario with estimators.
 pub const OBSERVED: &str = r#"duration = "10 s"
 record_interval = "1 s"
 [topology]
@@ -28,7 +28,7 @@ interval = "200 ms"
 normalise_over = 100
 "#;
 
-/// How to break it.
+/// Changes that break the scenario, with their messages.
 pub const BROKEN_OBSERVED: &str = r#"
 estimator = "rt-winf" => estimator = "rt-winff" -> measure[0].estimator: did you mean "rt-winf"? | fte
 estimator = "rt-winf" => estimator = 5 -> measure[0].estimator: integer | idlegap

@@ -1,8 +1,8 @@
-//! Broken scenarios: each gives one message that names file, line, key, what was found, and what would do.
+//! Broken scenarios: each gives one message with file, line, key, what was found, and a remedy.
 //!
-//! The tables read `what is replaced => by what @ the text at whose line the message is -> key: parts of the
-//! message`, the parts separated by ` | `. Without `@` the message is at the line of the replacement. `\n` is
-//! a line break.
+//! The tables read `old text => new text @ text in the line of the message -> key: parts of the message`,
+//! with parts separated by ` | `. Without `@` the message is at the line of the replacement. `\n` is a line
+//! break.
 
 mod aggregation;
 mod edca;
@@ -17,7 +17,7 @@ use multihop_scenario::{Overrides, resolve};
 use routing::{ON_DEMAND, ROUTED, SOURCE_ROUTED};
 use wires::{DUMBBELL, WIRED};
 
-/// A sound scenario to break, one key a line.
+/// Valid scenario with one key per line.
 const SOUND: &str = r#"name = "sound"
 seed = 1
 duration = "100 s"
@@ -85,7 +85,7 @@ scheme = "recn-strict"
 app = { kind = "transfers", size = "1 MB", pause = "2 s", distribution = "exponential", count = 3 }
 "#;
 
-/// How to break it.
+/// Changes that break the scenario, with their messages.
 const BROKEN: &str = r#"
 seed = 1 => seed = -1 -> seed: -1 | whole number, not negative
 seed = 1 => seed = 99999999999999999999999 -> seed: does not fit | 64 bits
@@ -247,7 +247,7 @@ scheme = "tcp-newreno"\n =>  @ [[flows]]\nname -> flows[0].scheme: missing | tcp
 from = "a"\n =>  @ [[flows]]\nname -> flows[0].from: missing | for example from =
 "#;
 
-/// A scenario with a generated topology and generated traffic, to break.
+/// Valid scenario with a generated topology and generated traffic.
 const GENERATED: &str = r#"duration = "10 s"
 [topology]
 generator = "grid"
@@ -263,7 +263,7 @@ pairs_seed = 7
 scheme = "udp"
 "#;
 
-/// How to break it.
+/// Changes that break the scenario, with their messages.
 const BROKEN_GENERATED: &str = r#"
 columns = 3 => columns = 0 @ columns -> topology.columns: 0 is out of range | 100000
 columns = 3 => columns = -3 @ columns -> topology.columns: -3 | whole number
@@ -289,7 +289,7 @@ scheme = "udp"\n =>  @ [traffic] -> traffic.scheme: missing
 scheme = "udp"\n => scheme = "udp"\n[medium]\nmodel = "matrix"\nquantity = "rssi"\n @ generator -> topology.generator: measured links
 "#;
 
-/// A scenario with measured links, to break.
+/// Valid scenario with measured links.
 const MEASURED: &str = r#"duration = "10 s"
 [medium]
 model = "matrix"
@@ -308,7 +308,7 @@ to = "c"
 scheme = "udp"
 "#;
 
-/// How to break it.
+/// Changes that break the scenario, with their messages.
 const BROKEN_MEASURED: &str = r#"
 quantity = "delivery"\n =>  @ [medium] -> medium.quantity: missing | delivery
 quantity = "delivery" => quantity = "snr" @ quantity -> medium.quantity: delivery, rssi, delivery-and-rssi
@@ -327,7 +327,7 @@ delivery = 0.6 => delivery = 0.0 @ [[flows]] -> flows[0]: no path | c is in a co
 delivery = 0.6 => delivery = 0.6, data_rate = "3 Mb/s" @ { from = "c" -> topology.links[2].data_rate: is not a rate of "802.11b" | 5.5 Mb/s
 "#;
 
-/// The same with powers.
+/// Valid scenario with measured links and received powers.
 const POWERED: &str = r#"duration = "10 s"
 [medium]
 model = "matrix"
@@ -348,7 +348,7 @@ clients = 2
 scheme = "tcp-sack"
 "#;
 
-/// How to break it.
+/// Changes that break the scenario, with their messages.
 const BROKEN_POWERED: &str = r#"
 rssi = "-70 dBm",  =>  @ { from = "a", to = "b" -> topology.links[0].rssi: missing | every direction has a power
  reverse_rssi = "-71 dBm", =>  @ { from = "a", to = "b" -> topology.links[0].reverse_rssi: missing | every direction has a power
@@ -385,7 +385,7 @@ fn measurements() {
 
 /// 2001 nodes that all sense each other have 2001 x 2000 links, just above four million.
 #[test]
-fn nodes_that_all_sense_each_other_are_limited() {
+fn the_number_of_links_of_carrier_sense_is_limited() {
     let crowd = |nodes: u32| {
         let hops = nodes - 1;
         let topology = format!("[topology]\ngenerator = \"chain\"\nhops = {hops}\nspacing = \"0.1 m\"\n");
@@ -401,7 +401,7 @@ fn nodes_that_all_sense_each_other_are_limited() {
 }
 
 #[test]
-fn the_scenarios_to_break_are_sound() {
+fn the_scenarios_without_changes_are_valid() {
     for text in
         [SOUND, GENERATED, MEASURED, POWERED, WIRED, DUMBBELL, ROUTED, SOURCE_ROUTED, ON_DEMAND, OBSERVED]
     {
@@ -469,14 +469,14 @@ fn message(text: &str, overrides: &Overrides) -> String {
     }
 }
 
-/// Checks a table.
+/// Checks a table of changes.
 fn check_all(text: &str, table: &str) {
     let cases: Vec<&str> = table.trim().lines().collect();
     let failures: Vec<String> = cases.iter().filter_map(|case| check(text, case).err()).collect();
     assert!(failures.is_empty(), "{} of {} cases:\n{}", failures.len(), cases.len(), failures.join("\n"));
 }
 
-/// Checks a line of a table.
+/// Checks one line of a table.
 fn check(text: &str, case: &str) -> Result<(), String> {
     let (change, expected) = case.split_once(" -> ").expect(case);
     let (sound, rest) = change.split_once(" => ").expect(case);

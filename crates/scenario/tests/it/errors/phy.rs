@@ -1,8 +1,8 @@
-//! Channels and schemes that do not exist.
+//! Channels, bit rates and MCSs that do not exist.
 
 use super::check_all;
 
-/// A sound scenario of 802.11ac.
+/// Valid scenario of 802.11ac.
 const FAST: &str = r#"duration = "1 s"
 [phy]
 standard = "802.11ac"
@@ -74,7 +74,7 @@ standard = "802.11n" => standard = "802.11g" @ data_rate -> phy.data_rate: "MCS 
 "#;
 
 #[test]
-fn broken_schemes() {
+fn broken_rates_and_channels() {
     check_all(FAST, BROKEN_FAST);
     check_all(HIGH, BROKEN_HIGH);
 }

@@ -39,7 +39,7 @@ fn broken_overrides_name_their_option() {
     }
 }
 
-/// Settings on top of [`SOUND`], separated by ` & `, and the beginning of the message.
+/// Settings of [`SOUND`], separated by ` & `, and the start of the message.
 const BROKEN_SETTINGS: &str = r#"
 topology.hops = 0 & topology.generator = "chain" -> case.toml:34: topology.nodes: there are a generator and a list of nodes; remove
 topology = { generator = "chain", hops = 0 } -> --set topology: topology.hops: 0 is out of range; give a value from 1
@@ -92,16 +92,15 @@ fn broken_settings_name_their_path() {
 }
 
 #[test]
-fn a_key_is_not_given_by_a_setting_and_an_option() {
+fn a_key_given_by_a_setting_and_an_option_is_refused() {
     let set = vec![Setting { path: "warmup".into(), value: "value = \"2 s\"".into() }];
     let message = message(SOUND, &Overrides { warmup: Some("1 s".into()), set, ..Overrides::default() });
     assert!(message.starts_with("--set warmup: given twice; remove --warmup"), "{message}");
 }
 
-/// Where an option makes the run too short for what the file says, the message names the option that would
-/// do.
+/// If an option makes the run too short for the file's values, the message names the option that corrects it.
 #[test]
-fn a_shorter_run_names_the_options_that_go_with_it() {
+fn messages_about_a_shorter_run_name_the_options_to_change() {
     let text = "duration = \"10 s\"\nwarmup = \"5 s\"\n[topology]\ngenerator = \"chain\"\nhops = 1\n[[flows]]\n\
                 from = \"n0\"\nto = \"n1\"\nscheme = \"udp\"\nstart = \"2 s\"\n";
     let shorter = |duration: &str| Overrides { duration: Some(duration.into()), ..Overrides::default() };

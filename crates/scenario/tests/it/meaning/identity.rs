@@ -28,7 +28,7 @@ fn hash_with(text: &str, settings: &[(&str, &str)]) -> String {
     resolve(text, "case.toml", &overrides).unwrap_or_else(|error| panic!("{settings:?}: {error}")).hash
 }
 
-/// A scenario, settings, and the scenario that it becomes.
+/// A scenario, settings, and the equivalent scenario.
 type Case<'a> = (String, &'a [(&'a str, &'a str)], String);
 
 #[test]
