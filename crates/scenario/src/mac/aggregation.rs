@@ -46,13 +46,14 @@ keys! {
         pub spacing: Duration = Duration(0.0),
         /// Maximum number of transmissions of an MPDU, alone or in an A-MPDU. With `"none"` only its lifetime
         /// limits them, as in ns-3 and in the standard under a block acknowledgement agreement (802.11-2020,
-        /// 10.23.2.12.1). An MPDU is also dropped after `mac.short_retry_limit` transmissions alone. Default:
-        /// 15, as in Linux's iwlwifi and mt76, or `mac.short_retry_limit` if that is higher;
+        /// 10.23.2.12.1). An MPDU is also dropped after `mac.short_retry_limit` transmissions alone. By
+        /// default 15, as in Linux's iwlwifi and mt76, or `mac.short_retry_limit` if that is higher;
         /// `mac.rate_control.tries` with rate control.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub retry_limit: Option<Limit>,
         /// Maximum number of consecutive BlockAckReqs without a response, after which the MPDUs sent are
-        /// dropped; `"none"` for no limit. Default: 60, as in iwlwifi; no limit with `retry_limit = "none"`.
+        /// dropped; `"none"` for no limit. By default 60, as in iwlwifi, and no limit with `retry_limit =
+        /// "none"`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub request_limit: Option<Limit>,
         /// Time that a recipient waits for a missing MPDU before it delivers the MPDUs behind it. `"off"` for

@@ -56,7 +56,7 @@ pub struct Script {
     /// Number of moving nodes that are added to the topology, named m0, m1, ... Instead of `nodes`.
     #[schemars(transform = bounds!(1, 100_000))]
     pub count: Option<u32>,
-    /// Number in the file of the first moving node. Default: 0 if all numbers of the file are below the
+    /// Number in the file of the first moving node. By default 0 if all numbers of the file are below the
     /// number of moving nodes, and the lowest number of the file otherwise. If the file has as many nodes as
     /// move, and does not begin with 0, its numbers may have gaps: nodes are then taken in ascending order.
     pub first_node: Option<u32>,

@@ -195,6 +195,6 @@ fn every_name_of_the_catalogue_has_a_summary() {
         catalogue["generators"][0]["parameters"]["properties"]["hops"]["description"]
             .as_str()
             .unwrap()
-            .contains("Hops")
+            .contains("hops")
     );
 }

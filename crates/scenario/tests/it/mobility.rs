@@ -152,7 +152,7 @@ fn impossible_motion_is_refused_in_one_line() {
             "\"d\" is not a node",
             "known: a, b, c",
         ),
-        (walk("\"b\", \"c\"", "\"b\", \"b\", \"c\""), "mobility.nodes[1]", "there twice", "once"),
+        (walk("\"b\", \"c\"", "\"b\", \"b\", \"c\""), "mobility.nodes[1]", "listed twice", "once"),
         (
             walk("\"b\", \"c\"", "\"b\""),
             "topology.nodes[2].position",
@@ -282,7 +282,7 @@ fn broken_counts_and_outages_are_refused() {
         (
             ADDED.replace("count = 3", "count = 3\nnodes = [\"n0\"]"),
             "mobility.count",
-            "beside mobility.nodes",
+            "together with mobility.nodes",
         ),
         (ADDED.replace("\"m*\"", "\"x*\""), "traffic.among[0]", "matches no node"),
         (ADDED.replace("random-pairs\"", "all-to-one\"\ngateway = \"n0\""), "traffic.flows", "no effect"),
@@ -290,7 +290,7 @@ fn broken_counts_and_outages_are_refused() {
         (outage(""), "outages[0].node", "missing"),
         (outage("one_of = []\n"), "outages[0].one_of", "an empty list"),
         (outage("one_of = [\"n0\", \"n9\"]\n"), "outages[0].one_of[1]", "is not a node"),
-        (outage("node = \"n0\"\none_of = [\"n1\"]\n"), "outages[0].one_of", "beside outages.node"),
+        (outage("node = \"n0\"\none_of = [\"n1\"]\n"), "outages[0].one_of", "together with outages.node"),
     ];
     for (text, key, found) in cases {
         let error = read_alone(&text).err().unwrap_or_else(|| panic!("{text} is refused"));

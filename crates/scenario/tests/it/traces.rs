@@ -247,7 +247,7 @@ fn problems_are_reported_with_their_line() {
         (Format::Setdest, "hello there\n", 1, "not a line of a setdest script"),
         (Format::Setdest, &format!("{start}$ns_ at -1.0 \"$node_(0) setdest 1 2 3\"\n"), 3, "time -1.0"),
         (Format::Setdest, &format!("{start}$ns_ at 1.0 \"$node_(0) setdest 1 2 -3\"\n"), 3, "speed -3"),
-        (Format::Setdest, &format!("{start}$ns_ at 1.0 \"$node_(0) setdest 1 2\"\n"), 3, "no line"),
+        (Format::Setdest, &format!("{start}$ns_ at 1.0 \"$node_(0) setdest 1 2\"\n"), 3, "not a line"),
         (
             Format::Setdest,
             &format!("{start}$ns_ at 1.0 \"$node_(0) set X_ 2\"\n"),

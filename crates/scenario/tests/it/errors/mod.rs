@@ -98,7 +98,7 @@ duration = "100 s" => duration = "1e30 s" -> duration: "1e30 s" | 100 years
 duration = "100 s" => duration = "nan s" -> duration: no number
 duration = "100 s" => duration = "1e999 s" -> duration: not a finite number
 duration = "100 s" => duration = ["100 s"] -> duration: a list | a time
-warmup = "20 s" => warmup = "100 s" -> warmup: "100 s" leaves nothing | shorter warm-up
+warmup = "20 s" => warmup = "100 s" -> warmup: "100 s" is not shorter than the duration | shorter warm-up
 record_interval = "1 s" => record_interval = "1 us" -> record_interval: rows | give at least 200
 record_interval = "1 s" => record_interval = "0 s" -> record_interval: out of range
 record_interval = "1 s" => record_interval = "2 h" -> record_interval: longer than the run
@@ -175,7 +175,7 @@ name = "b" => name = " " -> topology.nodes[1].name: empty name
 ["200 m", "0 m"] => ["200 m", "0 m", "5 m"] -> topology.nodes[1].position: list of 3 | two
 ["200 m", "0 m"] => ["200 m", 0] -> topology.nodes[1].position[1]: number 0 | a length
 ["200 m", "0 m"] => ["200 m", "1e9 km"] -> topology.nodes[1].position[1]: 10000 km
-["200 m", "0 m"] => ["-0 m", "0 m"] -> topology.nodes[1].position: is where "a" stands
+["200 m", "0 m"] => ["-0 m", "0 m"] -> topology.nodes[1].position: is the position of "a"
 { name = "b", position = ["200 m", "0 m"] } => { name = "b" } -> topology.nodes[1].position: "b" has no position | matrix
 { name = "b", position = ["200 m", "0 m"] } => { position = ["200 m", "0 m"] } -> topology.nodes[1].name: missing
 { name = "b", position = ["200 m", "0 m"] } => { name = "b", position = ["200 m", "0 m"], transmit_power = "20 dBm" } -> topology.nodes[1].transmit_power: "20 dBm" has no effect with medium.model = "ranges" | set medium.model = "sinr"
@@ -374,7 +374,7 @@ clients = 2 => direction = "down" @ clients -> traffic.direction: "down" | downl
 clients = 2 => mix = ["vidio"] @ clients -> traffic.mix[0]: "vidio" | did you mean "video"?
 clients = 2 => mix = [] @ clients -> traffic.mix: [] is an empty list | at least one
 clients = 2 => mix = ["web"]\napp = { kind = "saturated" } @ scheme -> traffic.app: is given together with mix
-clients = 2\nscheme = "tcp-sack" => mix = ["call", "web"]\nscheme = "udp" @ clients -> traffic.mix: not acknowledged | leave out "web"
+clients = 2\nscheme = "tcp-sack" => mix = ["call", "web"]\nscheme = "udp" @ clients -> traffic.mix: needs a scheme with acknowledgements | leave out "web"
 pattern = "gateway" => pattern = "gatway" @ pattern -> traffic.pattern: did you mean "gateway"?
 "#;
 

@@ -45,7 +45,7 @@ channel_width = "80 MHz" => channel_width = "20 MHz" @ data_rate -> phy.data_rat
 control_rate = "6 Mb/s" => control_rate = "1 Mb/s" -> phy.control_rate: "1 Mb/s" is not a legacy rate of "802.11ac" | 6 Mb/s
 control_rate = "6 Mb/s" => control_rate = "65 Mb/s" -> phy.control_rate: "65 Mb/s" is not a legacy rate of "802.11ac" | its legacy rates: 6 Mb/s, 9 Mb/s, 12 Mb/s, 18 Mb/s, 24 Mb/s, 36 Mb/s, 48 Mb/s, 54 Mb/s
 control_rate = "6 Mb/s" => control_rate = "MCS 0" -> phy.control_rate: "MCS 0" is an MCS, but control frames have legacy rates | a bit rate, such as "6 Mb/s"
-control_rate = "6 Mb/s" => ack_rate = "MCS 0" -> phy.ack_rate: "MCS 0" is a scheme | a bit rate
+control_rate = "6 Mb/s" => ack_rate = "MCS 0" -> phy.ack_rate: "MCS 0" is an MCS | a bit rate
 control_rate = "6 Mb/s" => ofdm_symbols = "ns2" -> phy.ofdm_symbols: has no effect in this standard | 802.11a
 "#;
 

@@ -49,7 +49,7 @@ mac.queue = 0 -> --set mac.queue: 0 is out of range
 mac.queue = 50.5 -> --set mac.queue: found the number 50.5; expected a whole number
 duration = "60" -> --set duration: "60" has no unit; expected a time
 duration = "10 s" -> case.toml:4: warmup: "20 s" is not shorter than the duration of 10 s
-warmup = "3 h" -> --set warmup: "3 h" leaves nothing
+warmup = "3 h" -> --set warmup: "3 h" is not shorter than the duration
 traffic.flows = 3 -> --set traffic.flows: traffic.pattern: missing; add it
 flows[1].to = "x" -> --set flows[1].to: "x" is not a node
 flows[*].stop = "1 s" -> --set flows[*].stop: flows[0].stop: "1 s"
@@ -109,7 +109,7 @@ fn messages_about_a_shorter_run_name_the_options_to_change() {
     };
     let warmup = said(text, &shorter("3 s"));
     assert!(
-        warmup.contains("which is 3 s (--duration)") && warmup.contains("--warmup \"300 ms\""),
+        warmup.contains("the duration of 3 s (--duration)") && warmup.contains("--warmup \"300 ms\""),
         "{warmup}"
     );
     let step = said(&text.replace("warmup = \"5 s\"", "record_interval = \"5 s\""), &shorter("3 s"));

@@ -100,7 +100,7 @@ fn impossible_multicast_flows_are_refused() {
     let list = "[\"tv 1\", \"tv 2\", \"far\"]";
     let cases = [
         (list, "[]", ["flows[0].to", "names no receiver"]),
-        (list, "[\"tv 1\", \"tv*\"]", ["flows[0].to[1]", "there twice"]),
+        (list, "[\"tv 1\", \"tv*\"]", ["flows[0].to[1]", "listed twice"]),
         (list, "[\"tv 1\", \"ap\"]", ["flows[0].to[1]", "to itself"]),
         (list, "[\"tv 9\"]", ["flows[0].to[0]", "tv 1"]),
         (list, "[\"radio*\"]", ["flows[0].to[0]", "matches no node"]),
@@ -132,7 +132,7 @@ fn a_multicast_flow_keeps_its_scheme_if_the_other_is_acknowledged() {
         config.flows.iter().map(|flow| config.schemes[flow.scheme].name.as_str()).collect();
     assert_eq!(names, ["udp", "udp", "udp", "tcp-newreno"]);
     let bare = resolve(&changed("scheme = \"udp\"\n", ""), "case.toml", &overrides);
-    assert!(bare.err().unwrap().to_string().contains("are acknowledged"));
+    assert!(bare.err().unwrap().to_string().contains("waits for acknowledgements"));
 }
 
 /// A server without a radio sends by wire to the base station, which sends to the group.
