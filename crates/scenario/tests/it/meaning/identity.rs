@@ -162,7 +162,7 @@ fn the_hash_depends_on_the_meaning_only() {
         ("start_jitter = \"2 s\"", "start_jitter = \"3 s\""),
         ("tcp-sack", "tcp-newreno"),
         ("[topology]", "[mac]\nqueue = 51\n[topology]"),
-        ("[topology]", "[mac.override]\nimmediate_access = false\n[topology]"),
+        ("[topology]", "[mac.override]\ncca_time = \"4 us\"\n[topology]"),
         ("[topology]", "[medium]\nmodel = \"ranges\"\nbit_error_rate = 1e-9\n[topology]"),
         ("[topology]", "[schemes.tcp-sack]\nwindow = 12\n[topology]"),
         ("[topology]", "[routing]\nmetric = \"etx\"\n[topology]"),
