@@ -215,7 +215,7 @@ fn a_geographic_export_of_sumo_states_its_units() {
 }
 
 #[test]
-fn a_motion_that_is_hardly_in_metres_is_refused_where_nothing_states_speeds() {
+fn implausible_motions_without_stated_speeds_are_refused() {
     let none = Units::default();
     let places = |step: f64, time: f64| {
         let place = |n: u32| format!("{} {} 52.5", f64::from(n) * time, 13.4 + f64::from(n) * step);

@@ -262,10 +262,10 @@ fn problems_are_reported_with_their_line() {
         (BONNMOTION, "-1 0 0\n", 1, "time -1"),
         (BONNMOTION, "0 1 2 3 4 5 6 7 8 9 10 11\n", 1, "both fit"),
         (Format::Fcd, "", 1, "no vehicles"),
-        (Format::Fcd, "t,x,y\n0,1,2\n", 1, "no XML"),
+        (Format::Fcd, "t,x,y\n0,1,2\n", 1, "not XML"),
         (Format::Fcd, "<net>\n</net>", 1, "<net> at the top"),
         (Format::Fcd, "<fcd-export>\n<timestep time=\"0\">\n", 3, "ends within <timestep>"),
-        (Format::Fcd, "<fcd-export>\n<timestep time=\"0\">\n</fcd-export>", 3, "no XML"),
+        (Format::Fcd, "<fcd-export>\n<timestep time=\"0\">\n</fcd-export>", 3, "invalid XML"),
         (Format::Fcd, "<fcd-export>\n<timestep>\n</timestep></fcd-export>", 2, "<timestep> without time"),
         (
             Format::Fcd,

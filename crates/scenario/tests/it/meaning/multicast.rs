@@ -106,12 +106,12 @@ fn impossible_multicast_flows_are_refused() {
         (list, "[\"radio*\"]", ["flows[0].to[0]", "matches no node"]),
         (list, "[1]", ["flows[0].to[0]", "text"]),
         (list, "7", ["flows[0].to", "a list of names"]),
-        ("\"udp\"", "\"tcp-newreno\"", ["flows[0].to", "are acknowledged"]),
-        ("\"udp\"", "\"tfrc\"", ["flows[0].to", "are acknowledged"]),
+        ("\"udp\"", "\"tcp-newreno\"", ["flows[0].to", "waits for acknowledgements"]),
+        ("\"udp\"", "\"tfrc\"", ["flows[0].to", "waits for acknowledgements"]),
         (
             "{ kind = \"cbr\", rate = \"400 kb/s\", packet = \"500 B\" }",
             "{ kind = \"external\" }",
-            ["flows[0].to", "from outside"],
+            ["flows[0].to", "injected packets have one receiver"],
         ),
     ];
     for (from, to, parts) in cases {
