@@ -14,7 +14,6 @@
 //!
 //! Each problem is reported as a [`ScenarioError`]: file, line, key, what was found, and a remedy.
 
-mod canonical;
 mod catalogue;
 mod discipline;
 mod document;

@@ -355,8 +355,31 @@ fn found(value: &Value) -> Found {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quantity::{Duration, Size};
+    use crate::quantity::{BitRate, Duration, Size};
     use serde::{Deserialize, Serialize};
+
+    #[derive(Default, Deserialize, JsonSchema, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Flavour {
+        #[default]
+        Rfc,
+        Ns2,
+        Linux,
+    }
+
+    #[derive(Deserialize, JsonSchema, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Method {
+        PhyRate,
+        Model,
+    }
+
+    #[derive(Deserialize, JsonSchema, Serialize)]
+    #[serde(untagged)]
+    pub enum Source {
+        Named(Method),
+        Rate(BitRate),
+    }
 
     crate::keys! {
         /// Table with a key of each kind.
@@ -371,9 +394,9 @@ mod tests {
             /// A size.
             pub size: Size ["1 B", "1 kB"] = Size(10.0),
             /// Source of the capacity.
-            pub capacity: Option<crate::CapacitySource> ["8 b/s", "16 Gb/s"],
+            pub capacity: Option<Source> ["8 b/s", "16 Gb/s"],
             /// Flavour of the transport.
-            pub flavour: crate::tcp::Flavour,
+            pub flavour: Flavour,
             /// A truth value.
             pub truth: bool,
         }

@@ -1,8 +1,8 @@
 //! Motion files of `[mobility]`, and the mapping of their nodes to the scenario's.
 
-use crate::canonical::canonical;
 use crate::document::{Document, Result, key};
 use crate::error::{MobilityProblem, Place, Problem, ScenarioError};
+use crate::hash::canonical;
 use crate::hash::hexadecimal;
 use crate::mobility::trace::{Coordinates, Format, Times, Trace, TraceNode, Units, read_file};
 use crate::mobility::{after, decimetre, located};

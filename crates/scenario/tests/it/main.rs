@@ -12,7 +12,6 @@ mod errors;
 mod fading;
 mod files;
 mod fuzz;
-mod hashes;
 mod hunt;
 mod long_links;
 mod meaning;

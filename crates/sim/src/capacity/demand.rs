@@ -68,7 +68,9 @@ impl Demand {
         let scheme = config.schemes[flow.scheme].scheme.as_ref();
         let wire = SegmentSizes::of(scheme);
         let payload = match flow.app {
-            AppConfig::Cbr { packet, .. } | AppConfig::Poisson { packet, .. } if !scheme.is_reliable() => packet,
+            AppConfig::Cbr { packet, .. } | AppConfig::Poisson { packet, .. } if !scheme.is_reliable() => {
+                packet
+            }
             // Frames have the mean size, each sent at once over datagrams.
             AppConfig::Video(video) if scheme.is_uncontrolled() => {
                 let frame = (video.rate_bps / 8.0 / video.frame_rate).round().max(1.0);

@@ -2,6 +2,7 @@
 
 mod aggregates_on_routes;
 mod defaults;
+mod hashes;
 mod identity;
 mod multicast;
 mod topology;

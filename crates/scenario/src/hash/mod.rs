@@ -1,7 +1,9 @@
 //! Scenario hash, which identifies a scenario apart from its seed.
 
-use crate::canonical::canonical;
+mod canonical;
+
 use crate::mobility::MotionIdentity;
+pub(crate) use canonical::canonical;
 use multihop_core::Span;
 use multihop_sim::config::Config;
 use serde_json::{Value, json};
