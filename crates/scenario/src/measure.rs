@@ -26,10 +26,10 @@ pub enum Measure {
     RtWinf(RtWinf),
     /// rt-Winf without RTS/CTS: capacity and available bandwidth from pairs of DATA and ACK (Barreto 2015).
     RtWinfProbe(RtWinfProbe),
-    /// IdleGap: available bandwidth as the bit rate times the share of time without NAV (Lee et al. 2007).
+    /// `IdleGap`: available bandwidth as the bit rate times the share of time without NAV (Lee et al. 2007).
     #[serde(rename = "idlegap")]
     IdleGap(IdleGap),
-    /// AdHoc Probe: capacity of a path, measured at its end from pairs of packets sent back to back (Chen et
+    /// `AdHoc` Probe: capacity of a path, measured at its end from pairs of packets sent back to back (Chen et
     /// al. 2009).
     #[serde(rename = "adhoc-probe")]
     AdHocProbe(AdHocProbe),

@@ -241,8 +241,9 @@ pub struct Persistence {
     /// [`MPDU_RETRY_LIMIT`] or the MAC's `short_retry_limit`, whichever is higher. An MPDU is also dropped
     /// after `short_retry_limit` transmissions alone.
     pub retry_limit: Option<u32>,
-    /// Maximum number of consecutive BlockAckReqs without a response, after which the MPDUs sent are dropped;
-    /// `u32::MAX` for no limit. By default [`REQUEST_LIMIT`], or no limit if MPDUs have no retry limit.
+    /// Maximum number of consecutive `BlockAckReq` frames without a response, after which the MPDUs sent are
+    /// dropped; `u32::MAX` for no limit. By default [`REQUEST_LIMIT`], or no limit if MPDUs have no retry
+    /// limit.
     pub request_limit: Option<u32>,
     /// Whether a recipient waits for a missing MPDU without a time limit.
     pub reorders_without_end: bool,
@@ -252,7 +253,7 @@ pub struct Persistence {
 /// `MT_TXD3_REM_TX_COUNT` of its mt76.
 pub const MPDU_RETRY_LIMIT: u32 = 15;
 
-/// Default maximum number of BlockAckReqs: `IWL_BAR_DFAULT_RETRY_LIMIT` of Linux's iwlwifi.
+/// Default maximum number of `BlockAckReq` frames: `IWL_BAR_DFAULT_RETRY_LIMIT` of Linux's iwlwifi.
 pub const REQUEST_LIMIT: u32 = 60;
 
 /// Time that duration fields reserve in a transmission opportunity (802.11-2020, 9.2.5.2).

@@ -51,8 +51,8 @@ keys! {
         /// `mac.rate_control.tries` with rate control.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub retry_limit: Option<Limit>,
-        /// Maximum number of consecutive BlockAckReqs without a response, after which the MPDUs sent are
-        /// dropped; `"none"` for no limit. By default 60, as in iwlwifi, and no limit with `retry_limit =
+        /// Maximum number of consecutive `BlockAckReq` frames without a response, after which the MPDUs sent
+        /// are dropped; `"none"` for no limit. By default 60, as in iwlwifi, and no limit with `retry_limit =
         /// "none"`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub request_limit: Option<Limit>,

@@ -165,11 +165,11 @@ pub struct LinkErrors {
     /// `packet_error_rate`.
     #[schemars(transform = probability())]
     pub packet_error_rate_back: Option<f64>,
-    /// Probability that a decodable ACK or BlockAck from the first node to the second is lost.
+    /// Probability that a decodable ACK or `BlockAck` from the first node to the second is lost.
     #[schemars(transform = probability())]
     #[serde(default)]
     pub ack_error_rate: f64,
-    /// Probability that a decodable ACK or BlockAck from the second node to the first is lost. Default:
+    /// Probability that a decodable ACK or `BlockAck` from the second node to the first is lost. Default:
     /// `ack_error_rate`.
     #[schemars(transform = probability())]
     pub ack_error_rate_back: Option<f64>,
