@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 import multihop
-from multihop.comparison import verdict
-from multihop.comparison.kinds import counted, kinds, whom
-from multihop.comparison.service import Status, Yardstick
+from multihop.experiments import verdicts
+from multihop.experiments.flow_kinds import counted, kinds, whom
+from multihop.experiments.services import Status, Yardstick
 from multihop.results.columns import METRIC
 from multihop.results.statistics import Estimate
 from multihop.results.words import SCREEN_DIGITS, percent, rate, signed, with_interval
@@ -324,12 +324,12 @@ def test_numbers_on_a_screen_have_few_digits_and_one_unit():
 
 def test_the_advice_names_all_schemes_that_tie_with_the_best(monkeypatch):
     means = {"one": 1.40, "two": 1.39, "slow": 1.0}
-    monkeypatch.setattr(verdict, "_ranked", lambda *_: means)
-    monkeypatch.setattr(verdict, "_matters", lambda *_: True)
+    monkeypatch.setattr(verdicts, "_ranked", lambda *_: means)
+    monkeypatch.setattr(verdicts, "_matters", lambda *_: True)
 
     def leaders(*apart):
         contrasts = [SimpleNamespace(a=a, b=b, significant=True) for a, b in apart]
-        return verdict._leaders(SimpleNamespace(contrasts=lambda _: contrasts), METRIC["goodput_total_bps"])
+        return verdicts._leaders(SimpleNamespace(contrasts=lambda _: contrasts), METRIC["goodput_total_bps"])
 
     assert leaders(("one", "slow"), ("two", "slow")) == ["one", "two"]
     assert leaders(("one", "slow"), ("one", "two")) == ["one"]
@@ -339,9 +339,9 @@ def test_the_advice_names_all_schemes_that_tie_with_the_best(monkeypatch):
 
 def test_details_that_tables_have_are_left_out_of_a_screen_that_is_full():
     said = ["Late: a.", "No significant difference: goodput.", "Packets lost: 1 %.", "What to do: wait."]
-    assert verdict.shortened(said, 4, lambda _: 1) == said
-    assert verdict.shortened(said, 3, lambda _: 1) == [said[0], said[1], said[3]]
-    assert verdict.shortened(said, 2, lambda _: 1) == [said[0], said[3]]
+    assert verdicts.shortened(said, 4, lambda _: 1) == said
+    assert verdicts.shortened(said, 3, lambda _: 1) == [said[0], said[1], said[3]]
+    assert verdicts.shortened(said, 2, lambda _: 1) == [said[0], said[3]]
 
 
 def test_delay_of_flows_of_one_kind_lies_between_those_of_the_flows(narrow, tmp_path):

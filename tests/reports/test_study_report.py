@@ -11,6 +11,8 @@ import pytest
 
 from multihop.base.errors import UserError
 from multihop.claims.study import Study
+from multihop.experiments.metrics import metric_of
+from multihop.experiments.specs import Chart
 from multihop.models import MODELS
 from multihop.papers import __file__ as papers
 from multihop.report.study import write_study
@@ -18,8 +20,6 @@ from multihop.report.study.plots import charts_of, plot
 from multihop.report.study.provenance import spans
 from multihop.report.svg import sides
 from multihop.results.statistics import Estimate
-from multihop.study.metrics import metric_of
-from multihop.study.spec import Chart
 from small_study import STUDY, outline, write_small_study
 
 PAPERS = Path(papers).parent

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from multihop.base.errors import UserError
+from multihop.experiments.metrics import fits, per_seed, reference_values
+from multihop.experiments.specs import Chart, MetricSpec
 from multihop.models import evaluate
 from multihop.report.study.plots import plot
-from multihop.study.metrics import fits, per_seed, reference_values
-from multihop.study.spec import Chart, MetricSpec
 from studies import NETWORK, study
 
 #: One run; an estimator at two nodes, four steps of a second, of which the first is warm-up.

@@ -12,7 +12,7 @@ from multihop import _core
 from multihop.api.results import Comparison, Result
 from multihop.base.display import Plain
 from multihop.base.errors import UserError
-from multihop.comparison.varying import varying
+from multihop.experiments.varied_flows import varying
 from multihop.optima import capacity
 from multihop.optima import optimum as optima
 from multihop.optima.utility import Utility
@@ -247,7 +247,7 @@ def schema(of: str = "scenario") -> dict[str, Any]:
         UserError: if `of` is another kind.
     """
     if of == "study":
-        from multihop.study.spec import schema as schema_of_studies
+        from multihop.experiments.specs import schema as schema_of_studies
 
         return Plain(schema_of_studies(), "JSON Schema of studies")
     if of != "scenario":
@@ -262,8 +262,8 @@ def catalogue() -> dict[str, list[dict[str, Any]]]:
     `papers`. Scenarios use the other kinds. Each entry has at least a name and a summary.
     """
     from multihop import models, papers
+    from multihop.experiments.specs import REDUCTIONS
     from multihop.results import columns
-    from multihop.study.spec import REDUCTIONS
 
     made = {"tables": columns.catalogue(), "reductions": [{"name": n, "summary": s} for n, s in REDUCTIONS.items()]}
     found = {**registered(), **made, "models": models.catalogue(), "papers": papers.catalogue()}

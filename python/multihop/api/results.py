@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from multihop.base import extras
 from multihop.base.display import Overview
-from multihop.comparison.run import Run
-from multihop.comparison.runs import Runs
-from multihop.comparison.saving import save
-from multihop.comparison.verdict import about_optimum, sentences
+from multihop.experiments.comparisons import Runs
+from multihop.experiments.manifests import save
+from multihop.experiments.runs import Run
+from multihop.experiments.verdicts import about_optimum, sentences
 
 if TYPE_CHECKING:
     from multihop.report.plot import Plot

@@ -11,10 +11,10 @@ from multihop.base.files import write_text
 from multihop.base.finite import finite
 from multihop.claims.judging import Judgement
 from multihop.claims.study import StudyResult
+from multihop.experiments.tables import definitions, differences, estimates
 from multihop.results.columns import TABLES
 from multihop.results.folders import results_directory, table_file, write_table
 from multihop.results.provenance import record
-from multihop.study.tables import definitions, differences, estimates
 
 _TABLE_NAMES = (*TABLES, "metrics", "estimates", "differences")
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
 
+from multihop.experiments.outcomes import StudyRuns
+from multihop.experiments.points import advancing_with, as_list
+from multihop.experiments.specs import Claim, Label, Whose, tolerance
 from multihop.optima.capacity import bound
 from multihop.results.columns import Metric
 from multihop.results.statistics import Estimate, PairedDifference
 from multihop.results.words import with_interval
-from multihop.study.design import advancing_with, as_list
-from multihop.study.runs import StudyRuns
-from multihop.study.spec import Claim, Label, Whose, tolerance
 
 
 class State(StrEnum):

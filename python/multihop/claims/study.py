@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 
 from multihop.claims.judging import Judgement, judge
+from multihop.experiments.outcomes import StudyRuns
+from multihop.experiments.studies import RunnableStudy
 from multihop.simulation.store import Failure, Store
-from multihop.study.runs import StudyRuns
-from multihop.study.study import RunnableStudy
 
 
 class StudyResult(StudyRuns):

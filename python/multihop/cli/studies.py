@@ -166,7 +166,7 @@ def simulate(
 ) -> StudyResult:
     """Runs the missing runs of a study with a progress bar."""
     from multihop.cli.progress import StudyBar
-    from multihop.study.cluster import executor_at
+    from multihop.experiments.clusters import executor_at
 
     if jobs is not None and jobs < 1:
         raise UserError(f"--jobs: found {jobs}; needs at least 1")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from multihop import _core
-from multihop.comparison.service import Service, Status
+from multihop.experiments.services import Service, Status
 from multihop.explanation.counters import Blame, Failures, HopCounters
 from multihop.explanation.wires import WireUse
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from multihop.comparison.run import Run
-from multihop.comparison.service import Service, Status, services
+from multihop.experiments.runs import Run
+from multihop.experiments.services import Service, Status, services
 from multihop.explanation.account import Cause, FlowAccount, Hop
 from multihop.explanation.counters import Blame, CauseCounters, HopCounters
 from multihop.explanation.sharing import Sharing

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 import pandas as pd
 
 from multihop import _core
-from multihop.comparison.run import Run
+from multihop.experiments.runs import Run
 from multihop.explanation.wires import uses
 from multihop.results.causes import CAUSE_TABLES, LOSS_CAUSES
 from multihop.results.columns import DROP_CAUSES

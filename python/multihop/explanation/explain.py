@@ -14,10 +14,10 @@ import pandas as pd
 from multihop import _core
 from multihop.base import extras
 from multihop.base.errors import UserError
-from multihop.comparison.kinds import whom
-from multihop.comparison.run import Run
-from multihop.comparison.runs import Runs
-from multihop.comparison.service import Status
+from multihop.experiments.comparisons import Runs
+from multihop.experiments.flow_kinds import whom
+from multihop.experiments.runs import Run
+from multihop.experiments.services import Status
 from multihop.explanation import groups, remedies, source, words
 from multihop.explanation.account import Cause, FlowAccount, Hop, Place, without_bps
 from multihop.explanation.causes import accounts

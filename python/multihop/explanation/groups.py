@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from multihop.comparison.kinds import whom
-from multihop.comparison.service import Status
+from multihop.experiments.flow_kinds import whom
+from multihop.experiments.services import Status
 from multihop.explanation import words
 from multihop.explanation.account import Cause, FlowAccount
 from multihop.explanation.causes import LEAST_SCORE

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
-from multihop.comparison.service import CONVERSATION_S, Service, Status, rows_of
+from multihop.experiments.services import CONVERSATION_S, Service, Status, rows_of
 
 
 class Need(StrEnum):

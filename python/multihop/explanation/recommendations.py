@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from multihop import _core
-from multihop.comparison.kinds import whom
-from multihop.comparison.relevance import differ
-from multihop.comparison.service import SLOW, Service, Status
+from multihop.experiments.flow_kinds import whom
+from multihop.experiments.relevance import differ
+from multihop.experiments.services import SLOW, Service, Status
 from multihop.explanation.needs import Need
 from multihop.explanation.trials import Outcome, Trial
 from multihop.results.words import percent, rate, three_digits

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from multihop import _core
 from multihop._core import ScenarioError
 from multihop.base.errors import UserError
-from multihop.comparison.run import Run
+from multihop.experiments.runs import Run
 from multihop.explanation import wires
 from multihop.explanation.account import Cause, FlowAccount
 from multihop.explanation.causes import LEAST_SCORE

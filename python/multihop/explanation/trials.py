@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from multihop.comparison.relevance import differ
-from multihop.comparison.service import Service, Status, services_elsewhere
+from multihop.experiments.relevance import differ
+from multihop.experiments.services import Service, Status, services_elsewhere
 from multihop.explanation.needs import Need, SeedTables, by_seed, need_of
 from multihop.explanation.remedies import Remedy
 from multihop.results.statistics import PairedDifference, paired_difference

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from multihop.comparison.service import Status, Yardstick
+from multihop.experiments.services import Status, Yardstick
 from multihop.explanation.account import Cause, FlowAccount, Hop
 from multihop.explanation.causes import LEAST_SCORE
 from multihop.results.statistics import estimate

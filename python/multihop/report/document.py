@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
-from multihop.comparison.runs import Contrast, Runs
-from multihop.comparison.verdict import about_optimum, sentences
+from multihop.experiments.comparisons import Contrast, Runs
+from multihop.experiments.verdicts import about_optimum, sentences
 from multihop.explanation.explain import Explanation
 from multihop.report import charts, explained, flow_tables, topology, viewer
 from multihop.report.charts.figure import Figure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from multihop.base import extras
-from multihop.comparison.runs import Runs
+from multihop.experiments.comparisons import Runs
 from multihop.explanation.account import Place
 from multihop.explanation.explain import Explanation, of_runs
 from multihop.report.markup import disclosure, escape, section

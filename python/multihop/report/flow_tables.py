@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from multihop.comparison.runs import Runs
+from multihop.experiments.comparisons import Runs
 from multihop.report.charts import bars
 from multihop.report.markup import remark, table
 from multihop.results.columns import METRIC, TABLES, Metric

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from multihop.base import extras
 from multihop.base.errors import UserError
-from multihop.comparison.runs import Runs
+from multihop.experiments.comparisons import Runs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from multihop.base.errors import UserError
-from multihop.comparison.runs import Runs
+from multihop.experiments.comparisons import Runs
 from multihop.report.charts import bars, delays, times
 from multihop.report.charts.figure import Figure
 from multihop.results.columns import METRICS, OPTIMUM_METRICS, VIDEO_METRICS

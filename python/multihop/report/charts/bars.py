@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from multihop.comparison.runs import Runs
+from multihop.experiments.comparisons import Runs
 from multihop.report.charts.figure import (
     Facet,
     Figure,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from textwrap import fill
 from typing import Any
 
-from multihop.comparison.runs import Runs
+from multihop.experiments.comparisons import Runs
 from multihop.report.notes import Notes
 from multihop.report.svg import PALETTE
 

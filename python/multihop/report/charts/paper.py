@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from multihop.base.errors import UserError
 from multihop.base.files import whole_file
-from multihop.comparison.runs import Runs
+from multihop.experiments.comparisons import Runs
 from multihop.report.charts import chosen, every, require_measures
 from multihop.report.charts.figure import LETTER, Figure, Key, legend_names, wrap_labels
 from multihop.report.notes import Notes

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multihop.comparison.runs import Runs
+from multihop.experiments.comparisons import Runs
 from multihop.report.charts.figure import (
     Facet,
     Figure,

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from multihop.claims.study import StudyResult
+from multihop.experiments.metrics import matching
+from multihop.experiments.specs import Chart, Label, StudySpec, is_number
+from multihop.experiments.units import shown_unit
 from multihop.results.columns import COORDINATE, TABLES, Metric
 from multihop.results.statistics import Estimate, estimate_or_none
-from multihop.study.metrics import matching
-from multihop.study.spec import Chart, Label, StudySpec, is_number
-from multihop.study.units import shown_unit
 
 _MOST_NAMED_FLOWS = 20
 _DEFAULT_METRICS = ("goodput_total_bps", "jain", "delay_p95_s")

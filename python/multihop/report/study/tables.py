@@ -7,13 +7,13 @@ from typing import Any
 import pandas as pd
 
 from multihop.claims.study import StudyResult
+from multihop.experiments.points import advancing_with
+from multihop.experiments.tables import differences
 from multihop.report.markup import escape, remark, table
 from multihop.report.study.plots import text, title_of
 from multihop.results.columns import Metric
 from multihop.results.statistics import SIGNIFICANCE
 from multihop.results.words import signed, with_interval
-from multihop.study.design import advancing_with
-from multihop.study.tables import differences
 
 _MOST_ROWS = 1000
 

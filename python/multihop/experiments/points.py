@@ -9,7 +9,7 @@ from itertools import combinations, product
 from typing import Any
 
 from multihop.base.errors import UserError
-from multihop.study.spec import Factor, Label, StudySpec
+from multihop.experiments.specs import Factor, Label, StudySpec
 
 #: Most points of a study.
 MOST_POINTS = 100_000

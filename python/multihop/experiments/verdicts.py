@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from multihop import _core
-from multihop.comparison import phases
-from multihop.comparison.kinds import kinds, whom
-from multihop.comparison.relevance import differ
-from multihop.comparison.runs import Contrast, Runs
-from multihop.comparison.service import STARVING, Service, Status
+from multihop.experiments import phases
+from multihop.experiments.comparisons import Contrast, Runs
+from multihop.experiments.flow_kinds import kinds, whom
+from multihop.experiments.relevance import differ
+from multihop.experiments.services import STARVING, Service, Status
 from multihop.results.columns import METRIC, Metric
 from multihop.results.frames import largest_alike
 from multihop.results.words import listed, percent, several, three_digits

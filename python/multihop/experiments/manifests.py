@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from multihop.base.files import replace_file, same_file
-from multihop.comparison.runs import Runs
+from multihop.experiments.comparisons import Runs
 from multihop.results.columns import RUN_COLUMNS, TABLES
 from multihop.results.folders import MOTION_FILE, manifest_of, results_directory, table_file, write_table
 from multihop.results.provenance import record

@@ -17,9 +17,9 @@ from multihop import _core
 from multihop.base import extras
 from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
-from multihop.comparison import varying
-from multihop.comparison.run import Run
-from multihop.comparison.service import Service, records, services
+from multihop.experiments import varied_flows
+from multihop.experiments.runs import Run
+from multihop.experiments.services import Service, records, services
 from multihop.optima.optimum import Optimum, optimum
 from multihop.results.columns import METRICS, OPTIMUM_METRICS, VIDEO_METRICS, Metric
 from multihop.results.folders import MOTION_FILE
@@ -97,7 +97,7 @@ class Runs(Displayed):
         words += ["--seed", str(self.seeds[0]), "--seeds", str(len(self.seeds))]
         for name, value in first.overrides.items():
             if name == "varying":
-                words += ["--vary", varying.pattern(first.view["flows"], value)]
+                words += ["--vary", varied_flows.pattern(first.view["flows"], value)]
             elif name not in {"scheme", "seed", "set"}:
                 words += [f"--{name.replace('_', '-')}", str(value)]
         replaced = dict(first.overrides.get("set", {}))
@@ -112,7 +112,7 @@ class Runs(Displayed):
     def varied(self) -> str | None:
         """Which flows have the compared scheme and which keep theirs; none where all have it."""
         first = self.first
-        return varying.sentence(first.view["flows"], first.overrides.get("varying"))
+        return varied_flows.sentence(first.view["flows"], first.overrides.get("varying"))
 
     @cached_property
     def optima(self) -> dict[str, Optimum]:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from multihop import _core
-from multihop.comparison.run import Run
+from multihop.experiments.runs import Run
 from multihop.optima.optimum import Optimum
 from multihop.results.frames import wants
 from multihop.results.words import percent, three_digits

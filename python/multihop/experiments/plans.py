@@ -15,16 +15,16 @@ import tomli_w
 from multihop import _core
 from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
+from multihop.experiments.checks import check_study
+from multihop.experiments.parsers import parse, place, validate
+from multihop.experiments.points import Point, keys_of, points
+from multihop.experiments.scenario_checks import unfitting
+from multihop.experiments.specs import Claim, Factor, StudySpec
 from multihop.models import evaluate
 from multihop.results.provenance import engine
 from multihop.simulation.scenario import Scenario, load, read_text, settings
 from multihop.simulation.seeds import seed_list
 from multihop.simulation.store import RunId
-from multihop.study.checks import check_study
-from multihop.study.design import Point, keys_of, points
-from multihop.study.fitting import unfitting
-from multihop.study.loading import parse, place, validate
-from multihop.study.spec import Claim, Factor, StudySpec
 
 #: Most runs of a study, for the size of its folder and for memory.
 MOST_RUNS = 1_000_000

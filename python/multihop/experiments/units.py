@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from multihop.base.errors import UserError
+from multihop.experiments.specs import MetricSpec, StudySpec
 from multihop.models import unit_of_result
 from multihop.results.columns import TABLES
-from multihop.study.spec import MetricSpec, StudySpec
 
 #: Factor from the unit of a column to a unit of display.
 _SCALES: dict[tuple[str, str], float] = {

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from multihop import _core
 from multihop.base.errors import UserError
-from multihop.study.derived import arguments_at, of_model
-from multihop.study.design import Point, as_list
-from multihop.study.metrics import fits
-from multihop.study.spec import Label, MetricSpec, StudySpec
+from multihop.experiments.derived_metrics import arguments_at, of_model
+from multihop.experiments.metrics import fits
+from multihop.experiments.points import Point, as_list
+from multihop.experiments.specs import Label, MetricSpec, StudySpec
 
 #: Key path in the study, and message about it.
 _Problem = tuple[list[str | int], str]

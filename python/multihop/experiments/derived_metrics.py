@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from multihop.base.errors import UserError
+from multihop.experiments.points import Point, require_factor, require_labels
+from multihop.experiments.specs import MetricSpec, StudySpec
+from multihop.experiments.units import unit_of
 from multihop.models import evaluate, require_model
-from multihop.study.design import Point, require_factor, require_labels
-from multihop.study.spec import MetricSpec, StudySpec
-from multihop.study.units import unit_of
 
 
 def check_combined(spec: StudySpec, name: str, metric: MetricSpec) -> None:

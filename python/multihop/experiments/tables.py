@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
+from multihop.experiments.outcomes import StudyRuns, column_name
+from multihop.experiments.points import advancing_with
+from multihop.experiments.specs import MetricSpec
+from multihop.experiments.units import unit_of
 from multihop.results.columns import RUN_COLUMNS, TABLES, Column
 from multihop.results.statistics import holm
-from multihop.study.design import advancing_with
-from multihop.study.runs import StudyRuns, column_name
-from multihop.study.spec import MetricSpec
-from multihop.study.units import unit_of
 
 
 def estimates(result: StudyRuns) -> pd.DataFrame:

@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 
 from multihop.base.errors import UserError, instead_of
+from multihop.experiments.derived_metrics import check_combined, check_model, require_above
+from multihop.experiments.optimum_metrics import COLUMNS, check_optimum
+from multihop.experiments.points import RESERVED, as_list
+from multihop.experiments.specs import Label, MetricSpec, StudySpec
+from multihop.experiments.units import divisors_of, shown_unit, unit_of
 from multihop.models import suffix_and_unit
 from multihop.results.columns import COORDINATE, METRIC, TABLES, Metric
 from multihop.results.statistics import jain
-from multihop.study.derived import check_combined, check_model, require_above
-from multihop.study.design import RESERVED, as_list
-from multihop.study.optima import COLUMNS, check_optimum
-from multihop.study.spec import Label, MetricSpec, StudySpec
-from multihop.study.units import divisors_of, shown_unit, unit_of
 
 _PERCENTILES = {"p5": 0.05, "p10": 0.1, "p25": 0.25, "p75": 0.75, "p90": 0.9, "p95": 0.95}
 

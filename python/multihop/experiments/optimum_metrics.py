@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from multihop.base.errors import UserError
+from multihop.experiments.specs import MetricSpec
 from multihop.optima.optimum import Optimum, Question
 from multihop.optima.utility import Utility
-from multihop.study.spec import MetricSpec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from multihop.base.errors import UserError
+from multihop.experiments.metrics import check_metric, check_where, metric_of, split_column
+from multihop.experiments.parsers import place
+from multihop.experiments.points import DESIGN_CHECKS, as_list, require_factor, require_labels
+from multihop.experiments.specs import Chart, Claim, StudySpec, is_number
+from multihop.experiments.units import shown_unit
 from multihop.models import require_model
 from multihop.results.columns import TABLES
-from multihop.study.design import DESIGN_CHECKS, as_list, require_factor, require_labels
-from multihop.study.loading import place
-from multihop.study.metrics import check_metric, check_where, metric_of, split_column
-from multihop.study.spec import Chart, Claim, StudySpec, is_number
-from multihop.study.units import shown_unit
 
 # Units of rates, for which an upper bound of the channel exists.
 _RATES = {"bit/s", "kb/s", "Mb/s"}

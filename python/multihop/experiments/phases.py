@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multihop import _core
-from multihop.comparison.runs import Runs
+from multihop.experiments.comparisons import Runs
 from multihop.results.words import three_digits
 
 #: Flows differ where one carries so many times as much as another.

@@ -13,13 +13,13 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from multihop.base.errors import UserError
+from multihop.experiments.execution import Group, Progress, Run, run_missing
+from multihop.experiments.outcomes import StudyRuns
+from multihop.experiments.plans import PlannedStudy
+from multihop.experiments.points import advancing_with
 from multihop.results.statistics import estimate
 from multihop.simulation.scenario import for_core, inline_toml
 from multihop.simulation.store import Failure, Store
-from multihop.study.design import advancing_with
-from multihop.study.execution import Group, Progress, Run, run_missing
-from multihop.study.planned import PlannedStudy
-from multihop.study.runs import StudyRuns
 
 R = TypeVar("R", bound=StudyRuns)
 

@@ -12,6 +12,12 @@ import pandas as pd
 from multihop import _core
 from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
+from multihop.experiments.derived_metrics import combined, of_model
+from multihop.experiments.metrics import metric_of, per_seed, reference_values
+from multihop.experiments.optimum_metrics import of_all_flows, question_of, with_optimum
+from multihop.experiments.plans import PlannedStudy
+from multihop.experiments.points import RESERVED, Point
+from multihop.experiments.specs import Label, MetricSpec
 from multihop.models import evaluate
 from multihop.optima.optimum import Optimum, Question, optimum
 from multihop.results import frames
@@ -19,12 +25,6 @@ from multihop.results.columns import METRICS, Metric
 from multihop.results.statistics import Estimate, PairedDifference, estimate_or_none, paired_difference
 from multihop.results.words import with_interval
 from multihop.simulation.store import Failure, Store
-from multihop.study.derived import combined, of_model
-from multihop.study.design import RESERVED, Point
-from multihop.study.metrics import metric_of, per_seed, reference_values
-from multihop.study.optima import of_all_flows, question_of, with_optimum
-from multihop.study.planned import PlannedStudy
-from multihop.study.spec import Label, MetricSpec
 
 #: Most points in the display of a study's runs.
 MOST_POINTS = 30

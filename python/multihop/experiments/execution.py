@@ -14,9 +14,9 @@ from typing import Any
 
 from multihop import _core
 from multihop.base.errors import OutputError
+from multihop.experiments.points import Point
 from multihop.results.provenance import engine
 from multihop.simulation.store import Failure, RunId, Store, encode
-from multihop.study.design import Point
 
 #: Most runs submitted at once: enough to keep a cluster busy, few enough to stop soon.
 _UNDER_WAY_MOST = 2_000

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from multihop import _core
 from multihop.base.errors import UserError
-from multihop.study.spec import StudySpec
+from multihop.experiments.specs import StudySpec
 
 
 def parse(text: str, origin: str) -> StudySpec:

@@ -1,0 +1,13 @@
+"""Experiments: a scenario, factors and seeds; the runs; and what the runs say.
+
+A study has any factors. A comparison is a study of one factor, the scheme or variant, whose runs stay in
+memory.
+
+- design: `specs` (study files), `parsers`, `checks`, `points` (of the factors), `plans` (points with
+  scenarios), `scenario_checks`, `varied_flows` (flows that take a compared scheme)
+- running: `execution`, `clusters`
+- results: `runs` (one run as tables), `comparisons` (by variant and seed), `outcomes` (by point and seed),
+  `studies` (studies that can be run), `tables`, `manifests` (files of a comparison)
+- metrics: `metrics`, `derived_metrics`, `optimum_metrics`, `units`
+- verdicts: `verdicts` (sentences), `services` (how flows fare), `flow_kinds`, `phases`, `relevance`
+"""
