@@ -12,12 +12,12 @@ from multihop import _core
 from multihop.api.results import Comparison, Result
 from multihop.base.display import Plain
 from multihop.base.errors import UserError
+from multihop.experiments.runner import Job, run_all
 from multihop.experiments.varied_flows import varying
 from multihop.optima import capacity
 from multihop.optima import optimum as optima
 from multihop.optima.utility import Utility
 from multihop.simulation.logs import NO_LOGS, Logs
-from multihop.simulation.runner import Job, run_all
 from multihop.simulation.scenario import Scenario, ScenarioLike, TimeLike, load, registered, settings, time_text
 from multihop.simulation.scenario import schema as schema_of_scenarios
 from multihop.simulation.seeds import is_whole, seed_list, seed_number

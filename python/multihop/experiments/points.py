@@ -44,6 +44,10 @@ class Point:
         return tuple((factor, label) for factor, label in self.labels.items() if factor not in factors)
 
 
+#: Point of a scenario without factors.
+AS_WRITTEN = Point({}, {})
+
+
 def points(spec: StudySpec, at_last: Mapping[str, Any] | None = None) -> list[Point]:
     """Returns all points of the study: the grid of its factors, which may advance together or list cases.
 

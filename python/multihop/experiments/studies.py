@@ -13,12 +13,12 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from multihop.base.errors import UserError
-from multihop.experiments.execution import Group, Progress, Run, run_missing
 from multihop.experiments.outcomes import StudyRuns
 from multihop.experiments.plans import PlannedStudy
 from multihop.experiments.points import advancing_with
+from multihop.experiments.runner import Group, Job, Progress, run_missing
 from multihop.results.statistics import estimate
-from multihop.simulation.scenario import for_core, inline_toml
+from multihop.simulation.scenario import inline_toml
 from multihop.simulation.store import Failure, Store
 
 R = TypeVar("R", bound=StudyRuns)
@@ -122,8 +122,8 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
         plan, stop = self.plan, self.spec.stop
         most = len(plan.seeds)
 
-        def make(index: int) -> list[Run]:
-            return [self._run(member, plan.seeds[index]) for member in members]
+        def make(index: int) -> list[Job]:
+            return [self._job(member, plan.seeds[index]) for member in members]
 
         def rule(seeds: int) -> int:
             if stop is None or all(self._is_narrow(result, member, plan.seeds[:seeds]) for member in members):
@@ -138,8 +138,8 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
         The rule decides anew from these runs, since a store may have more runs of a study that ran longer.
         """
         group = self._group(members, result)
-        while runs := group.next_runs():
-            group.open -= {run.id.key for run in runs if result.store.has(run.id) or result.store.has_failed(run.id)}
+        while jobs := group.next_jobs():
+            group.open -= {job.id.key for job in jobs if result.store.has(job.id) or result.store.has_failed(job.id)}
             if group.open:
                 break
         return self.plan.seeds[: group.seeds]
@@ -156,23 +156,15 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
         half = estimate(values).half_width
         return half is not None and half <= stop.share * abs(float(values.mean()))
 
-    def _run(self, member: int, seed: int) -> Run:
+    def _job(self, member: int, seed: int) -> Job:
         plan = self.plan
-        point, view = plan.points[member], plan.views[member]
-        return Run(
-            plan.run_id(member, seed),
-            point,
-            seed,
-            view["duration"],
-            self.scenario.text,
-            self.scenario.origin,
-            {**self._overrides_for_core(member), "seed": seed},
-        )
+        overrides = {**self._overrides(member), "seed": seed}
+        return Job(self.scenario, overrides, plan.views[member], plan.points[member])
 
     @cache  # noqa: B019 - lives as long as the study
-    def _overrides_for_core(self, member: int) -> dict[str, Any]:
+    def _overrides(self, member: int) -> dict[str, Any]:
         """Returns the overrides common to all runs of a point."""
-        return for_core(self.overrides(member))
+        return self.overrides(member)
 
     def _keep_inputs(self, folder: Path) -> None:
         """Writes the study and its scenario into the folder, so that failures can be repeated."""
@@ -180,12 +172,12 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
         if self.spec.model is None:
             _keep_input(folder, "scenario.toml", self.scenario.text, self.scenario.origin)
 
-    def _replay_command(self, folder: Path) -> Callable[[Run], str]:
-        def command(run: Run) -> str:
+    def _replay_command(self, folder: Path) -> Callable[[Job], str]:
+        def command(job: Job) -> str:
             words = ["multihop", "run", str(folder / "scenario.toml")]
-            for path, value in run.point.settings.items():
+            for path, value in job.point.settings.items():
                 words += ["--scheme", str(value)] if path == "scheme" else ["--set", f"{path}={inline_toml(value)}"]
-            return shlex.join([*words, "--seed", str(run.seed)])
+            return shlex.join([*words, "--seed", str(job.seed)])
 
         return command
 

@@ -16,6 +16,7 @@ from multihop.base import extras
 from multihop.base.errors import UserError
 from multihop.experiments.comparisons import Runs
 from multihop.experiments.flow_kinds import whom
+from multihop.experiments.runner import Job, run_all
 from multihop.experiments.runs import Run
 from multihop.experiments.services import Status
 from multihop.explanation import groups, remedies, source, words
@@ -31,7 +32,6 @@ from multihop.explanation.trials import Outcome, Trial
 from multihop.optima.optimum import Optimum, optimum
 from multihop.results.provenance import record
 from multihop.results.words import counted, percent, rate, several
-from multihop.simulation.runner import Job, run_all
 from multihop.simulation.seeds import seed_list
 
 #: Seeds that remedies are tried with, unless it is said: fewer make wide intervals.

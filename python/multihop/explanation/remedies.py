@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from multihop import _core
 from multihop._core import ScenarioError
 from multihop.base.errors import UserError
+from multihop.experiments.runner import Job, run_all
 from multihop.experiments.runs import Run
 from multihop.explanation import wires
 from multihop.explanation.account import Cause, FlowAccount
 from multihop.explanation.causes import LEAST_SCORE
-from multihop.simulation.runner import Job, run_all
 from multihop.simulation.scenario import Scenario, registered, schema
 
 if TYPE_CHECKING:
