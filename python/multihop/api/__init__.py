@@ -13,6 +13,7 @@ from multihop.api.results import Comparison, Result
 from multihop.base.display import Plain
 from multihop.base.errors import UserError
 from multihop.experiments.runner import Job, run_all
+from multihop.experiments.runs import FinishedRun
 from multihop.experiments.varied_flows import varying
 from multihop.optima import capacity
 from multihop.optima import optimum as optima
@@ -65,7 +66,7 @@ def run(
             raise UserError(f"{name}: found {given!r}; needs the path of a file")
     logs = Logs(None if pcap is None else Path(pcap), None if frames is None else Path(frames))
     with logs.whole(source.file) as parts:
-        return _result(job, run_all([replace(job, logs=parts)])[0])
+        return _result(run_all([replace(job, logs=parts)])[0])
 
 
 def compare(
@@ -156,17 +157,17 @@ def run_variants(
     if store is not None:
         store.open()
 
-    def done(job: Job, output: _core.Output) -> None:
+    def done(run: FinishedRun) -> None:
         if on_done is not None:
-            on_done(_result(job, output))
+            on_done(_result(run))
 
     if not logs:
-        outputs = run_all(jobs, threads, done, on_tick, store)
+        runs = run_all(jobs, threads, done, on_tick, store)
     else:
         (job,) = jobs
         with logs.whole(scenario.file) as parts:
-            outputs = run_all([replace(job, logs=parts)], threads, done, on_tick)
-    results = [_result(job, output) for job, output in zip(jobs, outputs, strict=True)]
+            runs = run_all([replace(job, logs=parts)], threads, done, on_tick)
+    results = list(map(_result, runs))
     count = len(common)
     grouped = {name: tuple(results[index * count : (index + 1) * count]) for index, (name, _, _) in enumerate(checked)}
     return Comparison(scenario, grouped)
@@ -270,9 +271,9 @@ def catalogue() -> dict[str, list[dict[str, Any]]]:
     return Plain(found, "what scenarios, studies and commands can name")
 
 
-def _result(job: Job, output: _core.Output) -> Result:
-    """Returns the result of a job."""
-    return Result(job.scenario, job.view, dict(job.overrides), output)
+def _result(run: FinishedRun) -> Result:
+    """Returns a run with report and files."""
+    return Result(run.scenario, run.view, dict(run.overrides), run.output)
 
 
 def replacements(given: dict[str, Any]) -> dict[str, Any]:

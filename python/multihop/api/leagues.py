@@ -15,7 +15,7 @@ import pandas as pd
 from multihop import leagues
 from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
-from multihop.claims.study import Study, StudyResult
+from multihop.experiments.studies import Study, StudyResult
 from multihop.leagues import page, table, words
 from multihop.leagues import when as regimes
 from multihop.results.folders import require_results_directory

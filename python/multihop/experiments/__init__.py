@@ -5,9 +5,10 @@ memory.
 
 - design: `specs` (study files), `parsers`, `checks`, `points` (of the factors), `plans` (points with
   scenarios), `scenario_checks`, `varied_flows` (flows that take a compared scheme)
-- running: `execution`, `clusters`
+- running: `runner`, `clusters`
 - results: `runs` (one run as tables), `comparisons` (by variant and seed), `outcomes` (by point and seed),
-  `studies` (studies that can be run), `tables`, `manifests` (files of a comparison)
-- metrics: `metrics`, `derived_metrics`, `optimum_metrics`, `units`
-- verdicts: `verdicts` (sentences), `services` (how flows fare), `flow_kinds`, `phases`, `relevance`
+  `studies` (runnable studies and their results), `tables`, `exports` (files)
+- metrics: `metrics`, `derived_metrics`, `units`
+- verdicts: `verdicts` (sentences), `services` (how flows fare), `flow_kinds`, `phases`, `relevance`,
+  `claims` (of papers)
 """

@@ -1,4 +1,4 @@
-"""Several runs side by side: variants (usually schemes) by seeds."""
+"""Runs of a comparison, by variant (usually a scheme) and seed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from multihop.base import extras
 from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
 from multihop.experiments import varied_flows
-from multihop.experiments.runs import Run
+from multihop.experiments.runs import FinishedRun, Tables
 from multihop.experiments.services import Service, records, services
 from multihop.optima.optimum import Optimum, optimum
 from multihop.results.columns import METRICS, OPTIMUM_METRICS, VIDEO_METRICS, Metric
@@ -28,22 +28,22 @@ from multihop.results.statistics import (
     SIGNIFICANCE,
     Estimate,
     PairedDifference,
+    adjusted_p,
+    difference_or_none,
     estimate_or_none,
-    holm,
-    paired_difference,
 )
 from multihop.results.words import several, with_interval
 from multihop.simulation.scenario import Scenario, inline_toml
 
-#: Metrics of the largest group of flows that want the same.
+#: Metrics of the largest group of flows with equal demand.
 _OF_ALIKE = frozenset({"jain", "delay_p50_s", "delay_p95_s"})
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """Two variants compared by one metric over common seeds.
+    """Paired difference of two variants in one metric, over common seeds.
 
-    `adjusted_p` is Holm's adjustment over all pairs of variants for this metric; `None` with one seed.
+    `adjusted_p` is the p-value adjusted by Holm's method over all pairs of variants; `None` with one seed.
     """
 
     metric: Metric
@@ -54,42 +54,42 @@ class Contrast:
 
     @property
     def significant(self) -> bool:
-        """Is the difference of the two significant?"""
+        """Whether the difference is significant."""
         return self.adjusted_p is not None and self.adjusted_p < SIGNIFICANCE
 
 
 @dataclass(frozen=True, repr=False)
-class Runs(Displayed):
-    """Runs of one scenario: for each variant, one `Run` per seed, in the same order of seeds."""
+class VariantRuns(Tables, Displayed):
+    """Runs of one scenario: for each variant, one `FinishedRun` per seed, in the same order of seeds."""
 
-    #: What was run.
+    #: Scenario that was run.
     scenario: Scenario
-    #: Variant -> results.
-    results: Mapping[str, tuple[Run, ...]] = field(repr=False)
+    #: Runs of each variant.
+    results: Mapping[str, tuple[FinishedRun, ...]] = field(repr=False)
 
     @property
     def variants(self) -> list[str]:
-        """What is compared: names of schemes, or `scenario` alone for the scenario as written."""
+        """Names of the compared schemes, or only `scenario` for the scenario as written."""
         return list(self.results)
 
     @property
-    def first(self) -> Run:
-        """The run of the first variant and seed, for what all runs have in common."""
+    def first(self) -> FinishedRun:
+        """Run of the first variant and seed, for properties that all runs share."""
         return next(iter(self.results.values()))[0]
 
     @property
     def view(self) -> _core.ScenarioView:
-        """The resolved scenario of the first run: nodes, links, and flows with their paths."""
+        """Resolved scenario of the first run: nodes, links, and flows with their paths."""
         return self.first.view
 
     @property
     def seeds(self) -> list[int]:
-        """The common seeds."""
+        """Seeds, common to all variants."""
         return [result.seed for result in next(iter(self.results.values()))]
 
     @property
     def command(self) -> str:
-        """A command that makes the same results from `scenario.toml`, as in what `save` writes."""
+        """Command that reproduces the results from `scenario.toml`, which `save` writes."""
         first = self.first
         compares = all(name == results[0].overrides.get("scheme") for name, results in self.results.items())
         words = ["multihop", "compare" if compares else "run", "scenario.toml"]
@@ -110,16 +110,16 @@ class Runs(Displayed):
 
     @property
     def varied(self) -> str | None:
-        """Which flows have the compared scheme and which keep theirs; none where all have it."""
+        """Sentence with the flows that take the compared scheme and those that do not; `None` if all do."""
         first = self.first
         return varied_flows.sentence(first.view["flows"], first.overrides.get("varying"))
 
     @cached_property
     def optima(self) -> dict[str, Optimum]:
-        """Proportionally fair optimum by variant, with its own transport's headers and acknowledgements.
+        """Proportionally fair optimum by variant, with the headers and acknowledgements of its transport.
 
-        See `Optimum.not_comparable` for what runs cannot be held against it. Nothing where the extra is not
-        installed.
+        `Optimum.not_comparable` states why runs cannot be compared with it. Empty if the extra `optimum` is
+        not installed.
         """
         made: dict[str, Optimum] = {}
         if not extras.has("optimum"):
@@ -131,12 +131,12 @@ class Runs(Displayed):
 
     @cached_property
     def services(self) -> dict[str, list[Service]]:
-        """Variant -> what each flow got of what it could have."""
+        """Service of each flow, by variant."""
         return {variant: services(results, self.optima.get(variant)) for variant, results in self.results.items()}
 
     @property
     def not_comparable(self) -> str | None:
-        """Why these runs cannot be held against their optima; none if they can."""
+        """Reason why these runs cannot be compared with their optima; `None` if they can."""
         lacking = extras.missing("optimum")
         if lacking:
             return f"it needs {', '.join(lacking)}: {extras.install('optimum')}"
@@ -144,14 +144,14 @@ class Runs(Displayed):
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """Metrics reported of each variant; those of the optimum where runs can be held against it."""
+        """Metrics of each variant, with those of the optimum if runs can be compared with it."""
         return self.measured_metrics if self.not_comparable is not None else (*self.measured_metrics, *OPTIMUM_METRICS)
 
     @property
     def measured_metrics(self) -> tuple[Metric, ...]:
-        """Those that runs have by themselves.
+        """Metrics that need no optimum.
 
-        Fairness is between flows that want the same; frames are those of videos.
+        Fairness is measured among flows with equal demand, and only of several; frames are those of videos.
         """
         flows = self.view["flows"]
         fairness = len(largest_alike(flows)) > 1
@@ -166,7 +166,7 @@ class Runs(Displayed):
         return (*own, *VIDEO_METRICS) if any(flow["app"] == "video" for flow in flows) else own
 
     def values(self, variant: str, metric: str) -> np.ndarray:
-        """One value per seed; `metric` is a column of the summary, `optimum_distance` or `optimum_gap`.
+        """Returns a metric by seed: a column of the summary, `optimum_distance` or `optimum_gap`.
 
         Raises:
             UserError: if there is no such variant or metric.
@@ -184,19 +184,19 @@ class Runs(Displayed):
         return np.array([float(result.summary[metric]) for result in results])
 
     def rates(self, variant: str) -> np.ndarray:
-        """Goodput of each flow in bit/s, of shape (seeds, flows)."""
+        """Returns the goodput of each flow in bit/s, of shape (seeds, flows)."""
         return np.array([result.flows["goodput_bps"].to_numpy(dtype=float) for result in self.results[variant]])
 
     def by_flow(self, variant: str, column: str) -> np.ndarray:
-        """Mean over seeds of a column of the flow table, by flow; missing (NaN) where no seed has a value."""
+        """Returns the mean over seeds of a column of `flows`, by flow; NaN where no seed has a value."""
         values = pd.concat([result.flows[column].reset_index(drop=True) for result in self.results[variant]], axis=1)
         means: np.ndarray = values.mean(axis=1).to_numpy(dtype=float)
         return means
 
     def loss_ratios(self, variant: str) -> np.ndarray:
-        """Share of packets lost over all seeds, by flow, and last of all flows; NaN without packets.
+        """Returns the share of lost packets by flow, and last that of all flows; NaN without packets.
 
-        A flow that sends ten packets under one seed and a million under the next has that of the million.
+        Packets of all seeds are added up, so that a seed with few packets weighs little.
         """
         counts = np.array(
             [result.flows[["packets_lost", "packets_delivered"]].to_numpy() for result in self.results[variant]],
@@ -214,20 +214,17 @@ class Runs(Displayed):
         return found if found is None or about is None else found.within(about.least, about.most)
 
     def contrasts(self, metric: Metric) -> list[Contrast]:
-        """All pairs of variants by one metric, leaving out pairs without a common value."""
-        found: list[tuple[str, str, PairedDifference]] = []
+        """Returns the paired difference of every two variants in a metric, if a seed has a value of both."""
+        pairs = {}
         for a, b in combinations(self.variants, 2):
-            x, y = self.values(a, metric.name), self.values(b, metric.name)
-            if np.isfinite(x - y).any():
-                found.append((a, b, paired_difference(x, y)))
-        p_values = [difference.p_value for _, _, difference in found]
-        if any(p is None for p in p_values):
-            return [Contrast(metric, a, b, difference, None) for a, b, difference in found]
-        adjusted = holm([p for p in p_values if p is not None])
-        return [Contrast(metric, a, b, d, p) for (a, b, d), p in zip(found, adjusted, strict=True)]
+            found = difference_or_none(self.values(a, metric.name), self.values(b, metric.name))
+            if found is not None:
+                pairs[a, b] = found
+        adjusted = adjusted_p(list(pairs.values()))
+        return [Contrast(metric, a, b, d, p) for ((a, b), d), p in zip(pairs.items(), adjusted, strict=True)]
 
     def table(self, name: str) -> pd.DataFrame:
-        """The tables of all runs below each other, with columns `variant` and `seed` in front.
+        """Returns a table of all runs, which begins with the columns `variant` and `seed`.
 
         `name` is flows, nodes, links, wires, categories, series, delays, measurements, positions or summary.
         """
@@ -243,57 +240,12 @@ class Runs(Displayed):
         return pd.concat(parts, ignore_index=True)
 
     @property
-    def flows(self) -> pd.DataFrame:
-        """One row per variant, seed and flow."""
-        return self.table("flows")
-
-    @property
-    def nodes(self) -> pd.DataFrame:
-        """One row per variant, seed and node."""
-        return self.table("nodes")
-
-    @property
-    def links(self) -> pd.DataFrame:
-        """One row per variant, seed and directed link."""
-        return self.table("links")
-
-    @property
-    def wires(self) -> pd.DataFrame:
-        """One row per variant, seed and direction of a wire."""
-        return self.table("wires")
-
-    @property
-    def categories(self) -> pd.DataFrame:
-        """One row per variant, seed, node and access category, of a scenario with `[mac.edca]`."""
-        return self.table("categories")
-
-    @property
-    def series(self) -> pd.DataFrame:
-        """One row per variant, seed, flow and step."""
-        return self.table("series")
-
-    @property
-    def delays(self) -> pd.DataFrame:
-        """One row per variant, seed, flow and bin of one-way delay."""
-        return self.table("delays")
-
-    @property
-    def measurements(self) -> pd.DataFrame:
-        """One row per variant, seed, step, node and estimator that the scenario asks for."""
-        return self.table("measurements")
-
-    @property
-    def positions(self) -> pd.DataFrame:
-        """One row per variant, seed, step, and node that moves or is off for a while."""
-        return self.table("positions")
-
-    @property
     def summary(self) -> pd.DataFrame:
         """One row per variant and seed."""
         return self.table("summary")
 
     def overview(self, *, whole: bool = True) -> Overview:
-        """Metrics of each variant, means with their intervals; `whole` includes those of the optimum."""
+        """Returns the metrics of each variant with intervals; with `whole`, also those of the optimum."""
         metrics = self.metrics if whole else self.measured_metrics
         rows = [
             [
@@ -307,7 +259,7 @@ class Runs(Displayed):
         return Overview(f"{first.view['name']}, {over}", ["", *self.variants], rows)
 
     def statistics(self) -> dict[str, Any]:
-        """Estimates and paired differences as plain data (JSON), in SI units."""
+        """Returns estimates and paired differences as plain data (JSON), in SI units."""
         return {
             "confidence": 0.95,
             "metrics": {m.name: {v: self._estimate_record(v, m) for v in self.variants} for m in self.metrics},
@@ -328,7 +280,7 @@ class Runs(Displayed):
         }
 
     def _optimum_record(self) -> dict[str, Any]:
-        """The optimum of each variant's flows, in bit/s, and why runs cannot be held against it, if so."""
+        """Returns the optimum of each variant's flows in bit/s, and why runs cannot be compared with it."""
         return {
             "not_comparable": self.not_comparable,
             "flows_bps": {variant: found.rates_bps.tolist() for variant, found in self.optima.items()},

@@ -1,6 +1,6 @@
-"""Kinds of flows, by which flows are counted.
+"""Kinds of flows, by which sentences count flows.
 
-A download's delay says nothing of a call beside it, and most calls being late hides that all videos are.
+Flows of different kinds are not averaged: the delay of a download says nothing about a call.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ from collections.abc import Collection, Sequence
 from multihop import _core
 from multihop.results.words import listed
 
-#: What flows of an application are called together; those not named here are transfers.
+#: Plural name of the flows of each application; flows of other applications are transfers.
 _KINDS = {"cbr": "calls", "poisson": "calls", "video": "videos", "external": "flows from outside"}
 
 
 def kinds(flows: Sequence[_core.FlowView]) -> dict[str, list[int]]:
-    """Indices of flows by kind, in the order of their first; without those that only answer another.
+    """Returns the indices of flows by kind, in the order of first occurrence.
 
-    A kind of one flow has the flow's name.
+    Flows that only carry acknowledgements are left out. A kind with one flow has the flow's name.
     """
     return {_label(flows, word, of): of for word, of in _by_word(flows).items()}
 
 
 def whom(flows: Sequence[_core.FlowView], which: Sequence[int], most: int) -> str:
-    """These flows by name or, where they are more than `most`, counted by kind: all 10 calls."""
+    """Returns the names of flows, or of more than `most` flows their numbers by kind: all 10 calls."""
     return listed([flows[index]["name"] for index in which] if len(which) <= most else counted(flows, which))
 
 
 def counted(flows: Sequence[_core.FlowView], which: Collection[int]) -> list[str]:
-    """Numbers of these flows by kind, each of how many."""
+    """Returns the number of these flows of each kind, out of all flows of the kind."""
     by_word = _by_word(flows)
     said = []
     for word, of in by_word.items():
@@ -43,7 +43,7 @@ def counted(flows: Sequence[_core.FlowView], which: Collection[int]) -> list[str
 
 
 def _by_word(flows: Sequence[_core.FlowView]) -> dict[str, list[int]]:
-    """Indices of flows by the word for several of their kind."""
+    """Returns the indices of flows by the plural name of their kind."""
     found: dict[str, list[int]] = {}
     for index, flow in enumerate(flows):
         if not flow.get("acknowledges", False):
@@ -53,7 +53,7 @@ def _by_word(flows: Sequence[_core.FlowView]) -> dict[str, list[int]]:
 
 
 def _own_word(names: Sequence[str]) -> str:
-    """What names have before their numbers, in the plural, as downloads; empty unless all have the same."""
+    """Returns the common stem of numbered names in the plural, such as `downloads`; empty without one."""
     stems = {re.sub(r"[\W\d_]+$", "", name) for name in names}
     stem = next(iter(stems)) if len(stems) == 1 and len(names) > 1 else ""
     if not stem.isalpha() or len(stem) < 3 or stem.lower() in {"flow", "flows"}:

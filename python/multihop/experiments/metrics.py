@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from multihop.base.errors import UserError, instead_of
-from multihop.experiments.derived_metrics import check_combined, check_model, require_above
-from multihop.experiments.optimum_metrics import COLUMNS, check_optimum
+from multihop.experiments.derived_metrics import COLUMNS, check_combined, check_model, check_optimum, require_above
 from multihop.experiments.points import RESERVED, as_list
 from multihop.experiments.specs import Label, MetricSpec, StudySpec
 from multihop.experiments.units import divisors_of, shown_unit, unit_of

@@ -12,9 +12,8 @@ import pandas as pd
 from multihop import _core
 from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
-from multihop.experiments.derived_metrics import combined, of_model
+from multihop.experiments.derived_metrics import combined, of_all_flows, of_model, question_of, with_optimum
 from multihop.experiments.metrics import metric_of, per_seed, reference_values
-from multihop.experiments.optimum_metrics import of_all_flows, question_of, with_optimum
 from multihop.experiments.plans import PlannedStudy
 from multihop.experiments.points import RESERVED, Point
 from multihop.experiments.specs import Label, MetricSpec
@@ -22,7 +21,7 @@ from multihop.models import evaluate
 from multihop.optima.optimum import Optimum, Question, optimum
 from multihop.results import frames
 from multihop.results.columns import METRICS, Metric
-from multihop.results.statistics import Estimate, PairedDifference, estimate_or_none, paired_difference
+from multihop.results.statistics import Estimate, PairedDifference, difference_or_none, estimate_or_none
 from multihop.results.words import with_interval
 from multihop.simulation.store import Failure, Store
 
@@ -224,7 +223,7 @@ class StudyRuns(Displayed):
         x, y = self.values(a, metric), self.values(b, metric)
         common = x.index.intersection(y.index)
         left, right = x.loc[common].to_numpy(dtype=float), times * y.loc[common].to_numpy(dtype=float)
-        return paired_difference(left, right) if np.isfinite(left - right).any() else None
+        return difference_or_none(left, right)
 
     def table(self, name: str) -> pd.DataFrame:
         """Returns a table of all runs: a column per factor, the seed, then the table's columns.

@@ -1,9 +1,9 @@
-"""Flows whose packets come at equal intervals to one queue.
+"""Flows whose packets arrive at one queue at equal intervals.
 
-Where such a queue is full, it has room only just after a packet has left. Whose packet comes then is decided
-by the phase of the flows, which stays the same for the whole run: one flow gets in each time, another never
-(Floyd and Jacobson, "On traffic phase effects in packet-switched gateways", 1992). Clocks of real senders
-differ enough to break the phase; `jitter` of the application does it here.
+A full queue has room only just after a packet has left. The phase of the flows decides whose packet arrives
+at that moment. The phase stays constant for the whole run, so that one flow always finds room and another
+never (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways", 1992). Clocks of real
+senders drift enough to break the phase; `jitter` of the application breaks it in a simulation.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from multihop import _core
-from multihop.experiments.comparisons import Runs
+from multihop.experiments.comparisons import VariantRuns
 from multihop.results.words import three_digits
 
-#: Flows differ where one carries so many times as much as another.
+#: Ratio of two goodputs from which flows differ.
 _DIFFERENT = 1.25
 
-#: A flow that loses a smaller share of its packets at queues is not held up there.
+#: Share of packets that a flow drops at full queues, below which its phase does not matter.
 _LOSSES = 0.01
 
-#: A sentence names no more flows than these.
+#: Most flows that a sentence names.
 _MOST_FLOWS = 4
 
 
@@ -33,8 +33,8 @@ class InPhase:
     """Flows that send at equal intervals through the same queues.
 
     Attributes:
-        flows: their indices.
-        interval_s: between two packets of each.
+        flows: indices of the flows.
+        interval_s: interval between two packets of each flow.
         nodes: indices of the nodes that have the queues.
     """
 
@@ -44,7 +44,7 @@ class InPhase:
 
 
 def in_phase(view: _core.ScenarioView) -> list[InPhase]:
-    """Groups of flows with equal intervals whose paths share queues."""
+    """Returns groups of flows with equal intervals whose paths share queues."""
     wires = {(wire["sender"], wire["receiver"]) for wire in view["wires"]}
     queues: dict[tuple[float, tuple[int, ...]], list[int]] = defaultdict(list)
     for index, flow in enumerate(view["flows"]):
@@ -52,7 +52,7 @@ def in_phase(view: _core.ScenarioView) -> list[InPhase]:
         if interval is None or flow.get("group", index) != index:  # the first flow of a group sends for all
             continue
         for hop in zip(flow["path"], flow["path"][1:], strict=False):
-            # A wire has a queue of its own in each direction; what leaves by a radio shares the radio's.
+            # A wire has a queue in each direction; all packets that a radio sends share the radio's queue.
             queues[interval, hop if hop in wires else hop[:1]].append(index)
     shared: dict[tuple[float, tuple[int, ...]], list[int]] = defaultdict(list)
     for (interval, queue), flows in queues.items():
@@ -61,15 +61,15 @@ def in_phase(view: _core.ScenarioView) -> list[InPhase]:
     return [InPhase(flows, interval, tuple(nodes)) for (interval, flows), nodes in shared.items()]
 
 
-def sentences(runs: Runs) -> list[str]:
-    """A sentence for each variant and group of which one flow carries far more than another."""
+def sentences(runs: VariantRuns) -> list[str]:
+    """Returns a sentence for each variant and group in which one flow carries far more than another."""
     view = runs.view
     if not any(flow.get("interval") for flow in view["flows"]):
         return []
     return [said for group in in_phase(view) for variant in runs.variants if (said := _sentence(runs, variant, group))]
 
 
-def _sentence(runs: Runs, variant: str, group: InPhase) -> str | None:
+def _sentence(runs: VariantRuns, variant: str, group: InPhase) -> str | None:
     flows = list(group.flows)
     rates = runs.rates(variant).mean(axis=0)[flows]
     lost = runs.by_flow(variant, "dropped_queue_full")[flows] / np.maximum(
@@ -93,7 +93,7 @@ def _sentence(runs: Runs, variant: str, group: InPhase) -> str | None:
 
 
 def warnings(view: _core.ScenarioView, capacity: _core.CapacityView) -> list[str]:
-    """What is known before a run: groups that offer a node more than it can send alone."""
+    """Returns warnings before a run: groups that offer a node more than it can send alone."""
     said = []
     for group in in_phase(view):
         loads = {node: _load(group, node, capacity) for node in group.nodes}
@@ -108,7 +108,7 @@ def warnings(view: _core.ScenarioView, capacity: _core.CapacityView) -> list[str
 
 
 def _load(group: InPhase, node: int, capacity: _core.CapacityView) -> float:
-    """Share of the time that a node takes to send the packets of a group, the MAC's waiting included."""
+    """Returns the share of time that a node needs to send the packets of a group, with channel access."""
     load = 0.0
     for flow in group.flows:
         demand = capacity["demands"][flow]

@@ -1,21 +1,21 @@
-"""Differences that are too small for a user to notice, however sure it is that they are there."""
+"""Differences that are too small for a user to notice, even if they are significant."""
 
 from __future__ import annotations
 
-#: Share of the larger of two means below which goodputs, or delays, are practically equal.
+#: Difference of two goodputs or delays, as a share of the larger, below which they are practically equal.
 LEAST_SHARE = 0.01
 
-#: Difference of two delays in seconds below which they are practically equal: a hundredth of what ITU-T
-#: Y.1541 allows its strictest class.
+#: Difference of two delays in seconds below which they are practically equal: a hundredth of the limit of the
+#: strictest class of ITU-T Y.1541.
 LEAST_DELAY_S = 1e-3
 
 #: Difference of two fairness indices, or of two shares of packets or frames, below which they are practically
-#: equal: a video bears the loss of one frame in a hundred (ITU-T G.1010).
+#: equal: video tolerates the loss of one frame in a hundred (ITU-T G.1010).
 LEAST_RATIO = 0.01
 
 
 def differ(metric: str, a: float, b: float) -> bool:
-    """Whether two means of a metric differ by more than a user would not notice."""
+    """Whether two means of a metric differ by so much that a user notices."""
     gap, larger = abs(a - b), max(abs(a), abs(b))
     if metric.startswith("delay") and gap < LEAST_DELAY_S:
         return False

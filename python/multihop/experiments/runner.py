@@ -16,6 +16,7 @@ from typing import Any
 from multihop import _core
 from multihop.base.errors import OutputError
 from multihop.experiments.points import AS_WRITTEN, Point
+from multihop.experiments.runs import FinishedRun
 from multihop.results.provenance import engine
 from multihop.simulation.logs import NO_LOGS, Logs
 from multihop.simulation.scenario import Scenario, for_core
@@ -31,7 +32,7 @@ class Job:
 
     Attributes:
         scenario: scenario to run.
-        overrides: what replaces keys of the scenario, with the seed.
+        overrides: values that replace keys of the scenario.
         view: scenario with its overrides, resolved.
         point: point of the design, for the record of a failure.
         logs: logs to write.
@@ -47,13 +48,17 @@ class Job:
 
     @property
     def seed(self) -> int:
-        """Seed of the run."""
-        return int(self.overrides["seed"])
+        """Seed of the run: that of the overrides, or else the scenario's."""
+        return int(self.overrides.get("seed", self.view["seed"]))
 
     @cached_property
     def id(self) -> RunId:
         """Identity of the run in a store."""
         return RunId(self.view["hash"], self.seed, engine())
+
+    def finished(self, output: _core.Output) -> FinishedRun:
+        """Returns the run with its output."""
+        return FinishedRun(self.scenario, self.view, self.overrides, output)
 
 
 @dataclass
@@ -97,11 +102,11 @@ class Group:
 def run_all(
     jobs: Sequence[Job],
     threads: int | None = None,
-    on_done: Callable[[Job, _core.Output], None] | None = None,
+    on_done: Callable[[FinishedRun], None] | None = None,
     on_tick: Callable[[float], None] | None = None,
     store: Store | None = None,
-) -> list[_core.Output]:
-    """Runs jobs on threads. Returns their outputs in the order of the jobs, for any number of threads.
+) -> list[FinishedRun]:
+    """Runs jobs on threads. Returns their runs in the order of the jobs, for any number of threads.
 
     Jobs whose run is in the store are not run again; other runs are stored when finished. If a job fails,
     jobs that have not started are cancelled and its exception is raised.
@@ -117,7 +122,7 @@ def run_all(
     tick = None if on_tick is None else lambda _: on_tick(memory.simulated_share)
     with _executor_or_threads(None, threads) as pool:
         _Runner([Group(lambda _: list(jobs), 1, 1, lambda seeds: seeds)], memory, pool, tick).run()
-    return [memory.outputs[job.id.key] for job in jobs]
+    return [job.finished(memory.outputs[job.id.key]) for job in jobs]
 
 
 def run_missing(
@@ -154,7 +159,7 @@ def execute(text: str, origin: str, overrides: dict[str, Any], run: RunId) -> by
 class _Memory:
     """Outputs in memory, which threads also write to a store, if there is one. A failure is raised."""
 
-    def __init__(self, store: Store | None, on_done: Callable[[Job, _core.Output], None] | None) -> None:
+    def __init__(self, store: Store | None, on_done: Callable[[FinishedRun], None] | None) -> None:
         self.outputs: dict[str, _core.Output] = {}
         self._store = store
         self._on_done = on_done
@@ -185,7 +190,7 @@ class _Memory:
         if self._store is not None:
             self._store.write(job.id, encode(output, job.id))
         if self._on_done is not None:
-            self._on_done(job, output)
+            self._on_done(job.finished(output))
         return output
 
     def keep(self, job: Job, made: _core.Output) -> None:

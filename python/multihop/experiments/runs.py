@@ -1,7 +1,8 @@
-"""The result of one run, as tables."""
+"""One finished run, as tables."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,17 +18,70 @@ from multihop.results.words import fixed
 from multihop.simulation.scenario import Scenario
 
 
-@dataclass(frozen=True, repr=False)
-class Run(Displayed):
-    """One run. Tables are DataFrames; `multihop.results.columns` says each column's unit and meaning."""
+class Tables(ABC):
+    """Tables of runs as attributes. Those of several runs begin with the columns `variant` and `seed`."""
 
-    #: What was run.
+    @abstractmethod
+    def table(self, name: str) -> pd.DataFrame:
+        """Returns the table of that name: one of `multihop.results.columns.TABLES`."""
+
+    @property
+    def flows(self) -> pd.DataFrame:
+        """One row per run and flow."""
+        return self.table("flows")
+
+    @property
+    def nodes(self) -> pd.DataFrame:
+        """One row per run and node."""
+        return self.table("nodes")
+
+    @property
+    def links(self) -> pd.DataFrame:
+        """One row per run and directed link that carried at least one unicast attempt."""
+        return self.table("links")
+
+    @property
+    def wires(self) -> pd.DataFrame:
+        """One row per run and direction of a wire."""
+        return self.table("wires")
+
+    @property
+    def categories(self) -> pd.DataFrame:
+        """One row per run, node and access category, of a scenario with `[mac.edca]`."""
+        return self.table("categories")
+
+    @property
+    def series(self) -> pd.DataFrame:
+        """One row per run, flow and step, from the start of the run."""
+        return self.table("series")
+
+    @property
+    def delays(self) -> pd.DataFrame:
+        """One row per run, flow and bin of one-way delay: number of data packets with that delay."""
+        return self.table("delays")
+
+    @property
+    def measurements(self) -> pd.DataFrame:
+        """One row per run, step, node and estimator of the scenario, from the start of the run."""
+        return self.table("measurements")
+
+    @property
+    def positions(self) -> pd.DataFrame:
+        """One row per run, step, and node that moves or is off for a while, from the start of the run."""
+        return self.table("positions")
+
+
+@dataclass(frozen=True, repr=False)
+class FinishedRun(Tables, Displayed):
+    """Finished run. Tables are DataFrames, whose columns `multihop.results.columns` defines."""
+
+    #: Scenario that was run.
     scenario: Scenario
-    #: The scenario resolved: nodes, links, flows with their paths.
+    #: Resolved scenario: nodes, links, flows with their paths.
     view: _core.ScenarioView
-    #: What replaced keys of the scenario in this run.
+    #: Replaced keys of the scenario.
     overrides: Mapping[str, Any]
-    #: The engine's columns, from which the tables are made.
+    #: Columns of the engine, from which the tables are made.
     output: _core.Output = field(repr=False)
 
     @property
@@ -37,68 +91,26 @@ class Run(Displayed):
 
     @cached_property
     def summary(self) -> dict[str, int | float | str]:
-        """Scalars of the run; see `multihop.results.columns.TABLES["summary"]`."""
+        """Scalars of the run, defined by `multihop.results.columns.TABLES["summary"]`."""
         return frames.summaries(self.view, [self.output])[0]
 
-    @cached_property
-    def flows(self) -> pd.DataFrame:
-        """One row per flow."""
-        return self._frame("flows")
-
-    @cached_property
-    def nodes(self) -> pd.DataFrame:
-        """One row per node."""
-        return self._frame("nodes")
-
-    @cached_property
-    def links(self) -> pd.DataFrame:
-        """One row per directed link that carried at least one unicast attempt."""
-        return self._frame("links")
-
-    @cached_property
-    def wires(self) -> pd.DataFrame:
-        """One row per direction of a wire."""
-        return self._frame("wires")
-
-    @cached_property
-    def categories(self) -> pd.DataFrame:
-        """One row per node and access category, of a scenario with `[mac.edca]`."""
-        return self._frame("categories")
-
-    @cached_property
-    def series(self) -> pd.DataFrame:
-        """One row per flow and step, from the start of the run."""
-        return self._frame("series")
-
-    @cached_property
-    def delays(self) -> pd.DataFrame:
-        """One row per flow and bin of one-way delay: number of data packets that arrived with it."""
-        return self._frame("delays")
-
-    @cached_property
-    def measurements(self) -> pd.DataFrame:
-        """One row per step, node and estimator that the scenario asks for, from the start of the run."""
-        return self._frame("measurements")
-
-    @cached_property
-    def positions(self) -> pd.DataFrame:
-        """One row per step and node that moves or is off for a while, from the start of the run."""
-        return self._frame("positions")
-
     def table(self, name: str) -> pd.DataFrame:
-        """The table of that name: one of `multihop.results.columns.TABLES`."""
+        """Returns the table of that name: one of `multihop.results.columns.TABLES`."""
         if name == "summary":
             return pd.DataFrame([self.summary])
         if name not in TABLES:
             raise KeyError(name)
-        made: pd.DataFrame = getattr(self, name)
-        return made
+        if name not in self._tables:
+            self._tables[name] = frames.table(name, self.view, [self.output]).drop(columns="seed")
+        return self._tables[name]
 
-    def _frame(self, name: str) -> pd.DataFrame:
-        return frames.table(name, self.view, [self.output]).drop(columns="seed")
+    @cached_property
+    def _tables(self) -> dict[str, pd.DataFrame]:
+        """Cache of tables by name."""
+        return {}
 
     def overview(self, *, whole: bool = True) -> Overview:
-        """Metrics of the run, and its flows: those that got least first."""
+        """Returns the metrics of the run and its flows, the flow with the least goodput first."""
         del whole
         summary = self.summary
         fairness = len(frames.largest_alike(self.view["flows"])) > 1

@@ -1,7 +1,7 @@
-"""What each flow got of what it could have: dead, starving, slow, late, lossy or fine.
+"""Service of each flow, and its status: dead, starving, slow, late, lossy or fine.
 
-The words mean the same in verdicts, explanations, reports and their data. A flow is judged seed by seed:
-one that has everything under one seed and nothing under the next starves, whatever its mean is.
+A status has the same meaning in verdicts, explanations, reports and data. Flows are judged seed by seed: a
+flow with all of its share under one seed and nothing under another starves, whatever its mean.
 """
 
 from __future__ import annotations
@@ -14,45 +14,45 @@ import numpy as np
 import pandas as pd
 
 from multihop import _core
-from multihop.experiments.runs import Run
+from multihop.experiments.runs import FinishedRun
 from multihop.optima.optimum import Optimum
 from multihop.results.frames import wants
 from multihop.results.words import percent, three_digits
 
-#: Shares of what is fair, below which a flow starves under a seed, and is slow on average.
+#: Shares of the fair goodput: below the first a flow starves under a seed, below the second its mean is slow.
 STARVING, SLOW = 0.1, 0.5
 
-#: Delay above which a conversation is not possible (ITU-T G.114), in seconds.
+#: Limit of one-way delay for conversations in seconds (ITU-T G.114).
 CONVERSATION_S = 0.4
 
-#: Share of lost packets that a conversation bears, and of lost or late frames that a video bears (ITU-T
-#: G.1010, table I.1).
+#: Share of lost packets that a conversation tolerates, and of lost or late frames that a video tolerates
+#: (ITU-T G.1010, table I.1).
 CONVERSATION_LOSS, VIDEO_LOSS = 0.03, 0.01
 
 
 class Yardstick(StrEnum):
-    """The goodput that a flow is held against."""
+    """Reference goodput of a flow."""
 
-    #: The proportionally fair optimum.
+    #: Proportionally fair optimum.
     FAIR = "the fair share"
-    #: Without an optimum to hold runs against.
+    #: Without an optimum: mean goodput of flows with equal demand.
     ALIKE = "the mean of the flows that want the same"
-    #: The optimum of a flow that is alone in its network.
+    #: Optimum of a flow that is alone in its network.
     PATH = "what its path can carry"
-    #: Of a flow that is alone in what it wants.
+    #: Offered rate, of a flow without others of equal demand.
     OFFERED = "what it offers"
-    #: Of a flow that is alone, and takes what it gets.
+    #: Goodput of the best seed, of a greedy flow without others of equal demand.
     BEST = "its best seed"
 
 
-#: Applications that send at a rate of their own, each packet of which matters when it is sent.
+#: Applications that send at their own rate, and need each packet in time.
 _PACED = {"cbr", "poisson"}
 
 
-#: What became of a video's frames.
+#: Outcomes of a video's frames.
 _FRAMES = ("on_time", "late", "lost", "skipped")
 
-#: Columns of the table of flows that a service is made of.
+#: Columns of the table of flows from which a service is computed.
 _COLUMNS = (
     "goodput_bps",
     "delay_p95_s",
@@ -63,7 +63,7 @@ _COLUMNS = (
 
 
 class Status(StrEnum):
-    """How a flow fares, the worst first."""
+    """Status of a flow, the worst first."""
 
     DEAD = "dead"
     STARVING = "starving"
@@ -75,19 +75,20 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Service:
-    """What a flow got under each seed of one variant.
+    """Service of a flow under each seed of one variant.
 
     Attributes:
-        flow: index.
-        name: of the flow.
-        goodput_bps: by seed.
-        fair_bps: goodput that the flow is held against; never more than the flow offers.
-        yardstick: which goodput that is.
-        delay_p95_s: mean over seeds of the 95th percentile of one-way delay; NaN where nothing arrived.
-        loss_ratio: share of its packets that were lost, over all seeds; NaN where none was decided.
-        missed_ratio: share of a video's frames that were late, lost or skipped, over all seeds; else NaN.
-        lost_ratio: share of a video's frames of which a packet was lost, over all seeds; else NaN.
-        is_call: whether the flow sends datagrams at a rate of its own, which its fair share covers.
+        flow: index of the flow.
+        name: name of the flow.
+        goodput_bps: goodput by seed.
+        fair_bps: reference goodput; at most the offered rate.
+        yardstick: kind of reference.
+        delay_p95_s: mean over seeds of the 95th percentile of one-way delay; NaN if nothing arrived.
+        loss_ratio: share of lost packets over all seeds; NaN if none was lost or delivered.
+        missed_ratio: share of a video's frames that were late, lost or skipped, over all seeds; NaN without
+            video.
+        lost_ratio: share of a video's frames with a lost packet, over all seeds; NaN without video.
+        is_call: whether the flow sends datagrams at its own rate, which its fair share covers.
     """
 
     flow: int
@@ -103,7 +104,7 @@ class Service:
 
     @property
     def loses_most(self) -> bool:
-        """Whether losses, rather than delay, keep a call or a video from what it needs."""
+        """Whether losses rather than delay impair a call or a video."""
         return self.status == Status.LOSSY or (self.status == Status.LATE and self.lost_ratio > 0.5 * self.missed_ratio)
 
     @property
@@ -113,12 +114,12 @@ class Service:
 
     @property
     def misses_frames(self) -> bool:
-        """Whether a video misses more frames than it bears."""
+        """Whether a video misses more frames than it tolerates."""
         return self.missed_ratio > VIDEO_LOSS
 
     @property
     def share(self) -> float:
-        """Mean goodput over the fair share; 0 without one."""
+        """Mean goodput over the fair goodput; 0 if that is zero."""
         return float(self.goodput_bps.mean()) / self.fair_bps if self.fair_bps > 0 else 0.0
 
     @property
@@ -134,7 +135,7 @@ class Service:
 
     @property
     def status(self) -> Status:
-        """How the flow fares over all seeds."""
+        """Status of the flow over all seeds."""
         if not self.goodput_bps.any():
             return Status.DEAD
         if self.starved_seeds:
@@ -147,12 +148,12 @@ class Service:
 
     @property
     def lack(self) -> tuple[Status, bool]:
-        """Equal for flows that lack the same."""
+        """Key of what the flow lacks, equal for flows with equal lack."""
         return self.status, self.misses_frames
 
     @property
     def severity(self) -> float:
-        """Rank among flows with the same lack; the worst has the highest."""
+        """Rank among flows with equal lack; the worst flow has the highest."""
         match self.status:
             case Status.LATE if self.misses_frames:
                 return self.missed_ratio
@@ -163,7 +164,7 @@ class Service:
         return -self.share
 
     def sentence(self) -> str:
-        """Why the status is what it is, in a few words."""
+        """Returns the reason for the status in a few words."""
         seeds = len(self.goodput_bps)
         match self.status:
             case Status.DEAD:
@@ -183,7 +184,7 @@ class Service:
         return ""
 
     def met(self) -> str:
-        """Limits that a flow keeps which is fine; each kind of flow has its own."""
+        """Returns the limits that a fine flow of this kind keeps."""
         share = f"at least {100 * SLOW:g} % of {self.yardstick}"
         if self.is_video:
             return f"{share}, at most {100 * VIDEO_LOSS:g} % of the frames late or lost"
@@ -193,8 +194,8 @@ class Service:
         return share
 
 
-def services(runs: Sequence[Run], best: Optimum | None) -> list[Service]:
-    """The service of every flow of one variant; `best` is the optimum of its scenario, if there is one."""
+def services(runs: Sequence[FinishedRun], best: Optimum | None) -> list[Service]:
+    """Returns the service of every flow of one variant; `best` is the optimum of its scenario, if known."""
     flows = runs[0].view["flows"]
     tables = [run.flows for run in runs]
     comparable = best is not None and best.not_comparable is None
@@ -212,9 +213,9 @@ def services(runs: Sequence[Run], best: Optimum | None) -> list[Service]:
 
 
 def services_elsewhere(found: Sequence[Service], tables: Sequence[pd.DataFrame]) -> list[Service | None]:
-    """The services of the same flows in other runs, whose tables of flows these are, one per seed.
+    """Returns the services of the same flows in other runs, given their tables of flows, one per seed.
 
-    Flows are matched by name and held against the same goodput; none for a flow that the other runs lack.
+    Flows are matched by name and keep their reference goodput; `None` for a flow that the other runs lack.
     """
     made: list[Service | None] = []
     for each in found:
@@ -225,7 +226,7 @@ def services_elsewhere(found: Sequence[Service], tables: Sequence[pd.DataFrame])
 
 
 def rows_of(name: str, tables: Sequence[pd.DataFrame]) -> pd.DataFrame | None:
-    """The rows of the flow of that name, one per seed; none where a table has none."""
+    """Returns the rows of the flow of that name, one per seed; `None` if a table lacks the flow."""
     found = [table[table["name"] == name] for table in tables]
     return None if any(rows.empty for rows in found) else pd.concat(found, ignore_index=True)
 
@@ -233,7 +234,7 @@ def rows_of(name: str, tables: Sequence[pd.DataFrame]) -> pd.DataFrame | None:
 def _service(
     flow: int, name: str, fair_bps: float, yardstick: Yardstick, rows: pd.DataFrame, *, is_call: bool
 ) -> Service:
-    """The service of a flow by its rows of the table of flows, one per seed."""
+    """Returns the service of a flow from its rows of the table of flows, one per seed."""
     column = {each: rows[each].to_numpy(dtype=float) for each in _COLUMNS}
     lost, arrived = column["packets_lost"].sum(), column["packets_delivered"].sum()
     frames = {how: float(np.nansum(column[f"video_frames_{how}"])) for how in _FRAMES}
@@ -254,7 +255,7 @@ def _service(
 
 
 def records(found: Sequence[Service]) -> list[Mapping[str, object]]:
-    """Statuses as plain data (JSON)."""
+    """Returns services as plain data (JSON)."""
     return [
         {
             "flow": each.flow,
@@ -272,7 +273,7 @@ def records(found: Sequence[Service]) -> list[Mapping[str, object]]:
 
 
 def _optimal(best: Optimum, flows: Sequence[_core.FlowView]) -> tuple[np.ndarray, list[Yardstick]]:
-    """The rates of the optimum. A flow that is alone shares with nobody."""
+    """Returns the rates of the optimum with their yardsticks; a single flow shares with no other."""
     made: np.ndarray = np.minimum(best.rates_bps, best.shares.offered_bps)
     if sum(not flow.get("acknowledges", False) for flow in flows) > 1:
         return made, [Yardstick.FAIR] * len(made)
@@ -281,10 +282,10 @@ def _optimal(best: Optimum, flows: Sequence[_core.FlowView]) -> tuple[np.ndarray
 
 
 def _means(flows: Sequence[_core.FlowView], goodput: np.ndarray) -> tuple[np.ndarray, list[Yardstick]]:
-    """Mean goodput of the flows that want the same as each, and no more than it offers.
+    """Returns the mean goodput of flows with equal demand, at most the offered rate.
 
-    A flow that is alone in what it wants would be held against itself: it is held against what it offers, or
-    against its best seed.
+    The reference of a flow without others of equal demand is its offered rate, or the goodput of its best
+    seed.
     """
     kinds = wants(flows)
     alike: dict[tuple[str, float | None], list[int]] = {}

@@ -3,29 +3,48 @@
 from __future__ import annotations
 
 import shlex
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
 from multihop.base.errors import UserError
+from multihop.experiments.claims.judging import Judgement, judge
 from multihop.experiments.outcomes import StudyRuns
 from multihop.experiments.plans import PlannedStudy
 from multihop.experiments.points import advancing_with
 from multihop.experiments.runner import Group, Job, Progress, run_missing
 from multihop.results.statistics import estimate
 from multihop.simulation.scenario import inline_toml
-from multihop.simulation.store import Failure, Store
-
-R = TypeVar("R", bound=StudyRuns)
+from multihop.simulation.store import Store
 
 
-class RunnableStudy(PlannedStudy, ABC, Generic[R]):
-    """A study that can be run; `R` is the type of its finished runs."""
+class StudyResult(StudyRuns):
+    """Finished runs of a study, and the verdicts on its claims."""
+
+    @cached_property
+    def judgements(self) -> list[Judgement]:
+        """Verdict on every claim."""
+        return [judge(self, claim) for claim in self.study.spec.claims]
+
+
+class Study(PlannedStudy):
+    """Study as its file defines it, checked, with its scenario.
+
+    Built from a file (`Study.load`) or from the same keys as arguments:
+
+        Study(name="hops", scenario="chain.toml", factors={"topology.hops": {...}}, seeds=20)
+
+    A factor may also be given as plain values, `factors={"scheme": ["tcp-newreno", "recn"]}`, and under its
+    key path: `factors={"topology.hops": range(1, 5)}` defines the factor `topology-hops`. Tables and files
+    use names.
+
+    Raises:
+        UserError: naming the key, the value found and what is needed.
+    """
 
     def run(
         self,
@@ -36,7 +55,7 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
         jobs: int | None = None,
         fail_fast: bool = False,
         on_progress: Callable[[Progress], None] | None = None,
-    ) -> R:
+    ) -> StudyResult:
         """Runs what is missing in `directory`, and returns all results.
 
         Args:
@@ -78,7 +97,7 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
             )
         return self._result(folder, runs)
 
-    def result(self, directory: str | Path, *, store: str | Path | None = None) -> R:
+    def result(self, directory: str | Path, *, store: str | Path | None = None) -> StudyResult:
         """Returns the finished runs of the study in `directory`, without running anything.
 
         Raises:
@@ -88,19 +107,13 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
         runs.mark()
         return self._result(folder, runs)
 
-    @abstractmethod
-    def _found(
-        self, directory: Path, store: Store, seeds: Mapping[int, Sequence[int]], failures: Sequence[Failure]
-    ) -> R:
-        """Returns an `R` of the finished runs; the arguments are those of `StudyRuns`."""
-
-    def _result(self, folder: Path, runs: Store) -> R:
+    def _result(self, folder: Path, runs: Store) -> StudyResult:
         if self.spec.model is not None:
-            return self._found(folder, runs, {}, [])
+            return StudyResult(self, folder, runs, {}, [])
         plan = self.plan
         seeds: dict[int, list[int]] = {}
         ids = {i.key: i for p in range(len(plan.points)) for i in (plan.run_id(p, s) for s in plan.seeds)}
-        result = self._found(folder, runs, seeds, list(runs.failures(ids)))
+        result = StudyResult(self, folder, runs, seeds, list(runs.failures(ids)))
         for members in self._groups():
             if self.spec.stop is not None:
                 there = self._wanted_so_far(members, result)
@@ -118,7 +131,7 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
             groups.setdefault(shared, []).append(index)
         return list(groups.values())
 
-    def _group(self, members: list[int], result: StudyRuns) -> Group:
+    def _group(self, members: list[int], result: StudyResult) -> Group:
         plan, stop = self.plan, self.spec.stop
         most = len(plan.seeds)
 
@@ -132,7 +145,7 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
 
         return Group(make, most if stop is None else min(stop.at_least, most), most, rule)
 
-    def _wanted_so_far(self, members: list[int], result: StudyRuns) -> list[int]:
+    def _wanted_so_far(self, members: list[int], result: StudyResult) -> list[int]:
         """Returns the seeds that the stop rule needs, as far as the existing runs let it decide.
 
         The rule decides anew from these runs, since a store may have more runs of a study that ran longer.
@@ -144,7 +157,7 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
                 break
         return self.plan.seeds[: group.seeds]
 
-    def _is_narrow(self, result: StudyRuns, member: int, seeds: list[int]) -> bool:
+    def _is_narrow(self, result: StudyResult, member: int, seeds: list[int]) -> bool:
         stop = self.spec.stop
         if stop is None:
             return True

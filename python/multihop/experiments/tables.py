@@ -13,7 +13,7 @@ from multihop.experiments.points import advancing_with
 from multihop.experiments.specs import MetricSpec
 from multihop.experiments.units import unit_of
 from multihop.results.columns import RUN_COLUMNS, TABLES, Column
-from multihop.results.statistics import holm
+from multihop.results.statistics import adjusted_p
 
 
 def estimates(result: StudyRuns) -> pd.DataFrame:
@@ -50,21 +50,16 @@ def differences(result: StudyRuns, among: Collection[Any] | None = None) -> pd.D
             name: label for name, label in _labels(result, line[0]).items() if name not in _columns_of(result, by)
         }
         for name in result.metric_names:
-            made = []
+            pairs = {}
             for a, b in combinations([i for i in line if among is None or result.label(i, by) in among], 2):
-                d = result.difference(a, b, name)
-                if d is not None:
-                    pair = {
-                        "metric": name,
-                        "unit": _unit(result, name),
-                        "a": result.label(a, by),
-                        "b": result.label(b, by),
-                    }
-                    numbers = {"difference": d.mean, "low": d.low, "high": d.high, "n": d.n, "p_value": d.p_value}
-                    made.append({**shared, **pair, **numbers})
-            known = [row["p_value"] for row in made]
-            adjusted = holm(known) if known and all(p is not None for p in known) else [None] * len(made)
-            rows += [{**row, "p_adjusted": p} for row, p in zip(made, adjusted, strict=True)]
+                found = result.difference(a, b, name)
+                if found is not None:
+                    pairs[a, b] = found
+            for ((a, b), d), p in zip(pairs.items(), adjusted_p(list(pairs.values())), strict=True):
+                what = {"metric": name, "unit": _unit(result, name)}
+                pair = {"a": result.label(a, by), "b": result.label(b, by)}
+                numbers = {"difference": d.mean, "low": d.low, "high": d.high, "n": d.n, "p_value": d.p_value}
+                rows.append({**shared, **what, **pair, **numbers, "p_adjusted": p})
     return _numeric(pd.DataFrame(rows))
 
 

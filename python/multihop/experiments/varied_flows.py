@@ -1,6 +1,6 @@
 """Flows whose scheme a comparison replaces: those with congestion control, unless others are named.
 
-A call that sends datagrams stays a call while schemes are compared on the downloads beside it.
+Flows of datagrams, such as calls, keep their scheme while schemes are compared on downloads.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from multihop.base.errors import UserError
 from multihop.results.words import several
 from multihop.simulation.scenario import Scenario
 
-#: Schemes that send whatever the application hands over, whatever happens to it.
+#: Schemes without congestion control.
 OPEN_LOOP = frozenset({"udp"})
 
-#: A sentence names no more flows of a kind than these.
+#: Most flows that a sentence names of each scheme.
 _MOST_NAMES = 2
 
-#: A key that sets the scheme of listed flows.
+#: Key path that sets the scheme of listed flows.
 _SCHEME_OF_FLOWS = re.compile(r"flows\[(\d+|\*)\]\.scheme")
 
 
 def varying(
     scenario: Scenario, overrides: Mapping[str, Any], schemes: Sequence[str], vary: str | None = None
 ) -> list[int] | None:
-    """Indices of the flows whose scheme the schemes of a comparison replace; none where that is every flow.
+    """Returns the indices of the flows whose scheme a comparison replaces; `None` for every flow.
 
-    `vary` names them: names with commas between, in which `*` stands for any text, or `all` for every flow.
-    By default these are, of flows with several schemes:
+    `vary` has comma-separated names of flows, in which `*` matches any text, or is `all` for every flow. By
+    default, these flows vary:
 
-    1. where all compared schemes control congestion, the flows whose scheme does so;
-    2. otherwise, or where there are none, the flows with the scheme of the scenario's first flow.
+    1. if all compared schemes have congestion control, the flows whose scheme has it;
+    2. otherwise, or without such flows, the flows with the scheme of the scenario's first flow.
 
-    Flows whose scheme `overrides` set one by one stay, unless `vary` names them.
+    Flows whose scheme is set by a key of `overrides` keep it, unless `vary` names them.
 
     Raises:
-        UserError: if `vary` names no flow, or no flow is left.
-        ScenarioError: if the scenario has a fault.
+        UserError: if `vary` names no flow, or no flow is left to vary.
+        ScenarioError: if the scenario is invalid.
     """
     given = {name: value for name, value in overrides.items() if name not in {"scheme", "varying"} and value}
     try:
@@ -49,7 +49,7 @@ def varying(
     except ScenarioError as error:
         if not (error.key or "").endswith("scheme"):
             raise
-        # The file leaves it to the command: there is no scheme to keep.
+        # The file has no schemes, so no flow has a scheme to keep.
         view = scenario.check({**given, "scheme": schemes[0]})
         if vary is None:
             return None
@@ -59,7 +59,7 @@ def varying(
 
 
 def sentence(flows: Sequence[_core.FlowView], chosen: Sequence[int] | None) -> str | None:
-    """Which flows a comparison varies and which it keeps; none where it varies all."""
+    """Returns a sentence with the flows that vary and those that keep their scheme; `None` if all vary."""
     if chosen is None:
         return None
     vary = [flow["name"] for index, flow in enumerate(flows) if index in chosen]
@@ -72,12 +72,12 @@ def sentence(flows: Sequence[_core.FlowView], chosen: Sequence[int] | None) -> s
 
 
 def pattern(flows: Sequence[_core.FlowView], chosen: Sequence[int]) -> str:
-    """The value of `--vary` that names these flows."""
+    """Returns the value of `--vary` that names these flows."""
     return ",".join(_literal(flows[index]["name"]) for index in chosen)
 
 
 def _literal(name: str) -> str:
-    """A pattern that fits this name alone, as near as patterns without commas can say."""
+    """Returns a pattern that matches this name; a comma, which separates patterns, becomes `?`."""
     return "".join("?" if letter == "," else f"[{letter}]" if letter in "*?[" else letter for letter in name)
 
 
@@ -107,7 +107,7 @@ def _by_kind(flows: Sequence[_core.FlowView], schemes: Sequence[str], keys: Mapp
 
 
 def _fixed(flows: Sequence[_core.FlowView], keys: Mapping[str, Any]) -> set[int]:
-    """Flows whose scheme a key sets."""
+    """Returns the flows whose scheme a key sets."""
     fixed: set[int] = set()
     for key in keys:
         found = _SCHEME_OF_FLOWS.fullmatch(key)

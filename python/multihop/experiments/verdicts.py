@@ -1,7 +1,7 @@
-"""The first screen of runs: who is not served, what differs and how sure that is, and what to do.
+"""Verdict on a comparison in sentences: flows that are not served, significant differences, and advice.
 
-Sentences say what the numbers carry and no stronger. Starving flows come before the better scheme: a total
-says nothing of them. P-values and intervals are in a table below the sentences.
+No sentence states more than the numbers support. Starving flows precede the better scheme, since a total
+hides them. P-values and intervals are in a table below the sentences.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from multihop import _core
 from multihop.experiments import phases
-from multihop.experiments.comparisons import Contrast, Runs
+from multihop.experiments.comparisons import Contrast, VariantRuns
 from multihop.experiments.flow_kinds import kinds, whom
 from multihop.experiments.relevance import differ
 from multihop.experiments.services import STARVING, Service, Status
@@ -23,34 +23,34 @@ from multihop.results.words import listed, percent, several, three_digits
 _QUESTIONS = ("goodput_total_bps", "jain", "delay_p95_s")
 _LABELS = {"goodput_total_bps": "Goodput", "jain": "Fairness of goodput", "delay_p95_s": "Delay (95th percentile)"}
 
-#: Means that differ by more than this factor look different; where they are not, the sentence says why.
+#: Ratio of means above which a sentence states why their difference is not significant.
 _PLAINLY_APART = 2.0
 
-#: A sentence names no more flows than these; of several schemes, fewer of each.
+#: Most flows that a sentence names with one scheme, and with each of several schemes.
 _MOST_FLOWS, _MOST_OF_SCHEME = 8, 2
 
-#: A sentence names no more kinds of flows than these.
+#: Most kinds of flows that a sentence names.
 _MOST_KINDS = 4
 
 _UNSERVED = frozenset({Status.DEAD, Status.STARVING})
 _WANTING = (Status.SLOW, Status.LATE, Status.LOSSY)
 
-#: A gap to the optimum below this is said to be below zero; nearer to it, rounding and chance may make one.
+#: Gap to the optimum below which a sentence states that it is negative; smaller ones may be chance.
 _BELOW_ZERO = -0.005
 
-#: A larger ratio of two means is said as a factor.
+#: Ratio of two means from which a sentence states a factor instead of a percentage.
 _FACTOR = 3.0
 
 
-def first_screen(runs: Runs) -> list[str]:
-    """At most a dozen lines: unserved flows, goodput, fairness, delay, losses, and what to do."""
+def first_screen(runs: VariantRuns) -> list[str]:
+    """Returns at most twelve sentences: unserved flows, goodput, fairness, delay, losses, and advice."""
     unserved = Unserved(runs)
-    differ = [*_who_is_better(runs, unserved), *_of_kinds(runs), *_losses(runs)]
-    return [*unserved.sentences(), *differ, *_advice(runs, unserved)]
+    numbers = [*_who_is_better(runs, unserved), *_of_kinds(runs), *_losses(runs)]
+    return [*unserved.sentences(), *numbers, *_advice(runs, unserved)]
 
 
 def shortened(said: Sequence[str], most: int, lines: Callable[[str], int]) -> list[str]:
-    """Sentences that take at most so many lines, without details that the tables below them have."""
+    """Returns sentences of at most `most` lines, without details that the tables below them contain."""
     kept = list(said)
     for detail in ("Packets lost", "Delay (95th percentile) by ", "No significant difference"):
         if sum(map(lines, kept)) > most:
@@ -58,14 +58,14 @@ def shortened(said: Sequence[str], most: int, lines: Callable[[str], int]) -> li
     return kept
 
 
-def sentences(runs: Runs) -> list[str]:
-    """The first screen, with flows in phase before what to do."""
+def sentences(runs: VariantRuns) -> list[str]:
+    """Returns the first screen, with flows in phase before the advice."""
     *said, last = first_screen(runs)
     return [*said, *phases.sentences(runs), last]
 
 
-def about_optimum(runs: Runs) -> list[str]:
-    """Explains distance and gap to readers of the table that has them, and why a gap is below zero."""
+def about_optimum(runs: VariantRuns) -> list[str]:
+    """Returns sentences that define distance and gap to the optimum, and explain a gap below zero."""
     if runs.not_comparable is not None:
         return [f"Optimum: not drawn, as {runs.not_comparable}."]
     what_they_are = (
@@ -91,8 +91,8 @@ def about_optimum(runs: Runs) -> list[str]:
     return said
 
 
-def differences(runs: Runs) -> list[Contrast]:
-    """The pairs of variants behind the sentences, by metric; none with one seed."""
+def differences(runs: VariantRuns) -> list[Contrast]:
+    """Returns the paired differences behind the sentences; none with one seed."""
     if len(runs.seeds) == 1:
         return []
     return [
@@ -101,13 +101,13 @@ def differences(runs: Runs) -> list[Contrast]:
 
 
 class Unserved:
-    """Flows that do not get what they need.
+    """Flows that are not served.
 
     Attributes:
-        services: variant -> what each flow got, without those that only answer another.
+        services: services of flows by variant, without flows that only carry acknowledgements.
     """
 
-    def __init__(self, runs: Runs) -> None:
+    def __init__(self, runs: VariantRuns) -> None:
         self._runs = runs
         self._flows = _flows(runs)
         answering = {index for index, flow in enumerate(self._flows) if flow.get("acknowledges", False)}
@@ -119,13 +119,13 @@ class Unserved:
         return any(each.status in _UNSERVED for found in self.services.values() for each in found)
 
     def count(self, variant: str, *, starving: bool) -> int:
-        """Number of flows that are dead or starve under a variant, or that are slow, late or lossy."""
+        """Returns the number of flows of a variant that are dead or starve, or are slow, late or lossy."""
         return sum(
             each.status != Status.FINE and (each.status in _UNSERVED) == starving for each in self.services[variant]
         )
 
     def sentences(self) -> list[str]:
-        """Flows dead under every scheme first, then starving ones, then those slow, late or lossy."""
+        """Returns sentences on dead flows, then on starving flows, then on slow, late or lossy ones."""
         silent = self._dead()
         said = [self._of_dead(silent)] if silent else []
         starving = {
@@ -142,7 +142,7 @@ class Unserved:
         return [*said, f"{listed([str(status) for status in there], 'or').capitalize()}: {self._counts(there)}."]
 
     def _dead(self) -> list[int]:
-        """Flows that are dead under every variant."""
+        """Returns the flows that are dead under every variant."""
         found = [{each.flow for each in of if each.status == Status.DEAD} for of in self.services.values()]
         return sorted(set.intersection(*found))
 
@@ -155,7 +155,7 @@ class Unserved:
         return f"Dead{under}: {names} ({count}{seeds})."
 
     def _starving(self, starving: Mapping[str, Sequence[Service]]) -> str:
-        """In how many seeds flows starve, and which in how many; by variant where there are several."""
+        """Returns the number of seeds in which flows starve, by variant and flow."""
         most = _MOST_FLOWS if len(self.services) == 1 else _MOST_OF_SCHEME
         seeds = len(self._runs.seeds)
         said = []
@@ -175,7 +175,7 @@ class Unserved:
         return f"{'; '.join(said)}. A flow starves below {100 * STARVING:g} % of {' or '.join(of)}"
 
     def _of_status(self, status: Status) -> str:
-        """The flows of a status, with why; by variant where there are several."""
+        """Returns the flows of a status with reasons, by variant."""
         said = []
         for variant, found in self.services.items():
             of = [each for each in found if each.status == status]
@@ -185,7 +185,7 @@ class Unserved:
         return "; ".join(said)
 
     def _counts(self, statuses: Sequence[Status]) -> str:
-        """The flows of these statuses by variant, named where they are few, and else counted by kind."""
+        """Returns the flows of these statuses by variant: names of few flows, numbers by kind of many."""
         said = []
         for variant, found in self.services.items():
             of = {status: [each.flow for each in found if each.status == status] for status in statuses}
@@ -201,7 +201,7 @@ class Unserved:
         return whom(self._flows, flows, most)
 
     def _with_reasons(self, found: Sequence[Service]) -> str:
-        """Flows with why each is not served; flows that lack the same together, with the worst of them."""
+        """Returns flows with reasons; flows with equal lack share the reason of the worst."""
         by_lack: dict[object, list[Service]] = {}
         for each in sorted(found, key=lambda each: -each.severity):
             by_lack.setdefault(each.lack, []).append(each)
@@ -212,12 +212,12 @@ class Unserved:
         return ", ".join(said)
 
 
-def _flows(runs: Runs) -> list[_core.FlowView]:
+def _flows(runs: VariantRuns) -> list[_core.FlowView]:
     return runs.view["flows"]
 
 
-def _who_is_better(runs: Runs, unserved: Unserved) -> list[str]:
-    """A line for each question in which schemes differ, and one for all others together."""
+def _who_is_better(runs: VariantRuns, unserved: Unserved) -> list[str]:
+    """Returns a sentence for each metric in which schemes differ, and one for all other metrics."""
     known = {metric.name for metric in runs.measured_metrics}
     if _delays_by_flow(runs):
         known.discard("delay_p95_s")
@@ -253,8 +253,8 @@ def _who_is_better(runs: Runs, unserved: Unserved) -> list[str]:
     return said
 
 
-def _label(name: str, runs: Runs, unserved: Unserved) -> str:
-    """What a question is called; fairness is between the flows that want the same."""
+def _label(name: str, runs: VariantRuns, unserved: Unserved) -> str:
+    """Returns the title of a metric; fairness names the flows with equal demand."""
     flows = _flows(runs)
     alike = largest_alike(flows)
     if name == "jain" and len(alike) < len(flows):
@@ -262,7 +262,7 @@ def _label(name: str, runs: Runs, unserved: Unserved) -> str:
     return "Delay of what arrived (95th percentile)" if unserved and name == "delay_p95_s" else _LABELS[name]
 
 
-def _alone(runs: Runs, metric: Metric) -> str:
+def _alone(runs: VariantRuns, metric: Metric) -> str:
     found = runs.estimate(runs.variants[0], metric.name)
     if found is None:
         return "nothing was delivered"
@@ -275,8 +275,8 @@ def _alone(runs: Runs, metric: Metric) -> str:
     return f"{text} (95 % interval {low} to {high}, {found.n} seeds)"
 
 
-def _of_kinds(runs: Runs) -> list[str]:
-    """Delays of flows from the least to the most, by kind of flow where there are several."""
+def _of_kinds(runs: VariantRuns) -> list[str]:
+    """Returns the range of the flows' delays, by kind of flow."""
     if not _delays_by_flow(runs):
         return []
     of = kinds(_flows(runs))
@@ -291,14 +291,14 @@ def _of_kinds(runs: Runs) -> list[str]:
     return [f"{_LABELS['delay_p95_s']} {by}: {'; '.join([*said, *left])}."]
 
 
-def _delays_by_flow(runs: Runs) -> bool:
-    """Whether delays are said flow by flow: those of several kinds, or of one run, have none in common."""
+def _delays_by_flow(runs: VariantRuns) -> bool:
+    """Whether delays are stated by flow: flows of several kinds, or of one variant, have no common delay."""
     of = kinds(_flows(runs))
     return len(of) > 1 or (len(runs.variants) == 1 and any(len(flows) > 1 for flows in of.values()))
 
 
 def _range(metric: Metric, values: np.ndarray) -> str:
-    """The least and the most of values; one number where they look alike."""
+    """Returns the least and the greatest value; one number if both look equal."""
     there = values[np.isfinite(values)]
     if not len(there):
         return "none"
@@ -306,8 +306,8 @@ def _range(metric: Metric, values: np.ndarray) -> str:
     return f"{least if least == most else f'{least} to {most}'} {metric.unit}".strip()
 
 
-def _losses(runs: Runs) -> list[str]:
-    """Losses by scheme: of the packets of all seeds and, of several flows, the greatest of a flow."""
+def _losses(runs: VariantRuns) -> list[str]:
+    """Returns the share of lost packets of all seeds by scheme, with the flow that lost most."""
     said = []
     flows = _flows(runs)
     for variant in runs.variants:
@@ -322,8 +322,8 @@ def _losses(runs: Runs) -> list[str]:
     return [f"Packets lost{seeds}: {'; '.join(said)}."] if said else []
 
 
-def _advice(runs: Runs, unserved: Unserved) -> list[str]:
-    """What a reader does next; nothing where one variant serves every flow."""
+def _advice(runs: VariantRuns, unserved: Unserved) -> list[str]:
+    """Returns the advice."""
     counts = {v: (unserved.count(v, starving=True), unserved.count(v, starving=False)) for v in runs.variants}
     least = min(counts.values())
     explain = "`multihop explain` tries what helps"
@@ -344,7 +344,7 @@ def _advice(runs: Runs, unserved: Unserved) -> list[str]:
 
 
 def _count(unserved: Unserved, counts: Mapping[str, tuple[int, int]], best: Sequence[str]) -> str:
-    """Number of flows that the best schemes do not serve, beside those of the others."""
+    """Returns the number of flows that the best schemes do not serve, and those of other schemes."""
     starving, wanting = counts[best[0]]
     total = len(unserved.services[best[0]])
     if not starving and not wanting:
@@ -362,12 +362,12 @@ def _count(unserved: Unserved, counts: Mapping[str, tuple[int, int]], best: Sequ
 
 
 def _others_status(unserved: Unserved, best: Sequence[str]) -> list[str]:
-    """Statuses of a flow that is alone, under the schemes that are not the best."""
+    """Returns the statuses of a single flow under the schemes that are not the best."""
     return list(dict.fromkeys(str(of[0].status) for variant, of in unserved.services.items() if variant not in best))
 
 
-def _price(runs: Runs, taken: Sequence[str]) -> str:
-    """In what other schemes are better beyond chance than the one that is taken; empty where in nothing."""
+def _price(runs: VariantRuns, taken: Sequence[str]) -> str:
+    """Returns the metrics in which other schemes are significantly better than the advised one."""
     known = {metric.name for metric in runs.measured_metrics}
     known -= {"delay_p95_s"} if _delays_by_flow(runs) else set()
     said = []
@@ -387,8 +387,8 @@ def _price(runs: Runs, taken: Sequence[str]) -> str:
     return f" Its price: {'; '.join(said)}." if said else ""
 
 
-def _by_preference(runs: Runs) -> str:
-    """Which scheme to take where all serve all flows."""
+def _by_preference(runs: VariantRuns) -> str:
+    """Returns the advice if all schemes serve all flows."""
     if len(runs.seeds) == 1:
         return "What to do: repeat with --seeds 10 before choosing a scheme."
     ahead = {
@@ -403,8 +403,8 @@ def _by_preference(runs: Runs) -> str:
     return "What to do: " + ", ".join(f"take {which} for {what}" for what, which in ahead.items()) + "."
 
 
-def _leaders(runs: Runs, metric: Metric) -> list[str]:
-    """The variants that cannot be told from the best by a metric; none if that is all of them."""
+def _leaders(runs: VariantRuns, metric: Metric) -> list[str]:
+    """Returns the variants without a significant difference to the best; none if all variants are such."""
     means = _ranked(runs, metric)
     if not means:
         return []
@@ -414,15 +414,15 @@ def _leaders(runs: Runs, metric: Metric) -> list[str]:
     return leaders if len(leaders) < len(means) else []
 
 
-def _ranked(runs: Runs, metric: Metric) -> dict[str, float]:
-    """Means of those variants that have values, the best first."""
+def _ranked(runs: VariantRuns, metric: Metric) -> dict[str, float]:
+    """Returns the means of the variants with values, the best first."""
     means = {v: e.mean for v in runs.variants if (e := runs.estimate(v, metric.name)) is not None}
     ranked = sorted(means, key=lambda v: -means[v] if metric.higher_is_better else means[v])
     return {variant: means[variant] for variant in ranked}
 
 
-def _answer(runs: Runs, metric: Metric, means: Mapping[str, float]) -> str | None:
-    """Which variants are better than which; none if no two differ significantly."""
+def _answer(runs: VariantRuns, metric: Metric, means: Mapping[str, float]) -> str | None:
+    """Returns the variants that are better than others; `None` if no two differ significantly."""
     contrasts = {frozenset((c.a, c.b)): c for c in runs.contrasts(metric)}
     apart = [c for c in contrasts.values() if c.significant]
     if not apart:
@@ -443,12 +443,12 @@ def _answer(runs: Runs, metric: Metric, means: Mapping[str, float]) -> str | Non
 
 
 def _matters(contrast: Contrast, means: Mapping[str, float]) -> bool:
-    """Whether a significant difference is more than a user would not notice."""
+    """Whether a user notices a significant difference."""
     return differ(contrast.metric.name, means[contrast.a], means[contrast.b])
 
 
 def _gap(contrast: Contrast, other: str, base: float, metric: Metric) -> str:
-    """Amount by which the leader is better than `other` with mean `base`, and its share of that."""
+    """Returns the amount by which the leader is better than `other`, also as a share of its mean `base`."""
     amount = abs(contrast.difference.mean)
     unit = f" {metric.unit}" if metric.unit else ""
     # A percentage of an index would mean nothing.
@@ -457,7 +457,7 @@ def _gap(contrast: Contrast, other: str, base: float, metric: Metric) -> str:
 
 
 def _relative(share: float, metric: Metric) -> str:
-    """A difference as a share of the other's mean; a factor where it is many times that."""
+    """Returns a difference as a share of the other mean, or as a factor if it is large."""
     if not metric.higher_is_better:
         return f"-{percent(share)}"
     if share >= _FACTOR - 1:

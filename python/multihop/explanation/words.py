@@ -13,7 +13,7 @@ from multihop.results.words import percent, rate, several, three_digits
 
 Names = Callable[[int], str]
 
-#: What each kind of cause is called in a few words.
+#: Short name of each kind of cause.
 TITLES = {
     "hidden": "collisions with a hidden sender",
     "together": "collisions of stations that began in the same slot",
@@ -42,7 +42,7 @@ TITLES = {
     "transport": "the transport, which leaves the path unused",
 }
 
-#: What a flow is held against, before the rate.
+#: Words before the reference goodput of a flow.
 _YARDSTICKS = {
     Yardstick.FAIR: "its proportionally fair share is",
     Yardstick.ALIKE: "flows that want the same have on average",
@@ -55,24 +55,24 @@ _FRAMES = {"rts": "an RTS", "cts": "a CTS", "data": "a DATA frame", "ack": "an A
 
 
 def amount(value: float) -> str:
-    """Packets or milliseconds with three digits and at most two decimals."""
+    """Formats packets or milliseconds with three digits and at most two decimals."""
     return three_digits(round(value, 2))
 
 
 def count(frames: float) -> str:
-    """A number of frames or packets per run."""
+    """Formats a number of frames or packets per run."""
     return f"{frames:.0f}" if frames >= 10 else f"{frames:.2g}"
 
 
 def place(cause: Cause, names: Names) -> str:
-    """Where a cause is."""
+    """Returns the node or link of a cause; empty without one."""
     if cause.sender is None:
         return ""
     return names(cause.sender) if cause.receiver is None else f"{names(cause.sender)} to {names(cause.receiver)}"
 
 
 def title(cause: Cause, names: Names) -> str:
-    """A cause in a few words, with its place and the interferer."""
+    """Returns a cause in a few words, with its place and the interferer."""
     where = place(cause, names)
     match cause.kind:
         case "hidden" if cause.interferer is not None:
@@ -90,7 +90,7 @@ def title(cause: Cause, names: Names) -> str:
 
 
 def _hidden(cause: Cause, names: Names) -> str:
-    """Who collides where, and who does not sense whom."""
+    """Returns which frames collide where, and which node does not sense which."""
     sender, receiver = names(cause.sender or 0), names(cause.receiver or 0)
     if cause.facts.get("answers", 0) > 0.5:
         sender, receiver = receiver, sender
@@ -100,7 +100,7 @@ def _hidden(cause: Cause, names: Names) -> str:
 
 
 def of_what(account: FlowAccount) -> str:
-    """What causes of a flow are shares of."""
+    """Returns the quantity that the causes of a flow are shares of."""
     match account.basis:
         case "delay":
             return f"the delay of {account.name}"
@@ -110,7 +110,7 @@ def of_what(account: FlowAccount) -> str:
 
 
 def sentence(cause: Cause, names: Names, flows: Sequence[str]) -> str:
-    """One cause, with its numbers."""
+    """Returns a cause with its numbers as a sentence."""
     facts, where = cause.facts, place(cause, names)
     frames = f"{percent(facts['share'])} of the tries ({count(facts['frames'])} per run)" if "share" in facts else ""
     match cause.kind:
@@ -167,7 +167,7 @@ def sentence(cause: Cause, names: Names, flows: Sequence[str]) -> str:
 
 
 def _in_front(cause: Cause, names: Names) -> str:
-    """The queue that a cause is about."""
+    """Returns the queue of a cause."""
     if cause.receiver is None:
         return f"in the queue of {names(cause.sender or 0)}"
     what = "wire" if cause.facts.get("wire", True) else "radio link"
@@ -230,7 +230,7 @@ def _contention(cause: Cause, names: Names, flows: Sequence[str]) -> str:
 
 
 def status(account: FlowAccount) -> str:
-    """What a flow got, beside what it is held against."""
+    """Returns the goodput of a flow next to its reference."""
     got = estimate(account.goodput_bps)
     service = account.service
     head = rate(got.mean)
@@ -247,7 +247,7 @@ def status(account: FlowAccount) -> str:
 
 
 def hop_sentence(hop: Hop, back: Hop | None, names: Names, airtime: Mapping[int, tuple[float, float, float]]) -> str:
-    """A hop with its numbers, those of the acknowledgements back over it, and the time of its senders."""
+    """Returns the numbers of a hop, of acknowledgements back over it, and of its senders' time."""
     head = f"{names(hop.sender)} to {names(hop.receiver)}{' (acknowledgements)' if hop.feedback else ''}: "
     text = head + "; ".join(_numbers(hop)) + "."
     if back is not None:
@@ -262,7 +262,7 @@ def hop_sentence(hop: Hop, back: Hop | None, names: Names, airtime: Mapping[int,
 
 
 def _numbers(hop: Hop) -> list[str]:
-    """What a hop did for a flow."""
+    """Returns the numbers of a hop for a flow."""
     if hop.wire:
         wire = hop.wire
         random = [f"{percent(wire.lost_ratio)} of its packets lost at random"] if wire.lost_ratio else []
@@ -289,7 +289,7 @@ def _numbers(hop: Hop) -> list[str]:
 
 
 def causes_heading(account: FlowAccount) -> str:
-    """What the causes of a flow are of, and of which seeds."""
+    """Returns the heading of a flow's causes, with the seeds that they describe."""
     if account.status == Status.FINE:
         return "What limits it"
     seeds, starved = len(account.goodput_bps), account.service.starved_seeds
@@ -299,9 +299,9 @@ def causes_heading(account: FlowAccount) -> str:
 
 
 def both_ways(hops: Sequence[Hop]) -> list[tuple[Hop, Hop | None]]:
-    """Hops of a flow's data with those of its acknowledgements over the same nodes.
+    """Returns the hops of a flow's data, each with the hop of its acknowledgements over the same nodes.
 
-    Acknowledgements that take another way are hops of their own.
+    Hops of acknowledgements over other nodes follow without a partner.
     """
     back = {(hop.receiver, hop.sender): hop for hop in hops if hop.feedback}
     data = [(hop, back.pop((hop.sender, hop.receiver), None)) for hop in hops if not hop.feedback]
@@ -316,7 +316,7 @@ def _by_kind(hop: Hop) -> dict[str, int]:
 
 
 def path(account: FlowAccount, names: Names, *, changes: bool) -> str:
-    """The path that packets took: the shortest, or the hops that they went over instead."""
+    """Returns the path of packets: the shortest, or the hops that routing used instead."""
     shortest = account.view["path"]
     shown = " > ".join(names(node) for node in shortest) or "no path"
     scheme = f"; scheme {account.view['scheme']}."
@@ -333,7 +333,7 @@ def path(account: FlowAccount, names: Names, *, changes: bool) -> str:
 
 
 def clique(account: FlowAccount, names: Names) -> str:
-    """Which links limit a flow together."""
+    """Returns the links that limit a flow together."""
     if not account.clique:
         return ""
     shown = [f"{names(a)}>{names(b)}" for a, b in account.clique[:8]]
@@ -349,5 +349,5 @@ def clique(account: FlowAccount, names: Names) -> str:
 
 
 def main_causes(account: FlowAccount) -> list[Cause]:
-    """The causes that are named: the greatest, and others that are not small beside it, five at most."""
+    """Returns the causes that sentences name, at most five."""
     return [cause for cause in account.causes if cause.score >= LEAST_SCORE][:5]

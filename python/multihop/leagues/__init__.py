@@ -21,7 +21,7 @@ import pandas as pd
 
 from multihop import importers
 from multihop.base.errors import UserError, instead_of
-from multihop.claims.study import Study, StudyResult
+from multihop.experiments.studies import Study, StudyResult
 from multihop.experiments.tables import differences
 from multihop.importers import to_scenario
 from multihop.simulation.scenario import load, registered

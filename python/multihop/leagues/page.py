@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from multihop.claims.study import StudyResult
-from multihop.experiments.optimum_metrics import question_of
+from multihop.experiments.derived_metrics import question_of
+from multihop.experiments.studies import StudyResult
 from multihop.leagues import League, Network, headers, rules, settings
 from multihop.leagues.table import Standing, decided, main_metric, overtaken, standings
 from multihop.report.study.provenance import spans

@@ -11,30 +11,35 @@ from dataclasses import dataclass, replace
 from textwrap import fill
 from typing import Any
 
-from multihop.experiments.comparisons import Runs
+from multihop.experiments.comparisons import VariantRuns
 from multihop.report.notes import Notes
 from multihop.report.svg import PALETTE
 
+_MARKERS = "os^vPX"
 _DASHES = ("-", "--", ":")
 _HATCHES = ("", "////", "....")
 
 
 @dataclass(frozen=True)
 class Look:
-    """Look of a scheme: its colour; with many schemes also dashes and hatching."""
+    """Look of a series: colour and marker; with many series also dashes of lines and hatching of bars."""
 
     colour: str
+    marker: str
     dash: str
     hatch: str
 
 
+def look(number: int) -> Look:
+    """Returns the look of the series of that number."""
+    turn = number // len(PALETTE) % len(_DASHES)
+    colour, marker = PALETTE[number % len(PALETTE)], _MARKERS[number % len(_MARKERS)]
+    return Look(colour, marker, _DASHES[turn], _HATCHES[turn])
+
+
 def looks(variants: Sequence[str]) -> dict[str, Look]:
     """Returns the look of each variant, equal in every figure."""
-    made = {}
-    for number, name in enumerate(variants):
-        turn = number // len(PALETTE) % len(_DASHES)
-        made[name] = Look(PALETTE[number % len(PALETTE)], _DASHES[turn], _HATCHES[turn])
-    return made
+    return {name: look(number) for number, name in enumerate(variants)}
 
 
 def ink() -> str:
@@ -57,11 +62,13 @@ class Key:
 
     Attributes:
         name: meaning of the mark.
-        mark: `bar`, `line`, `thin`, `band`, `shade`, `interval`, `SEED`, or a marker of Matplotlib.
+        mark: `bar`, `line`, `thin`, `band`, `shade`, `interval`, `SEED`, `CLAIMED`, or Matplotlib's marker.
         colour: colour; `None` for ink.
         dash: dash of a line.
         hatch: hatching of a bar.
-        of: subject that it selects in a page, such as `v0`.
+        marker: marker on a line.
+        of: subject that the entry selects in a page, such as `v0`.
+        switch: series that the entry shows and hides in a page.
     """
 
     name: str
@@ -69,7 +76,9 @@ class Key:
     colour: str | None = None
     dash: str = "-"
     hatch: str = ""
+    marker: str = ""
     of: str = ""
+    switch: str = ""
 
     def handle(self) -> Any:  # noqa: ANN401 - an artist
         """Returns the mark for a legend of Matplotlib."""
@@ -90,14 +99,19 @@ class Key:
             case "interval":
                 return Line2D([], [], color=colour, marker="|", markersize=6, linewidth=1)
             case "line":
-                return Line2D([], [], color=colour, linestyle=self.dash)
+                return Line2D([], [], color=colour, linestyle=self.dash, marker=self.marker or None)
         if self.mark == SEED:
             return Line2D([], [], color=colour, linestyle="none", **seed_mark())
+        if self.mark == CLAIMED:
+            return Line2D([], [], color=colour, linestyle="none", marker="D", markerfacecolor="none")
         return Line2D([], [], color=colour, linestyle="none", marker=self.mark, markersize=5)
 
 
 #: Mark of a single seed: a small ring that is visible on a bar and next to it.
 SEED = "seed"
+
+#: Mark of a number that a paper claims: an open diamond.
+CLAIMED = "claimed"
 
 
 def seed_mark() -> dict[str, Any]:
@@ -133,6 +147,11 @@ class Figure:
         columns: facets side by side on a wide page.
         least, height: least width and height of a facet, in heights of its text.
         note: remark for the reader.
+        key: beginning of ids in the page; the name by default.
+        width: width of a facet on a page, in inches.
+        is_wide: whether a single facet takes the width of the page.
+        keys_title: title of the legend.
+        shares_y: whether the facets have one y axis, which a file labels once in a row.
     """
 
     name: str
@@ -143,21 +162,26 @@ class Figure:
     least: float = 24.0
     height: float = 17.0
     note: str = ""
+    key: str = ""
+    width: float = 4.8
+    is_wide: bool = False
+    keys_title: str = ""
+    shares_y: bool = False
 
     def chosen(self, measures: Collection[str]) -> Figure:
         """Returns the figure with only the facets that show one of these."""
         return replace(self, facets=[facet for facet in self.facets if set(facet.measures) & set(measures)])
 
 
-def scheme_keys(runs: Runs, mark: str) -> list[Key]:
+def scheme_keys(runs: VariantRuns, mark: str) -> list[Key]:
     """Returns an entry per scheme; none for a single scenario as written."""
     if runs.variants == ["scenario"]:
         return []
     found = enumerate(looks(runs.variants).items())
-    return [Key(name, mark, look.colour, look.dash, look.hatch, f"v{n}") for n, (name, look) in found]
+    return [Key(name, mark, look.colour, look.dash, look.hatch, of=f"v{n}") for n, (name, look) in found]
 
 
-def seed_keys(runs: Runs, mark: str = "interval") -> list[Key]:
+def seed_keys(runs: VariantRuns, mark: str = "interval") -> list[Key]:
     """Returns entries for marks of several seeds: their interval, and single seeds where they are drawn."""
     if len(runs.seeds) < 2:
         return []
@@ -169,7 +193,7 @@ def legend_names(keys: Sequence[Key]) -> list[str]:
     return [f"\u200a{key.name}" if key.name.startswith("_") else key.name for key in keys]
 
 
-def tokens(runs: Runs, variant: str, flow: int | None = None) -> tuple[str, ...]:
+def tokens(runs: VariantRuns, variant: str, flow: int | None = None) -> tuple[str, ...]:
     """Returns the subjects of a part, for selection in the page."""
     of = (f"v{runs.variants.index(variant)}",)
     return of if flow is None else (*of, f"f{flow}")
@@ -179,7 +203,7 @@ def tokens(runs: Runs, variant: str, flow: int | None = None) -> tuple[str, ...]
 MOST_FLOWS = 5
 
 
-def typical_flows(runs: Runs, among: Collection[int] | None = None) -> tuple[list[int], str]:
+def typical_flows(runs: VariantRuns, among: Collection[int] | None = None) -> tuple[list[int], str]:
     """Returns the flows that have a facet each, in their order, and a remark if others exist.
 
     Of many flows these are the ones with the least and the most goodput, and others in equal steps of rank.
@@ -194,7 +218,7 @@ def typical_flows(runs: Runs, among: Collection[int] | None = None) -> tuple[lis
     return sorted(some), note
 
 
-def flow_names(runs: Runs) -> list[str]:
+def flow_names(runs: VariantRuns) -> list[str]:
     """Returns the names of all flows."""
     return [flow["name"] for flow in runs.view["flows"]]
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from multihop.base.errors import UserError
 from multihop.base.files import whole_file
-from multihop.experiments.comparisons import Runs
+from multihop.experiments.comparisons import VariantRuns
 from multihop.report.charts import chosen, every, require_measures
-from multihop.report.charts.figure import LETTER, Figure, Key, legend_names, wrap_labels
+from multihop.report.charts.figures import LETTER, Figure, Key, legend_names, wrap_labels
 from multihop.report.notes import Notes
-from multihop.report.svg import paper_style
+from multihop.report.svg import paper_style, without_controls
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,7 +72,7 @@ def _inches(width: str | float) -> float:
     return inches
 
 
-def write(runs: Runs, directory: Path, paper: Paper, metrics: Sequence[str] | None = None) -> list[Path]:
+def write(runs: VariantRuns, directory: Path, paper: Paper, metrics: Sequence[str] | None = None) -> list[Path]:
     """Writes each figure as a file, or only those that show these metrics.
 
     Raises:
@@ -102,7 +102,8 @@ def drawn(figure: Figure, paper: Paper) -> bytes:
     down = math.ceil(count / across)
     per_row = legend_columns(figure.keys, paper.width / em)
     titles = any(facet.title for facet in figure.facets)
-    legend = _LEGEND_ROW * math.ceil(len(figure.keys) / per_row) + 0.6 if figure.keys else 0.0
+    rows = math.ceil(len(figure.keys) / per_row) + bool(figure.keys_title)
+    legend = _LEGEND_ROW * rows + 0.6 if figure.keys else 0.0
     height = em * (down * (figure.height + (_TITLE if titles else 0.0)) + legend)
     picture = Canvas(figsize=(paper.width, height), layout="constrained")
     for number, facet in enumerate(figure.facets):
@@ -111,14 +112,18 @@ def drawn(figure: Figure, paper: Paper) -> bytes:
         # The title is omitted if the label of the axis says the same.
         is_named = facet.title and facet.title != axis.get_ylabel()
         axis.set_title(facet.title if is_named else "")
+        if figure.shares_y and number % across:
+            axis.set_ylabel("")
         wrap_labels(axis, paper.width / em / across, figure.height)
     if figure.keys:
         handles = [key.handle() for key in figure.keys]
-        picture.legend(handles, legend_names(figure.keys), loc="outside upper left", ncols=per_row)
+        named = {"title": figure.keys_title, "alignment": "left"} if figure.keys_title else {}
+        picture.legend(handles, legend_names(figure.keys), loc="outside upper left", ncols=per_row, **named)
     buffer = io.BytesIO()
     about = {"pdf": ("CreationDate", "Creator", "Producer"), "svg": ("Date", "Creator"), "png": ("Software",)}
     picture.savefig(buffer, format=paper.kind, dpi=_RESOLUTION, metadata=dict.fromkeys(about[paper.kind]))
-    return buffer.getvalue()
+    data = buffer.getvalue()
+    return without_controls(data.decode()).encode() if paper.kind == "svg" else data
 
 
 def legend_columns(keys: Sequence[Key], width: float) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from multihop.claims.judging import Cell, Judgement, State
+from multihop.experiments.claims.judging import Cell, Judgement, State
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multihop.claims.study import StudyResult
 from multihop.experiments.metrics import matching
 from multihop.experiments.specs import Chart, Label, StudySpec, is_number
+from multihop.experiments.studies import StudyResult
 from multihop.experiments.units import shown_unit
 from multihop.results.columns import COORDINATE, TABLES, Metric
 from multihop.results.statistics import Estimate, estimate_or_none
