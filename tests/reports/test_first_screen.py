@@ -7,7 +7,7 @@ import pytest
 
 import multihop
 from multihop.experiments import verdicts
-from multihop.experiments.flow_kinds import counted, kinds, whom
+from multihop.experiments.flow_kinds import counts_by_kind, flow_words, flows_by_kind
 from multihop.experiments.services import Status, Yardstick
 from multihop.results.columns import METRIC
 from multihop.results.statistics import Estimate
@@ -167,10 +167,10 @@ def test_delay_is_said_by_kind_of_flow(narrow, tmp_path):
 def test_flows_are_counted_by_kind_in_the_word_of_their_names(narrow, tmp_path, room):
     result = multihop.run(room)
     flows = result.view["flows"]
-    of = kinds(flows)
+    of = flows_by_kind(flows)
     assert list(of) == ["10 calls", "10 videos", "10 downloads"]
-    assert counted(flows, [*of["10 calls"], of["10 downloads"][0]]) == ["all 10 calls", "1 of 10 downloads"]
-    assert whom(flows, of["10 calls"][:2], 2) == "call0 and call3"
+    assert counts_by_kind(flows, [*of["10 calls"], of["10 downloads"][0]]) == ["all 10 calls", "1 of 10 downloads"]
+    assert flow_words(flows, of["10 calls"][:2], 2) == "call0 and call3"
     titles = {metric.name: metric.title for metric in multihop.compare(room, ["tcp-cubic"], seeds=1).metrics}
     assert titles["delay_p95_s"].startswith("95th percentile of delay of call0, call3, 8 more")
     (tmp_path / "room.toml").write_text(room)
@@ -198,9 +198,9 @@ def test_the_word_for_several_flows_is_of_their_names(names, word):
     def flows(*apps):
         return [{"name": name, "app": app, "offered_bps": None, "path": [0, 1]} for name in names for app in apps]
 
-    assert counted(flows("saturated"), [0]) == [f"1 of 2 {word}" if word == "flows" else "1 of 2 flows"]
+    assert counts_by_kind(flows("saturated"), [0]) == [f"1 of 2 {word}" if word == "flows" else "1 of 2 flows"]
     mixed = [*flows("saturated"), {"name": "call", "app": "cbr"}]
-    assert list(kinds(mixed)) == [f"2 {'transfers' if word == 'flows' else word}", "call"]
+    assert list(flows_by_kind(mixed)) == [f"2 {'transfers' if word == 'flows' else word}", "call"]
 
 
 def test_a_classroom_fits_on_first_screens_and_is_explained_by_groups(narrow, tmp_path, room):

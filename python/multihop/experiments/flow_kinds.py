@@ -15,7 +15,7 @@ from multihop.results.words import listed
 _KINDS = {"cbr": "calls", "poisson": "calls", "video": "videos", "external": "flows from outside"}
 
 
-def kinds(flows: Sequence[_core.FlowView]) -> dict[str, list[int]]:
+def flows_by_kind(flows: Sequence[_core.FlowView]) -> dict[str, list[int]]:
     """Returns the indices of flows by kind, in the order of first occurrence.
 
     Flows that only carry acknowledgements are left out. A kind with one flow has the flow's name.
@@ -23,12 +23,12 @@ def kinds(flows: Sequence[_core.FlowView]) -> dict[str, list[int]]:
     return {_label(flows, word, of): of for word, of in _by_word(flows).items()}
 
 
-def whom(flows: Sequence[_core.FlowView], which: Sequence[int], most: int) -> str:
+def flow_words(flows: Sequence[_core.FlowView], which: Sequence[int], most: int) -> str:
     """Returns the names of flows, or of more than `most` flows their numbers by kind: all 10 calls."""
-    return listed([flows[index]["name"] for index in which] if len(which) <= most else counted(flows, which))
+    return listed([flows[index]["name"] for index in which] if len(which) <= most else counts_by_kind(flows, which))
 
 
-def counted(flows: Sequence[_core.FlowView], which: Collection[int]) -> list[str]:
+def counts_by_kind(flows: Sequence[_core.FlowView], which: Collection[int]) -> list[str]:
     """Returns the number of these flows of each kind, out of all flows of the kind."""
     by_word = _by_word(flows)
     said = []

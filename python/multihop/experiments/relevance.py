@@ -14,7 +14,7 @@ LEAST_DELAY_S = 1e-3
 LEAST_RATIO = 0.01
 
 
-def differ(metric: str, a: float, b: float) -> bool:
+def is_noticeable(metric: str, a: float, b: float) -> bool:
     """Whether two means of a metric differ by so much that a user notices."""
     gap, larger = abs(a - b), max(abs(a), abs(b))
     if metric.startswith("delay") and gap < LEAST_DELAY_S:

@@ -13,8 +13,8 @@ import numpy as np
 from multihop import _core
 from multihop.experiments import phases
 from multihop.experiments.comparisons import Contrast, VariantRuns
-from multihop.experiments.flow_kinds import kinds, whom
-from multihop.experiments.relevance import differ
+from multihop.experiments.flow_kinds import flow_words, flows_by_kind
+from multihop.experiments.relevance import is_noticeable
 from multihop.experiments.services import STARVING, Service, Status
 from multihop.results.columns import METRIC, Metric
 from multihop.results.frames import largest_alike
@@ -190,15 +190,15 @@ class Unserved:
         for variant, found in self.services.items():
             of = {status: [each.flow for each in found if each.status == status] for status in statuses}
             counts = [
-                self._whom(flows, _MOST_OF_SCHEME) + (f" {status}" if len(statuses) > 1 else "")
+                self._words(flows, _MOST_OF_SCHEME) + (f" {status}" if len(statuses) > 1 else "")
                 for status, flows in of.items()
                 if flows
             ]
             said.append(f"with {variant} {', '.join(counts) or 'none'}")
         return "; ".join(said)
 
-    def _whom(self, flows: Sequence[int], most: int) -> str:
-        return whom(self._flows, flows, most)
+    def _words(self, flows: Sequence[int], most: int) -> str:
+        return flow_words(self._flows, flows, most)
 
     def _with_reasons(self, found: Sequence[Service]) -> str:
         """Returns flows with reasons; flows with equal lack share the reason of the worst."""
@@ -208,7 +208,7 @@ class Unserved:
         said = []
         for same in by_lack.values():
             at_worst = "at worst " if len({each.sentence() for each in same}) > 1 else ""
-            said.append(f"{self._whom([each.flow for each in same], _MOST_FLOWS)} ({at_worst}{same[0].sentence()})")
+            said.append(f"{self._words([each.flow for each in same], _MOST_FLOWS)} ({at_worst}{same[0].sentence()})")
         return ", ".join(said)
 
 
@@ -258,7 +258,7 @@ def _label(name: str, runs: VariantRuns, unserved: Unserved) -> str:
     flows = _flows(runs)
     alike = largest_alike(flows)
     if name == "jain" and len(alike) < len(flows):
-        return f"{_LABELS[name]} among {whom(flows, alike, _MOST_OF_SCHEME).removeprefix('all ')}"
+        return f"{_LABELS[name]} among {flow_words(flows, alike, _MOST_OF_SCHEME).removeprefix('all ')}"
     return "Delay of what arrived (95th percentile)" if unserved and name == "delay_p95_s" else _LABELS[name]
 
 
@@ -279,7 +279,7 @@ def _of_kinds(runs: VariantRuns) -> list[str]:
     """Returns the range of the flows' delays, by kind of flow."""
     if not _delays_by_flow(runs):
         return []
-    of = kinds(_flows(runs))
+    of = flows_by_kind(_flows(runs))
     delays = {variant: runs.by_flow(variant, "delay_p95_s") for variant in runs.variants}
     said = []
     for kind, flows in list(of.items())[:_MOST_KINDS]:
@@ -293,7 +293,7 @@ def _of_kinds(runs: VariantRuns) -> list[str]:
 
 def _delays_by_flow(runs: VariantRuns) -> bool:
     """Whether delays are stated by flow: flows of several kinds, or of one variant, have no common delay."""
-    of = kinds(_flows(runs))
+    of = flows_by_kind(_flows(runs))
     return len(of) > 1 or (len(runs.variants) == 1 and any(len(flows) > 1 for flows in of.values()))
 
 
@@ -444,7 +444,7 @@ def _answer(runs: VariantRuns, metric: Metric, means: Mapping[str, float]) -> st
 
 def _matters(contrast: Contrast, means: Mapping[str, float]) -> bool:
     """Whether a user notices a significant difference."""
-    return differ(contrast.metric.name, means[contrast.a], means[contrast.b])
+    return is_noticeable(contrast.metric.name, means[contrast.a], means[contrast.b])
 
 
 def _gap(contrast: Contrast, other: str, base: float, metric: Metric) -> str:

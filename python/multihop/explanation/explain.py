@@ -15,7 +15,7 @@ from multihop import _core
 from multihop.base import extras
 from multihop.base.errors import UserError
 from multihop.experiments.comparisons import VariantRuns
-from multihop.experiments.flow_kinds import whom
+from multihop.experiments.flow_kinds import flow_words
 from multihop.experiments.runner import Job, run_all
 from multihop.experiments.runs import FinishedRun
 from multihop.experiments.services import Status
@@ -142,7 +142,7 @@ class Explanation:
         limits = f": {next(iter(by_limits))}" if len(by_limits) == 1 else ""
         if everything:
             return f"{'The flow is' if len(which) == 1 else f'All {len(which)} flows are'} fine{limits}."
-        who = whom(self.views, which, _MOST_NAMED)
+        who = flow_words(self.views, which, _MOST_NAMED)
         who = who[0].upper() + who[1:] if who.startswith("all ") else who
         return f"{who} {'is' if len(which) == 1 else 'are'} fine{limits}."
 
@@ -173,7 +173,7 @@ class Explanation:
         parts = []
         for group in self.by_cause[:most]:
             statuses = list(dict.fromkeys(str(self.flows[index].status) for index in group.flows))
-            who = whom(self.views, group.flows, _MOST_OF_CAUSE)
+            who = flow_words(self.views, group.flows, _MOST_OF_CAUSE)
             verb = "is" if len(group.flows) == 1 else "are"
             parts.append(
                 f"{who} {verb} {statuses[0] if len(statuses) == 1 else 'not fine'}{under}: {group.title(self.name)}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from multihop.experiments.flow_kinds import whom
+from multihop.experiments.flow_kinds import flow_words
 from multihop.experiments.services import Status
 from multihop.explanation import words
 from multihop.explanation.account import Cause, FlowAccount
@@ -158,7 +158,7 @@ def _whose(of: Sequence[FlowAccount], flows: Sequence[FlowAccount]) -> str:
     """Returns the quantity that shares refer to, of one flow or of several."""
     if len(of) == 1:
         return words.of_what(of[0])
-    who = whom([account.view for account in flows], [account.flow for account in of], _MOST_NAMED)
+    who = flow_words([account.view for account in flows], [account.flow for account in of], _MOST_NAMED)
     bases = {account.basis for account in of}
     what = {"delay": "the delay of {}", "losses": "the packets that {} lose"}
     return (what.get(next(iter(bases)), "what holds back {}") if len(bases) == 1 else "what holds back {}").format(who)

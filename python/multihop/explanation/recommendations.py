@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from multihop import _core
-from multihop.experiments.flow_kinds import whom
-from multihop.experiments.relevance import differ
+from multihop.experiments.flow_kinds import flow_words
+from multihop.experiments.relevance import is_noticeable
 from multihop.experiments.services import SLOW, Service, Status
 from multihop.explanation.needs import Need
 from multihop.explanation.trials import Outcome, Trial
@@ -73,7 +73,7 @@ class Recommendation:
     @staticmethod
     def _gain(of: Sequence[Trial], flows: Sequence[_core.FlowView]) -> str:
         """Returns flows with equal need, the deciding number, and their common status, if they have one."""
-        who = whom(flows, [trial.before.flow for trial in of], _MOST_NAMED)
+        who = flow_words(flows, [trial.before.flow for trial in of], _MOST_NAMED)
         then = {_then(trial) for trial in of}
         return f"{who} {change(of)}{f', {then.pop()}' if len(then) == 1 else ''}"
 
@@ -83,7 +83,7 @@ class Recommendation:
         for trial in self.trials:
             if trial.after is not None and trial.after.status != Status.FINE and trial.before.name not in said:
                 by_status.setdefault(_then(trial), []).append(trial.before.flow)
-        return [f"{whom(flows, left, _MOST_NAMED)} {how}" for how, left in by_status.items()]
+        return [f"{flow_words(flows, left, _MOST_NAMED)} {how}" for how, left in by_status.items()]
 
 
 def _then(trial: Trial) -> str:
@@ -160,10 +160,10 @@ def cost(outcome: Outcome, flows: Sequence[_core.FlowView], but: int | None = No
     for each in outcome.harmed:
         if each.flow != but:
             by_status.setdefault(each.status, []).append(each)
-    said = [
-        f"makes {whom(flows, [each.flow for each in of], _MOST_NAMED)} {status}" for status, of in by_status.items()
-    ]
-    if len(flows) > 1 and differ("goodput", *outcome.totals_bps):
+    said = []
+    for status, of in by_status.items():
+        said.append(f"makes {flow_words(flows, [each.flow for each in of], _MOST_NAMED)} {status}")
+    if len(flows) > 1 and is_noticeable("goodput", *outcome.totals_bps):
         said.append(f"goodput of all flows {_rates(*outcome.totals_bps)}")
     return said
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from multihop.experiments.relevance import differ
+from multihop.experiments.relevance import is_noticeable
 from multihop.experiments.services import Service, Status, services_elsewhere
 from multihop.explanation.needs import Need, SeedTables, by_seed, need_of
 from multihop.explanation.remedies import Remedy
@@ -134,7 +134,7 @@ class Trial:
             return "helps"
         metric = "goodput" if self.need.more_is_better else "missed_ratio"
         same = self.after.status == self.before.status
-        if self.change.low <= 0 <= self.change.high or (same and not differ(metric, *self.means)):
+        if self.change.low <= 0 <= self.change.high or (same and not is_noticeable(metric, *self.means)):
             return "no effect"
         return "helps" if (self.change.low > 0) == self.need.more_is_better else "harms"
 

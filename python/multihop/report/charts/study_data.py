@@ -51,7 +51,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Panel:
+class PlotPanel:
     """Pair of axes; `shaded` is a span of the x axis that results leave out."""
 
     title: str
@@ -60,7 +60,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Plot:
+class StudyPlot:
     """Content of a chart.
 
     Attributes:
@@ -82,7 +82,7 @@ class Plot:
     shape: str
     names: list[str]
     named_by: str
-    panels: list[Panel]
+    panels: list[PlotPanel]
     x_label: str
     y_label: str
     unit: str
@@ -124,7 +124,7 @@ def charts_of(result: StudyResult) -> list[Chart]:
     return [Chart.model_validate({**keys, "metric": name, "title": result.metric(name).title}) for name in names]
 
 
-def plot(result: StudyResult, chart: Chart, key: str) -> Plot:
+def plot(result: StudyResult, chart: Chart, key: str) -> StudyPlot:
     """Returns the content of a chart."""
     match chart.kind:
         case "lines" | "bars":
@@ -189,7 +189,7 @@ def _follows(labels: Any, name: str, others: Sequence[str]) -> bool:  # noqa: AN
     return all(known.setdefault(tuple(at[other] for other in others), at[name]) == at[name] for at in labels)
 
 
-def _of_metric(result: StudyResult, chart: Chart, key: str) -> Plot:
+def _of_metric(result: StudyResult, chart: Chart, key: str) -> StudyPlot:
     spec = result.study.spec
     metric = result.metric(chart.metric or "")
     across = result.metric(chart.x_metric) if chart.x_metric is not None else None
@@ -215,10 +215,10 @@ def _of_metric(result: StudyResult, chart: Chart, key: str) -> Plot:
         return float(label) if is_sorted else float(labels.index(label))
 
     panels = [
-        Panel(title, [Series(n, [mark(i) for i in sorted(points, key=order)]) for n, points in series.items()])
+        PlotPanel(title, [Series(n, [mark(i) for i in sorted(points, key=order)]) for n, points in series.items()])
         for title, series in layout.panels
     ]
-    return Plot(
+    return StudyPlot(
         key,
         chart,
         "bars" if chart.kind == "bars" else "lines",
@@ -259,7 +259,7 @@ def _references(result: StudyResult, metric: Metric) -> tuple[dict[int, tuple[fl
     return printed, possible
 
 
-def _of_flows(result: StudyResult, chart: Chart, key: str) -> Plot:
+def _of_flows(result: StudyResult, chart: Chart, key: str) -> StudyPlot:
     """Returns bars by flow; of many flows, estimates of the least value, the second least, and so on."""
     table, column, unit, scale = _column(chart)
     layout = _layout(result, chart, None)
@@ -289,7 +289,7 @@ def _flow_values(result: StudyResult, chart: Chart, index: int, table: str, colu
     return made.unstack("seed")  # noqa: PD010 - the index is unique by construction
 
 
-def _over_time(result: StudyResult, chart: Chart, key: str) -> Plot:
+def _over_time(result: StudyResult, chart: Chart, key: str) -> StudyPlot:
     table, column, unit, scale = _column(chart)
     layout = _layout(result, chart, None)
     lines = {index: _lines(result, chart, index, table, column) for index in result.select(chart.at)}
@@ -306,7 +306,7 @@ def _over_time(result: StudyResult, chart: Chart, key: str) -> Plot:
                 marks = [Mark(float(t), f"{t:g} s", each) for t, each in zip(rows.index, found, strict=True)]
                 series.append(Series(numbers.setdefault((group, words), len(numbers)), marks))
         warmup = max((result.study.plan.views[i]["warmup"] for points in groups.values() for i in points), default=0.0)
-        panels.append(Panel(title, series, warmup))
+        panels.append(PlotPanel(title, series, warmup))
     names = [", ".join(part for part in (layout.names[group], words) if part) for group, words in numbers]
     made = replace(layout, names=names, panels=[])
     plot = _plot_of_column(key, chart, made, column, unit, lambda _: [], "bands", "time [s]", [])
@@ -341,14 +341,14 @@ def _plot_of_column(
     shape: str,
     x_label: str,
     categories: list[str],
-) -> Plot:
+) -> StudyPlot:
     panels = [
-        Panel(title, [Series(number, marks(points)) for number, points in series.items()])
+        PlotPanel(title, [Series(number, marks(points)) for number, points in series.items()])
         for title, series in layout.panels
     ]
     name = re.sub(r"_(bps|s|m|bytes)$", "", column).replace("_", " ")
     y_label = f"{name} [{unit}]" if unit else name
-    return Plot(key, chart, shape, layout.names, layout.named_by, panels, x_label, y_label, unit, "", categories)
+    return StudyPlot(key, chart, shape, layout.names, layout.named_by, panels, x_label, y_label, unit, "", categories)
 
 
 def _column(chart: Chart) -> tuple[str, str, str, float]:

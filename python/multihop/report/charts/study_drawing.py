@@ -12,7 +12,7 @@ import numpy as np
 
 from multihop.report.charts.figures import CLAIMED, Facet, Figure, Key, faint, ink, look, make_log
 from multihop.report.charts.marks import band, ends, whiskers
-from multihop.report.charts.study_data import Mark, Panel, Plot, Series
+from multihop.report.charts.study_data import Mark, PlotPanel, Series, StudyPlot
 from multihop.report.markup import estimate_words
 from multihop.report.notes import Notes
 from multihop.report.svg import PAGE_WIDTH
@@ -30,7 +30,7 @@ _LETTERS_PER_INCH = 11.5
 _DASHED = (0, (4, 3))
 
 
-def figure(plot: Plot, name: str, note: str = "") -> Figure:
+def figure(plot: StudyPlot, name: str, note: str = "") -> Figure:
     """Returns a figure with a facet per panel and equal axes; `name` is that of its file."""
     columns = {1: 1, 2: 2, 4: 2}.get(len(plot.panels), 3)
     is_wide = len(plot.panels) == 1 and (plot.shape == "bands" or len(plot.categories) > 8)
@@ -52,7 +52,7 @@ def figure(plot: Plot, name: str, note: str = "") -> Figure:
     )
 
 
-def _keys(plot: Plot) -> list[Key]:
+def _keys(plot: StudyPlot) -> list[Key]:
     """Returns the legend; empty for a single series."""
     if len(plot.names) < 2 and not plot.has_printed and not plot.has_possible:
         return []
@@ -67,12 +67,12 @@ def _keys(plot: Plot) -> list[Key]:
     return [*keys, bound] if plot.has_possible else keys
 
 
-def _has_bars(plot: Plot) -> bool:
+def _has_bars(plot: StudyPlot) -> bool:
     """Whether values are bars. On a logarithmic axis they are points, since bars have no base there."""
     return plot.shape == "bars" and not plot.chart.log_y
 
 
-def _draw(notes: Notes, axis: Any, *, plot: Plot, panel: Panel, width: float) -> None:  # noqa: ANN401 - an Axes
+def _draw(notes: Notes, axis: Any, *, plot: StudyPlot, panel: PlotPanel, width: float) -> None:  # noqa: ANN401 - an Axes
     axis.set_xlabel(plot.x_label)
     axis.set_ylabel(plot.y_label)
     for series in panel.series:
@@ -95,7 +95,7 @@ def _draw(notes: Notes, axis: Any, *, plot: Plot, panel: Panel, width: float) ->
     _note(notes, axis, plot, panel)
 
 
-def _note(notes: Notes, axis: Any, plot: Plot, panel: Panel) -> None:  # noqa: ANN401 - an Axes
+def _note(notes: Notes, axis: Any, plot: StudyPlot, panel: PlotPanel) -> None:  # noqa: ANN401 - an Axes
     """Adds the numbers of a panel for the page."""
     is_numeric = not plot.categories and plot.chart.x_metric is None
     zooms = is_numeric and plot.shape == "bands"
@@ -107,7 +107,7 @@ def _note(notes: Notes, axis: Any, plot: Plot, panel: Panel) -> None:  # noqa: A
                 line.add(mark.x if is_numeric else mark.label, mark.y.mean, mark.y.low, mark.y.high)
 
 
-def _points(notes: Notes, axis: Any, plot: Plot, panel: Panel, series: Series) -> None:  # noqa: ANN401 - an Axes
+def _points(notes: Notes, axis: Any, plot: StudyPlot, panel: PlotPanel, series: Series) -> None:  # noqa: ANN401 - an Axes
     """Draws bars, or points that are joined unless x values are names, with their intervals."""
     how, tokens = look(series.number), (str(series.number),)
     xs = [mark.x + _shift(plot, panel, series) for mark in series.marks]
@@ -129,7 +129,7 @@ def _points(notes: Notes, axis: Any, plot: Plot, panel: Panel, series: Series) -
         _name_ends(notes, axis, series, tokens)
 
 
-def _band(notes: Notes, axis: Any, plot: Plot, series: Series) -> None:  # noqa: ANN401 - an Axes
+def _band(notes: Notes, axis: Any, plot: StudyPlot, series: Series) -> None:  # noqa: ANN401 - an Axes
     """Draws a line with its intervals as a band, for many points."""
     means = [mark.y.mean for mark in series.marks if mark.y is not None]
     if not means:
@@ -149,7 +149,7 @@ def _name_ends(notes: Notes, axis: Any, series: Series, tokens: Sequence[str]) -
         notes.part(words, series=tokens)
 
 
-def _printed(notes: Notes, axis: Any, plot: Plot, panel: Panel) -> None:  # noqa: ANN401 - an Axes
+def _printed(notes: Notes, axis: Any, plot: StudyPlot, panel: PlotPanel) -> None:  # noqa: ANN401 - an Axes
     """Draws the paper's numbers, in a series' colour, or once for series that the paper does not separate."""
     owners: dict[tuple[str, float], list[tuple[float, Series]]] = {}
     for series in panel.series:
@@ -173,7 +173,7 @@ def _printed(notes: Notes, axis: Any, plot: Plot, panel: Panel) -> None:  # noqa
         notes.part(diamond, f"{whose}{at}claimed {value:g} {plot.unit}".rstrip(), tokens)
 
 
-def _possible(notes: Notes, axis: Any, plot: Plot, panel: Panel) -> None:  # noqa: ANN401 - an Axes
+def _possible(notes: Notes, axis: Any, plot: StudyPlot, panel: PlotPanel) -> None:  # noqa: ANN401 - an Axes
     drawn: list[list[tuple[float, float]]] = []
     for series in panel.series:
         bound = [(mark.x, mark.possible) for mark in series.marks if mark.possible is not None]
@@ -188,7 +188,7 @@ def _possible(notes: Notes, axis: Any, plot: Plot, panel: Panel) -> None:  # noq
         notes.part(line, f"most that the channel can carry: {said} {plot.unit}".rstrip(), ("possible",))
 
 
-def _limits(axis: Any, plot: Plot) -> None:  # noqa: ANN401 - an Axes
+def _limits(axis: Any, plot: StudyPlot) -> None:  # noqa: ANN401 - an Axes
     """Sets equal limits for all panels, from zero unless lines are far above or the axis is logarithmic."""
     low, high = _range(plot)
     least = min(_values(plot), default=0.0)
@@ -202,14 +202,14 @@ def _limits(axis: Any, plot: Plot) -> None:  # noqa: ANN401 - an Axes
         axis.set_ylim(low - room, high + room)
 
 
-def is_cut(plot: Plot) -> bool:
+def is_cut(plot: StudyPlot) -> bool:
     """Whether the axis cuts an interval, since wide intervals of few seeds would leave no room for values."""
     low, high = _range(plot)
     found = [mark.y for mark in plot.marks if mark.y is not None]
     return any(end > high or (end_low < low and not plot.chart.log_y) for end_low, end in map(ends, found))
 
 
-def _range(plot: Plot) -> tuple[float, float]:
+def _range(plot: StudyPlot) -> tuple[float, float]:
     """Returns the range of the axis: all values, and their intervals as far as values stay visible."""
     values = _values(plot)
     if not values:
@@ -225,14 +225,14 @@ def _range(plot: Plot) -> tuple[float, float]:
     return max(wanted_low, low - room), min(wanted_high, high + room)
 
 
-def _values(plot: Plot) -> list[float]:
+def _values(plot: StudyPlot) -> list[float]:
     """Returns everything with a height: means, the paper's numbers, bounds."""
     means = [mark.y.mean for mark in plot.marks if mark.y is not None]
     printed = [value for mark in plot.marks for value in mark.printed]
     return [*means, *printed, *(mark.possible for mark in plot.marks if mark.possible is not None)]
 
 
-def _ticks(axis: Any, plot: Plot, width: float) -> None:  # noqa: ANN401 - an Axes
+def _ticks(axis: Any, plot: StudyPlot, width: float) -> None:  # noqa: ANN401 - an Axes
     if plot.categories:
         names, how = _tick_names(plot.categories, width)
         axis.set_xticks(range(len(names)), names, **how)
@@ -258,7 +258,7 @@ def _tick_names(names: Sequence[str], width: float) -> tuple[list[str], dict[str
     return cut, {"rotation": 35 if len(names) <= 10 else 90, "ha": "right" if len(names) <= 10 else "center"}
 
 
-def _shift(plot: Plot, panel: Panel, series: Series) -> float:
+def _shift(plot: StudyPlot, panel: PlotPanel, series: Series) -> float:
     """Returns the offset of a series on an axis of names, so that no interval hides another."""
     if not plot.categories:
         return 0.0
@@ -267,11 +267,11 @@ def _shift(plot: Plot, panel: Panel, series: Series) -> float:
     return (panel.series.index(series) - middle) * step
 
 
-def _bar_width(panel: Panel) -> float:
+def _bar_width(panel: PlotPanel) -> float:
     return 0.8 / max(len(panel.series), 1)
 
 
-def _words(plot: Plot, series: Series, mark: Mark) -> str:
+def _words(plot: StudyPlot, series: Series, mark: Mark) -> str:
     """Returns the tooltip of a point."""
     if mark.y is None:
         return ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from multihop.experiments.studies import StudyResult
 from multihop.report.charts.files import Paper, drawn
 from multihop.report.charts.html import html
-from multihop.report.charts.study_data import Mark, Panel, Plot, charts_of, plot
+from multihop.report.charts.study_data import Mark, PlotPanel, StudyPlot, charts_of, plot
 from multihop.report.charts.study_drawing import figure, is_cut
 from multihop.report.markup import disclosure, escape, table
 from multihop.report.svg import paper_style, style
@@ -57,7 +57,7 @@ def figures(result: StudyResult, prefix: str) -> list[StudyFigure]:
     return made
 
 
-def _numbers(plot: Plot) -> str:
+def _numbers(plot: StudyPlot) -> str:
     """Returns the table of a drawing: a row per panel and place, a column per series."""
     metric = Metric("", "", plot.unit, 1.0, higher_is_better=None)
     with_panels = any(panel.title for panel in plot.panels)
@@ -84,7 +84,7 @@ def _numbers(plot: Plot) -> str:
     return f'<p class="note">{escape(words)}</p>{table(heads, rows, "tall", 2 if with_panels else 1)}'
 
 
-def _places(panel: Panel) -> list[str]:
+def _places(panel: PlotPanel) -> list[str]:
     """Returns the labels along the axis, from left to right."""
     marks = [(mark.x, mark.label) for series in panel.series for mark in series.marks]
     return list(dict.fromkeys(label for _, label in sorted(marks)))
