@@ -36,7 +36,7 @@ class Yardstick(StrEnum):
     #: Proportionally fair optimum.
     FAIR = "the fair share"
     #: Without an optimum: mean goodput of flows with equal demand.
-    ALIKE = "the mean of the flows that want the same"
+    ALIKE = "the mean of flows with equal demand"
     #: Optimum of a flow that is alone in its network.
     PATH = "what its path can carry"
     #: Offered rate, of a flow without others of equal demand.

@@ -119,7 +119,7 @@ class Explanation:
             unicast = [flow.flow for flow in self.flows if flow not in self.multicast]
             return self.fine(unicast, everything=True) if unicast else "No flow is explained: all are multicast."
         if self.main_cause is None:
-            return "Nothing is seen to hold back what is slow."
+            return "No cause of the slow flows was found."
         return groups.headline(self.main_cause, self.by_cause, self.flows, self.name)
 
     @property
@@ -163,7 +163,7 @@ class Explanation:
                 account.name + ("" if account.status == Status.FINE else f" ({account.status})")
                 for account in self.multicast
             ]
-            multicast = [f"Multicast, and not explained, as no frame of theirs is answered: {several(of)}."]
+            multicast = [f"Not explained, since multicast frames are not acknowledged: {several(of)}."]
         helps = self._what_helps(most - lines([*said, *multicast]))
         return [*said, *helps, *multicast]
 
@@ -196,7 +196,7 @@ class Explanation:
         if main is not None and main.cause.kind == "no-route":
             return [f"What helps: a path: a relay, or links of more range ({Effort.PLAN}). No setting makes one."]
         verdicts = {outcome.trial(index).verdict for outcome in self.outcomes for index in self.explained}
-        why = "one seed decides nothing; use --seeds 5" if "undecided" in verdicts else "nothing that was tried"
+        why = "one seed decides nothing; use --seeds 5" if "undecided" in verdicts else "none of the tried remedies"
         why += ", without harm to other flows" if "helps" in verdicts else ""
         return [f"What helps: {why}."]
 
@@ -207,12 +207,12 @@ class Explanation:
             return None
         if self._medium("quantity") == "delivery-and-rssi":
             return (
-                "Sensing beyond the listed links was inferred: see whether these collisions remain "
+                "Sensing beyond the listed links was inferred: check whether these collisions remain "
                 "with another draw of shadowing (multihop import --shadowing-seed)."
             )
         return (
-            "The links of this scenario are a measured table: nodes between which it has none do not sense each "
-            "other here. If they do in reality, these collisions are the table's and not the mesh's."
+            "The links of this scenario are measured: nodes without a link between them do not sense each other "
+            "here. If they sense each other in reality, these collisions do not occur there."
         )
 
     def _medium(self, key: str) -> object:
@@ -279,10 +279,10 @@ class Explanation:
             made.append(("What helps", self._sentences(helps)))
         elif tried:
             undecided = any(each.verdict == "undecided" for each in tried)
-            said = "One seed decides nothing; use --seeds 5." if undecided else "Nothing that was tried."
+            said = "One seed decides nothing; use --seeds 5." if undecided else "None of the tried remedies."
             made.append(("What helps", [said]))
         else:
-            made.append(("What helps", ["Nothing is known here that could be tried against this."]))
+            made.append(("What helps", ["No remedy is known for these causes."]))
         if rest:
             made.append(("Tried without gain", self._sentences(rest)))
         return made
@@ -437,7 +437,7 @@ def explain(
     for run in runs:
         before = found.fingerprints.get(str(run.seed))
         if before is not None and before != run.summary["fingerprint"]:
-            raise UserError(f"{directory}: seed {run.seed} ran otherwise than these results say; run it again")
+            raise UserError(f"{directory}: seed {run.seed} has another fingerprint than in these results; run it again")
     made = of_runs(runs, found.variant, found.others)
     if made is None:
         raise RuntimeError("the runs were asked for their causes")

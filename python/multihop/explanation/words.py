@@ -18,23 +18,23 @@ TITLES = {
     "hidden": "collisions with a hidden sender",
     "together": "collisions of stations that began in the same slot",
     "sensed": "collisions with frames sent despite carrier sense",
-    "receiver-sending": "a receiver that was itself sending",
+    "receiver-sending": "a receiver that was sending",
     "channel": "a lossy link",
     "weak": "a link below the receiver's sensitivity",
     "off": "a radio that was off",
-    "unanswered": "a receiver that may not answer",
-    "late": "answers that come too late",
+    "unanswered": "a receiver that does not respond",
+    "late": "responses after the sender's timeout",
     "queue": "a full queue",
     "aqm": "drops of a queue discipline",
     "policy": "drops of a router policy",
     "lifetime": "packets too old for the queue",
     "no-route": "packets without a route",
     "broken": "a broken next hop",
-    "hop-limit": "packets that went in circles",
+    "hop-limit": "packets beyond the hop limit",
     "wire-loss": "random losses on wires",
     "wire-full": "a full wire",
     "waiting": "waiting in queues",
-    "reordering": "a reordering buffer that waited no longer",
+    "reordering": "timeouts of a reordering buffer",
     "multicast": "group-addressed frames that were not decoded",
     "given-up": "frames given up after the retry limit",
     "contention": "a medium that others use",
@@ -45,7 +45,7 @@ TITLES = {
 #: Words before the reference goodput of a flow.
 _YARDSTICKS = {
     Yardstick.FAIR: "its proportionally fair share is",
-    Yardstick.ALIKE: "flows that want the same have on average",
+    Yardstick.ALIKE: "the mean of flows with equal demand is",
     Yardstick.PATH: "its path can carry",
     Yardstick.OFFERED: "it offers",
     Yardstick.BEST: "its best seed has",
@@ -117,20 +117,20 @@ def sentence(cause: Cause, names: Names, flows: Sequence[str]) -> str:
         case "hidden" | "together" | "sensed" if cause.interferer is not None:
             return _collision(cause, names, frames)
         case "receiver-sending":
-            return f"On {where}, {frames} came while {names(cause.receiver or 0)} was itself sending."
+            return f"On {where}, {frames} arrived while {names(cause.receiver or 0)} was sending."
         case "channel":
-            return f"On {where}, {frames} were lost to the channel alone, without anybody's interference."
+            return f"On {where}, {frames} were lost to errors of the channel, without interference."
         case "weak":
             return f"On {where}, {frames} were too weak to be decoded at all."
         case "off":
             return f"On {where}, {frames} failed as a radio was off."
         case "unanswered":
             return (
-                f"On {where}, {frames} were decoded, but {names(cause.receiver or 0)} gave no answer: its NAV was set "
-                "by frames of others, or it was at something else."
+                f"On {where}, {frames} were decoded, but {names(cause.receiver or 0)} did not respond: its NAV was set "
+                "by frames of others, or it was busy."
             )
         case "late":
-            return f"On {where}, {frames} were answered when the sender no longer waited for it."
+            return f"On {where}, {frames} were answered after the sender's timeout."
         case "queue":
             return _queue(cause, names, flows)
         case "wire-full":
@@ -150,13 +150,11 @@ def sentence(cause: Cause, names: Names, flows: Sequence[str]) -> str:
             return f"While the flow's packets for {receiver} wait, {sender} serves other neighbours: {others}."
         case "transport" if not facts["sent"]:
             return (
-                "Its transport sent nothing in the measured time: it waits for its retransmission timer after earlier "
+                "The transport sent nothing in the measured time: it waits for its retransmission timer after earlier "
                 "losses, or for its application."
             )
         case "transport":
-            return (
-                "Its transport sends less than its path would take: what limits it is its window, rate or application."
-            )
+            return "The transport sends less than the path can carry: its window, rate or application limits it."
         case "no-route":
             return f"{count(facts['packets'])} packets per run were dropped at {where}, which had no route."
         case "wire-loss" if cause.receiver is not None:
@@ -188,7 +186,7 @@ def _collision(cause: Cause, names: Names, frames: str) -> str:
             cts = (
                 ""
                 if facts.get("warned", 1.0) >= 0.5
-                else f" {interferer} cannot decode what {receiver} sends, its CTS neither."
+                else f" {interferer} cannot decode frames of {receiver}, such as its CTS."
             )
             return (
                 f"{lost}, which {receiver if at == sender else sender} does not sense (a hidden sender): {busy}.{cts}"
@@ -209,11 +207,11 @@ def _queue(cause: Cause, names: Names, flows: Sequence[str]) -> str:
     others = ", ".join(
         f"{flows[flow]} with {percent(share)}" for flow, share in facts.get("others", []) if share >= 0.02
     )
-    whose = f"the flow is {percent(facts['own_share'])} of what comes to it" + (
+    whose = f"the flow sends {percent(facts['own_share'])} of the packets for it" + (
         f", others are {others}" if others else ""
     )
     return (
-        f"The queue of {node} was full for {percent(facts['lost_share'])} of the flow's packets that came there "
+        f"The queue of {node} was full for {percent(facts['lost_share'])} of the flow's packets "
         f"({count(facts['packets'])} per run); {whose}; "
         f"{amount(facts['queue_mean'])} packets wait in it on average."
     )
@@ -272,7 +270,7 @@ def _numbers(hop: Hop) -> list[str]:
             *random,
         ]
     if hop.counters is None or hop.counters.frames == 0:
-        return ["nothing of the flow ended here"]
+        return ["no frame of the flow ended here"]
     counters = hop.counters
     parts = [f"{hop.tries:.3g} tries per frame"]
     lost = sorted(_by_kind(hop).items(), key=lambda item: -item[1])
