@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -275,8 +275,15 @@ def _of_flows(result: StudyResult, chart: Chart, key: str) -> StudyPlot:
             return [Mark(rank + 1.0, str(rank + 1), each) for rank, each in enumerate(found)]
         return [Mark(float(flows.index(str(n))), str(n), each) for n, each in zip(made.index, found, strict=True)]
 
-    made = _plot_of_column(key, chart, layout, column, unit, marks, "bars", "flow", flows)
-    return replace(made, shape="lines", x_label="flows, from the least to the most", categories=[]) if many else made
+    panels = [
+        PlotPanel(title, [Series(number, marks(points)) for number, points in series.items()])
+        for title, series in layout.panels
+    ]
+    shape, x_label = ("lines", "flows, from the least to the most") if many else ("bars", "flow")
+    y_label, categories = _label(column, unit), [] if many else flows
+    return StudyPlot(
+        key, chart, shape, layout.names, layout.named_by, panels, x_label, y_label, unit, categories=categories
+    )
 
 
 def _flow_values(result: StudyResult, chart: Chart, index: int, table: str, column: str) -> pd.DataFrame:
@@ -308,9 +315,8 @@ def _over_time(result: StudyResult, chart: Chart, key: str) -> StudyPlot:
         warmup = max((result.study.plan.views[i]["warmup"] for points in groups.values() for i in points), default=0.0)
         panels.append(PlotPanel(title, series, warmup))
     names = [", ".join(part for part in (layout.names[group], words) if part) for group, words in numbers]
-    made = replace(layout, names=names, panels=[])
-    plot = _plot_of_column(key, chart, made, column, unit, lambda _: [], "bands", "time [s]", [])
-    return replace(plot, panels=panels, x_unit="s")
+    y_label = _label(column, unit)
+    return StudyPlot(key, chart, "bands", names, layout.named_by, panels, "time [s]", y_label, unit, x_unit="s")
 
 
 def _lines(
@@ -331,24 +337,10 @@ def _lines(
     }
 
 
-def _plot_of_column(
-    key: str,
-    chart: Chart,
-    layout: _Layout,
-    column: str,
-    unit: str,
-    marks: Callable[[Sequence[int]], list[Mark]],
-    shape: str,
-    x_label: str,
-    categories: list[str],
-) -> StudyPlot:
-    panels = [
-        PlotPanel(title, [Series(number, marks(points)) for number, points in series.items()])
-        for title, series in layout.panels
-    ]
+def _label(column: str, unit: str) -> str:
+    """Returns the label of an axis for a column, with the unit."""
     name = re.sub(r"_(bps|s|m|bytes)$", "", column).replace("_", " ")
-    y_label = f"{name} [{unit}]" if unit else name
-    return StudyPlot(key, chart, shape, layout.names, layout.named_by, panels, x_label, y_label, unit, "", categories)
+    return f"{name} [{unit}]" if unit else name
 
 
 def _column(chart: Chart) -> tuple[str, str, str, float]:
