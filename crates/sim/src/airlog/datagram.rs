@@ -13,11 +13,8 @@
 use super::ip::{IPV4_HEADER, TCP, UDP, UDP_HEADER, checksum, port, put_ipv4, put_udp, way};
 use super::mpdu::address as hardware_address;
 use super::tcp::{self, TcpOptions};
-use crate::datagram::Datagram;
-use crate::packet_content::PacketContent;
 use crate::routing::{DSR_PROTOCOL, source_route_bytes, source_route_header};
-use crate::slab::{Handle, Slab};
-use crate::source_route::SourceRoute;
+use crate::slab::{Datagram, Handle, PacketContent, Slab, SourceRoute};
 use multihop_core::{Carrier, Layout, NodeId, Packet, Port};
 
 /// Packet that a DATA frame carries, with what its headers are made from.
@@ -271,7 +268,7 @@ fn put_outer(out: &mut Vec<u8>, contents: &Contents, (plain, behind): (u8, u8), 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::datagram::IpFields;
+    use crate::slab::IpFields;
     use multihop_core::{Flags, FlowId, SackBlock, Segment, Time};
 
     fn packet(segment: Segment) -> Packet {
