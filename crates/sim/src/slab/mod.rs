@@ -1,7 +1,13 @@
 //! Packet store: packets in the network, by handle.
 
-use crate::packet_content::PacketContent;
-use crate::source_route::SourceRoute;
+mod content;
+mod datagram;
+mod source_route;
+
+pub(crate) use content::PacketContent;
+pub(crate) use datagram::{Datagram, IpFields};
+pub(crate) use source_route::SourceRoute;
+
 use multihop_core::{Packet, Span};
 use std::collections::BTreeMap;
 

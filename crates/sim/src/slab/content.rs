@@ -1,6 +1,6 @@
 //! Contents of packets that belong to no flow.
 
-use crate::datagram::Datagram;
+use super::Datagram;
 
 /// Content of a packet that belongs to no flow. Copies share it. The packet crosses one hop: a node that
 /// relays it makes a new one.
