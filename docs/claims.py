@@ -17,7 +17,7 @@ from pathlib import Path
 from docs import claims_picture
 
 from multihop import UserError
-from multihop.claims.judging import WHOSE, Judgement, Verdict
+from multihop.experiments.claims.judging import WHOSE, Judgement, Verdict
 from multihop.papers import Paper, find, papers
 from multihop.papers.verdicts import EXTENTS, Verdicts, read_verdicts
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import groupby
 
-from multihop.claims.bars import whole
-from multihop.claims.judging import Judgement, State, Verdict
+from multihop.experiments.claims.bars import whole
+from multihop.experiments.claims.judging import Judgement, State, Verdict
 from multihop.papers import Paper
 from multihop.report.svg import PALETTE
 

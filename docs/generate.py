@@ -119,8 +119,8 @@ def schemes_page(schemes: list[dict[str, Any]]) -> str:
     lines = [
         "# Schemes",
         "",
-        "Generated from the registry. A *scheme* is what is compared: a transport, its congestion control, and what it",
-        'asks of routers. A flow names one (`scheme = "recn"`); `[schemes.recn]` sets its parameters for a scenario,',
+        "Generated from the registry. A *scheme* is a transport, its congestion control and its router policy.",
+        'A flow names one (`scheme = "recn"`); `[schemes.recn]` sets its parameters for a scenario,',
         'and `[schemes.mine]` with `base = "recn"` makes a variant with a name of its own.',
         "",
     ]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
 
-from multihop.claims.judging import Verdict
+from multihop.experiments.claims.judging import Verdict
 from multihop.papers import Paper
 from multihop.papers.verdicts import EXTENTS, Extent
 from multihop.results.words import markdown_table

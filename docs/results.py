@@ -20,16 +20,16 @@ from docs.pictures import compact
 from docs.result_records import ClaimRecord, NumberRecord, StudyRecord, page, write_tables
 
 from multihop import UserError
-from multihop.claims.judging import Cell, Judgement
-from multihop.claims.study import StudyResult
+from multihop.experiments.claims.judging import Cell, Judgement
+from multihop.experiments.points import as_list
+from multihop.experiments.specs import Label
+from multihop.experiments.studies import StudyResult
 from multihop.papers import Paper, find
 from multihop.papers.verdicts import Extent, write_verdicts
-from multihop.report.study.figures import figures
+from multihop.report.charts.study_figures import figures
 from multihop.report.study.provenance import runs, spans
 from multihop.results.provenance import build
 from multihop.results.words import with_interval
-from multihop.study.design import as_list
-from multihop.study.spec import Label
 
 DOCS = Path(__file__).parent
 #: A study of more points has its means in the report alone.

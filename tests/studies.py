@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from multihop import _core
-from multihop.claims.study import Study
+from multihop.experiments.studies import Study
 from multihop.simulation.shards import Place, Shards
 from multihop.simulation.store import encode
 

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from multihop.report.charts.figure import typical_flows
+from multihop.report.charts.figures import typical_flows
 from multihop.report.svg import PAGE_WIDTH, Chart, legend_above, style
 
 

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from multihop.api.results import Comparison, Result
     from multihop.api.stepping import Run
     from multihop.base.errors import UserError
-    from multihop.claims.study import Study, StudyResult
     from multihop.emulation.client import emulate
+    from multihop.experiments.studies import Study, StudyResult
     from multihop.explaining import Explanation, explain
     from multihop.framelog.captured import capture_frames
     from multihop.framelog.reading import frames
@@ -79,8 +79,8 @@ _HOMES = {
     "Result": "api.results",
     "Comparison": "api.results",
     "Run": "api.stepping",
-    "Study": "claims.study",
-    "StudyResult": "claims.study",
+    "Study": "experiments.studies",
+    "StudyResult": "experiments.studies",
     "Explanation": "explaining",
     "Bound": "optima.capacity",
     "Optimum": "optima.optimum",

@@ -1,4 +1,4 @@
-"""`multihop.explain`: what holds flows of results, or of an emulation, back, and what would help."""
+"""`multihop.explain`: causes that hold flows of results or of an emulation back, and remedies."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from multihop.explanation.explain import OnTick
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Displayed):
-    """Why flows get what they get.
+    """Explanation of slow flows.
 
     Attributes:
-        results: the folder of results, or the journal, that is explained.
-        found: the accounts of all flows, and the trials of remedies.
+        results: explained folder of results, or journal.
+        found: accounts of all flows, and outcomes of remedies.
     """
 
     results: Path
@@ -37,25 +37,25 @@ class Explanation(Displayed):
 
     @cached_property
     def flows(self) -> pd.DataFrame:
-        """A row per flow: its name, its status, and its share of what is fair."""
+        """Table with a row per flow: its name, its status, and its share of the fair goodput."""
         return pd.DataFrame(self._record["flows"])
 
     @cached_property
     def causes(self) -> pd.DataFrame:
-        """A row per explained flow and cause, the largest first: `kind`, `score` (share of the cause), nodes.
+        """Table with a row per explained flow and cause, the largest first: `kind`, `score` (share), nodes.
 
-        `without_bps` is about what the flow would carry without it, in bit/s, where that is known.
+        `without_bps` estimates the goodput of the flow without the cause in bit/s, if it is known.
         """
         return self._rows("causes", ["kind", "score", "sender", "receiver", "interferer", "without_bps"])
 
     @cached_property
     def hops(self) -> pd.DataFrame:
-        """A row per explained flow and hop: frames, airtime, tries, and what the hop could carry alone."""
+        """Table with a row per explained flow and hop: frames, airtime, attempts, and its goodput alone."""
         return self._rows("hops", ["sender", "receiver", "feedback", "wire", "frames", "airtime", "tries", "alone_bps"])
 
     @cached_property
     def remedies(self) -> pd.DataFrame:
-        """A row per explained flow and remedy that was tried: the remedy and its outcome."""
+        """Table with a row per explained flow and remedy that was run: the remedy and its outcome."""
         return self._rows("remedies", ["remedy", "effort", "set", "scheme", "verdict", "judged_by", "change", "status"])
 
     def _rows(self, what: str, first: list[str]) -> pd.DataFrame:
@@ -64,11 +64,11 @@ class Explanation(Displayed):
         return pd.DataFrame(rows, columns=["flow", *first, *others])
 
     def headline(self) -> str:
-        """The cause that matters most, in one sentence."""
+        """Returns a sentence with the main cause."""
         return self.found.headline()
 
     def sentences(self, flow: str) -> list[str]:
-        """What is said of an explained flow, line by line.
+        """Returns the sentences on an explained flow.
 
         Raises:
             UserError: if the flow is not explained.
@@ -79,11 +79,11 @@ class Explanation(Displayed):
         return [each.text for _, said in self.found.paragraphs(named[flow]) for each in said]
 
     def record(self) -> dict[str, Any]:
-        """Everything as plain data (JSON), rates in bit/s."""
+        """Returns the explanation as plain data (JSON), rates in bit/s."""
         return self.found.record()
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Writes an HTML report of the runs with this in it, and returns its path."""
+        """Writes an HTML report of the runs with the explanation. Returns its path."""
         from multihop.report import Shown, write
 
         found = self.found
@@ -93,7 +93,7 @@ class Explanation(Displayed):
         return write(Comparison(runs[0].scenario, {found.variant: runs}), Path(path), found, frames)
 
     def overview(self, *, whole: bool = True) -> Overview:
-        """The headline, and the main cause of each explained flow."""
+        """Returns the headline, and the main cause of each explained flow."""
         del whole
         rows = []
         for index in self.found.explained:
@@ -115,19 +115,19 @@ def explain(
     jobs: int | None = None,
     on_tick: OnTick | None = None,
 ) -> Explanation:
-    """Says what holds flows back, and tries what would help.
+    """Explains slow flows, and runs remedies.
 
     Args:
-        results: a folder that `run --out`, `compare --out` or `save` wrote; or the journal of an emulation.
-        flow: the flow to explain; all that are not fine by default.
-        variant: the scheme, of a comparison's, that is explained; the first by default.
-        seeds: how many; those of the results by default, or 5 if these are fewer.
-        no_try: do not run what may help.
-        jobs: runs at once; all cores by default. Results do not depend on it.
-        on_tick: called now and then with what is run, and which share of it is done.
+        results: folder that `run --out`, `compare --out` or `save` wrote, or journal of an emulation.
+        flow: flow to explain; all that are not fine by default.
+        variant: scheme of a comparison to explain; the first by default.
+        seeds: number of seeds; as many as the results have by default, and at least 5 with remedies.
+        no_try: whether to run no remedies.
+        jobs: number of concurrent runs; all cores by default. Results do not depend on it.
+        on_tick: callback with the current step and its finished share.
 
     Raises:
-        UserError: if this is no folder of results and no journal, or has no such variant or flow.
+        UserError: if this is neither a folder of results nor a journal, or has no such variant or flow.
     """
     path = Path(results)
     if jobs is not None and jobs < 1:

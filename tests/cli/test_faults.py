@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from multihop.claims.study import Study
+from multihop.experiments.studies import Study
 from multihop.simulation.shards import Place
 from studies import break_disk, contents, keep_only, kept, overwrite, places, start, tree, wait_for_runs, write_study
 

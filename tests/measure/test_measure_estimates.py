@@ -203,7 +203,7 @@ def test_estimators_and_their_options_come_from_a_file(capture, inline, tmp_path
     assert found.estimates["busy_ratio"].notna().any()
     for text, complaint in [
         ("", "no [[measure]] table"),
-        ('[[measure]]\nestimator = "adhoc-probe"', "a capture does not say"),
+        ('[[measure]]\nestimator = "adhoc-probe"', "a capture does not hold"),
         ('[[measure]]\nestimator = "rt-wimf"', "rt-winf"),
         ('[[measure]]\nestimator = "fsd"\nsmoothing = 2', "up to 1"),
         ("[[measure]]\nestimator = ", "not valid TOML"),

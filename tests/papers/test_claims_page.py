@@ -9,8 +9,8 @@ from docs import claims as page_of_claims
 from docs import claims_picture
 
 from multihop import UserError
-from multihop.claims.study import Study
 from multihop.cli.summary import print_summary
+from multihop.experiments.studies import Study
 from multihop.papers import Paper, find
 from multihop.papers.verdicts import Extent, Verdicts, read_verdicts, write_verdicts
 

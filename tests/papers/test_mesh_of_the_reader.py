@@ -7,8 +7,8 @@ import pytest
 
 from conftest import DATA
 from meshes import meshviewer
+from multihop.experiments.specs import Factor
 from multihop.papers import find
-from multihop.study.spec import Factor
 
 LEIPZIG = DATA / "freifunk-leipzig-meshviewer.stripped.json"
 CASE = find("wifi").community["case"]

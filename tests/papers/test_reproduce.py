@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from multihop.claims.judging import Verdict
+from multihop.experiments.claims.judging import Verdict
 from multihop.papers import find, papers
 from studies import tree
 

@@ -13,7 +13,7 @@ from docs import results as page_of_results
 from docs.result_records import ClaimRecord, NumberRecord
 
 from conftest import ROOT
-from multihop.claims.study import Study
+from multihop.experiments.studies import Study
 from multihop.papers import Paper, papers
 from multihop.papers.verdicts import Extent
 

@@ -26,10 +26,8 @@ LAYERS = [
     "importers",
     "stations",
     "measurement",
-    "comparison",
+    "experiments",
     "explanation",
-    "study",
-    "claims",
     "papers",
     "report",
     "leagues",
@@ -108,13 +106,17 @@ def test_no_modules_import_each_other():
 @pytest.mark.parametrize(
     ("into", "planted", "arrow"),
     [
-        ("comparison.run", "from multihop.report import write", "comparison.run -> report"),
+        ("experiments.runs", "from multihop.report import write", "experiments.runs -> report"),
         (
-            "comparison.runs",
+            "experiments.comparisons",
             "def f():\n    from multihop.report.charts import every",
-            "comparison.runs -> report.charts",
+            "experiments.comparisons -> report.charts",
         ),
-        ("study.runs", "if TYPE_CHECKING:\n    from multihop import claims", "study.runs -> claims"),
+        (
+            "experiments.outcomes",
+            "if TYPE_CHECKING:\n    from multihop import papers",
+            "experiments.outcomes -> papers",
+        ),
         ("base.errors", "import multihop.results.columns as columns", "base.errors -> results.columns"),
         ("models", "from multihop import bound", "models -> __init__"),
     ],
@@ -127,9 +129,9 @@ def test_an_arrow_upwards_is_found(into, planted, arrow):
 
 def test_a_cycle_within_a_layer_is_found():
     known = modules()
-    known["study.planned"] += "\ndef f():\n    from multihop.study.runs import StudyRuns\n"
+    known["experiments.plans"] += "\ndef f():\n    from multihop.experiments.outcomes import StudyRuns\n"
     assert upwards(known) == []
-    assert {"study.planned", "study.runs"} <= set(cycle(known))
+    assert {"experiments.plans", "experiments.outcomes"} <= set(cycle(known))
 
 
 def test_imports_are_statements():

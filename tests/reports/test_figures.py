@@ -15,7 +15,7 @@ from conftest import CHAIN
 from multihop.base.errors import UserError
 from multihop.report import page
 from multihop.report.charts import bars, delays, every, times
-from multihop.report.charts.paper import Paper, drawn
+from multihop.report.charts.files import Paper, drawn
 from multihop.report.notes import Notes
 from multihop.report.svg import PALETTE, paper_style
 from multihop.results.columns import METRIC
@@ -322,7 +322,7 @@ def test_what_cannot_be_drawn_is_said(comparison, draw, said):
 
 
 def test_more_schemes_than_colours_differ_by_dashes_and_hatching():
-    from multihop.report.charts.figure import looks
+    from multihop.report.charts.figures import looks
 
     made = looks([f"s{number}" for number in range(2 * len(PALETTE) + 1)])
     assert len(set(made.values())) == len(made)

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 import multihop
-from multihop.comparison import verdict
-from multihop.comparison.kinds import counted, kinds, whom
-from multihop.comparison.service import Status, Yardstick
+from multihop.experiments import verdicts
+from multihop.experiments.flow_kinds import counts_by_kind, flow_words, flows_by_kind
+from multihop.experiments.services import Status, Yardstick
 from multihop.results.columns import METRIC
 from multihop.results.statistics import Estimate
 from multihop.results.words import SCREEN_DIGITS, percent, rate, signed, with_interval
@@ -167,10 +167,10 @@ def test_delay_is_said_by_kind_of_flow(narrow, tmp_path):
 def test_flows_are_counted_by_kind_in_the_word_of_their_names(narrow, tmp_path, room):
     result = multihop.run(room)
     flows = result.view["flows"]
-    of = kinds(flows)
+    of = flows_by_kind(flows)
     assert list(of) == ["10 calls", "10 videos", "10 downloads"]
-    assert counted(flows, [*of["10 calls"], of["10 downloads"][0]]) == ["all 10 calls", "1 of 10 downloads"]
-    assert whom(flows, of["10 calls"][:2], 2) == "call0 and call3"
+    assert counts_by_kind(flows, [*of["10 calls"], of["10 downloads"][0]]) == ["all 10 calls", "1 of 10 downloads"]
+    assert flow_words(flows, of["10 calls"][:2], 2) == "call0 and call3"
     titles = {metric.name: metric.title for metric in multihop.compare(room, ["tcp-cubic"], seeds=1).metrics}
     assert titles["delay_p95_s"].startswith("95th percentile of delay of call0, call3, 8 more")
     (tmp_path / "room.toml").write_text(room)
@@ -198,9 +198,9 @@ def test_the_word_for_several_flows_is_of_their_names(names, word):
     def flows(*apps):
         return [{"name": name, "app": app, "offered_bps": None, "path": [0, 1]} for name in names for app in apps]
 
-    assert counted(flows("saturated"), [0]) == [f"1 of 2 {word}" if word == "flows" else "1 of 2 flows"]
+    assert counts_by_kind(flows("saturated"), [0]) == [f"1 of 2 {word}" if word == "flows" else "1 of 2 flows"]
     mixed = [*flows("saturated"), {"name": "call", "app": "cbr"}]
-    assert list(kinds(mixed)) == [f"2 {'transfers' if word == 'flows' else word}", "call"]
+    assert list(flows_by_kind(mixed)) == [f"2 {'transfers' if word == 'flows' else word}", "call"]
 
 
 def test_a_classroom_fits_on_first_screens_and_is_explained_by_groups(narrow, tmp_path, room):
@@ -281,7 +281,7 @@ def test_the_path_that_packets_took_is_said_where_it_is_another(narrow, tmp_path
     said = " ".join(narrow("explain", "results", "flow", "--no-try").out.split())
     assert "Shortest path" in said
     assert re.search(r"packets went over .*a to c \d+ %, c to d \d+ % of the busiest hop's frames", said), said
-    assert "nothing of the flow ended here" not in said
+    assert "no frame of the flow ended here" not in said
     (tmp_path / "wan.toml").write_text(LOSSY)
     assert narrow("run", "wan.toml", "--out", "wan", "-q").code == 0
     assert "Path: office > wan > cloud; scheme tcp-newreno." in narrow("explain", "wan", "--no-try").out
@@ -324,12 +324,12 @@ def test_numbers_on_a_screen_have_few_digits_and_one_unit():
 
 def test_the_advice_names_all_schemes_that_tie_with_the_best(monkeypatch):
     means = {"one": 1.40, "two": 1.39, "slow": 1.0}
-    monkeypatch.setattr(verdict, "_ranked", lambda *_: means)
-    monkeypatch.setattr(verdict, "_matters", lambda *_: True)
+    monkeypatch.setattr(verdicts, "_ranked", lambda *_: means)
+    monkeypatch.setattr(verdicts, "_matters", lambda *_: True)
 
     def leaders(*apart):
         contrasts = [SimpleNamespace(a=a, b=b, significant=True) for a, b in apart]
-        return verdict._leaders(SimpleNamespace(contrasts=lambda _: contrasts), METRIC["goodput_total_bps"])
+        return verdicts._leaders(SimpleNamespace(contrasts=lambda _: contrasts), METRIC["goodput_total_bps"])
 
     assert leaders(("one", "slow"), ("two", "slow")) == ["one", "two"]
     assert leaders(("one", "slow"), ("one", "two")) == ["one"]
@@ -339,9 +339,9 @@ def test_the_advice_names_all_schemes_that_tie_with_the_best(monkeypatch):
 
 def test_details_that_tables_have_are_left_out_of_a_screen_that_is_full():
     said = ["Late: a.", "No significant difference: goodput.", "Packets lost: 1 %.", "What to do: wait."]
-    assert verdict.shortened(said, 4, lambda _: 1) == said
-    assert verdict.shortened(said, 3, lambda _: 1) == [said[0], said[1], said[3]]
-    assert verdict.shortened(said, 2, lambda _: 1) == [said[0], said[3]]
+    assert verdicts.shortened(said, 4, lambda _: 1) == said
+    assert verdicts.shortened(said, 3, lambda _: 1) == [said[0], said[1], said[3]]
+    assert verdicts.shortened(said, 2, lambda _: 1) == [said[0], said[3]]
 
 
 def test_delay_of_flows_of_one_kind_lies_between_those_of_the_flows(narrow, tmp_path):

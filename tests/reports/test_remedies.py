@@ -6,7 +6,7 @@ import pytest
 
 import multihop
 from conftest import SCENARIOS
-from multihop.comparison.service import Service, Status, Yardstick
+from multihop.experiments.services import Service, Status, Yardstick
 from multihop.explanation.explain import of_runs
 from multihop.explanation.needs import Need, SeedTables, need_of
 from multihop.explanation.recommendations import recommendations, shown, trial_sentence

@@ -10,7 +10,7 @@ import pytest
 
 import multihop
 from conftest import CHAIN, SCENARIOS
-from multihop.comparison import runs
+from multihop.experiments import comparisons
 from multihop.explanation import explain
 from multihop.optima.optimum import optimum
 from multihop.report import page, topology
@@ -145,8 +145,8 @@ def test_charts_as_files_of_their_own(comparison, tmp_path):
 
 def test_a_report_computes_the_optimum_of_each_variant_once(monkeypatch):
     asked = []
-    monkeypatch.setattr(runs, "optimum", lambda *args: asked.append(args) or optimum(*args))
-    monkeypatch.setattr(explain, "optimum", runs.optimum)
+    monkeypatch.setattr(comparisons, "optimum", lambda *args: asked.append(args) or optimum(*args))
+    monkeypatch.setattr(explain, "optimum", comparisons.optimum)
     assert "What holds flows back" in page(
         multihop.compare(SCENARIOS / "hidden-terminal.toml", ["tcp-newreno"], seeds=1)
     )

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import multihop
 from multihop.cli.app import app
-from multihop.comparison.service import Service, Status, Yardstick
+from multihop.experiments.services import Service, Status, Yardstick
 
 BLOATED = """
 name = "bloated"

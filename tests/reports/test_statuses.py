@@ -6,7 +6,7 @@ import pytest
 
 import multihop
 from conftest import SCENARIOS
-from multihop.comparison.service import Status
+from multihop.experiments.services import Status
 from multihop.explanation.explain import of_runs
 
 #: Each kind of yardstick and of status: hidden senders, multicast, wires, routing among nodes that move.

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from multihop.base.errors import UserError
-from multihop.claims.study import Study
+from multihop.experiments.metrics import metric_of
+from multihop.experiments.specs import Chart
+from multihop.experiments.studies import Study
 from multihop.models import MODELS
 from multihop.papers import __file__ as papers
+from multihop.report.charts.study_data import charts_of, plot
 from multihop.report.study import write_study
-from multihop.report.study.plots import charts_of, plot
 from multihop.report.study.provenance import spans
 from multihop.report.svg import sides
 from multihop.results.statistics import Estimate
-from multihop.study.metrics import metric_of
-from multihop.study.spec import Chart
 from small_study import STUDY, outline, write_small_study
 
 PAPERS = Path(papers).parent
@@ -174,7 +174,7 @@ def test_the_papers_numbers_are_beside_the_points_that_they_are_about(result, ht
 
 
 def test_the_channels_bound_is_drawn_where_it_is_known(result, tmp_path, monkeypatch):
-    monkeypatch.setattr("multihop.claims.judging._possible", lambda *_: 200.0)
+    monkeypatch.setattr("multihop.experiments.claims.judging._possible", lambda *_: 200.0)
     study = Study.load(result.study.origin)
     claim = study.spec.claims[0].model_copy(update={"channel": True})
     study.spec = study.spec.model_copy(update={"claims": [claim]})

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from multihop.claims.study import Study
+from multihop.experiments.studies import Study
 from multihop.report.study import write_study
 from small_study import write_small_study
 from test_report import CHROMIUM, CHROMIUM_OPTIONS

@@ -99,8 +99,8 @@ def test_flows_that_some_schemes_serve_are_named_with_those_that_do_not():
 def test_without_an_optimum_flows_are_held_against_those_that_want_the_same():
     said = made_up({"tcp": [[1, 0.001, 1, 0], [1, 0.001, 1, 1]]}, not_comparable="nodes move").verdict()
     assert said[0] == (
-        "Starving: in 2 of 2 seeds (b->gw in 2, d->gw in 1). A flow starves below 10 % of the mean of the flows that "
-        "want the same."
+        "Starving: in 2 of 2 seeds (b->gw in 2, d->gw in 1). A flow starves below 10 % of the mean of flows with equal "
+        "demand."
     )
 
 

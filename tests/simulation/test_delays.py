@@ -116,7 +116,7 @@ def test_a_run_that_was_kept_without_the_table_still_opens():
     del plain["delays"]
     older = decode(gzip.compress(json.dumps(plain).encode()), run)
     assert "delays" not in older
-    opened = multihop.comparison.run.Run(result.scenario, result.view, result.overrides, older)
+    opened = multihop.experiments.runs.FinishedRun(result.scenario, result.view, result.overrides, older)
     assert opened.delays.empty
     assert opened.flows.equals(result.flows)
     assert np.isnan(opened.summary["delay_p50_s"])

@@ -127,7 +127,7 @@ WHOLE = {"setdest": TCL, "bonnmotion": MOVEMENTS, "fcd": FCD}
 
 #: Format, what is replaced by what, and the line and the words that the message must have.
 BROKEN = {
-    "setdest, cut": ("setdest", '2.0"\n$god_ set-dist 0 1 1\n', "", 6, "is not closed by"),
+    "setdest, cut": ("setdest", '2.0"\n$god_ set-dist 0 1 1\n', "", 6, "has no closing"),
     "setdest, no number": ("setdest", "100.0", "1OO.0", 4, "1OO.0"),
     "setdest, infinite": ("setdest", "50.0 50.0", "50.0 inf", 6, "inf"),
     "setdest, a node too many": ("setdest", '"$node_(1)', '"$node_(7)', 6, "node 7"),
@@ -151,7 +151,7 @@ BROKEN = {
         "a node 2",
     ),
     "fcd, backwards": ("fcd", 'time="1.00"', 'time="0.00"', 5, "time 0 s after 0 s"),
-    "fcd, no XML": ("fcd", 'y="0"/>\n        <vehicle id="b"', 'y="0">\n        </vehicel id="b"', 7, "no XML"),
+    "fcd, no XML": ("fcd", 'y="0"/>\n        <vehicle id="b"', 'y="0">\n        </vehicel id="b"', 7, "invalid XML"),
 }
 
 

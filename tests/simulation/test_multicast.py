@@ -5,7 +5,7 @@ import pytest
 
 import multihop
 from conftest import SCENARIOS
-from multihop.comparison.phases import in_phase
+from multihop.experiments.phases import in_phase
 from multihop.framelog.reading import read
 
 CELL = {
@@ -91,7 +91,7 @@ def test_explain_leaves_out_multicast_flows_and_explains_the_others(inline, tmp_
     assert inline("run", "cell.toml", "--out", "results").code == 0
     done = inline("explain", "results", "--no-try")
     assert done.code == 0, done.err
-    assert "Multicast, and not explained, as no frame of theirs is answered: " in done.out
+    assert "Not explained, since multicast frames are not acknowledged: " in done.out
     found = inline("explain", "results", "--no-try", "--json").json()
     assert found["not_explained"] == [flow["name"] for flow in found["flows"] if flow["name"].startswith("news->")]
     assert not {flow["name"] for flow in found["explained"]} & set(found["not_explained"])

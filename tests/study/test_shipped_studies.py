@@ -5,8 +5,8 @@ import re
 import pytest
 
 from conftest import ROOT
-from multihop.claims.judging import Verdict
-from multihop.claims.study import Study
+from multihop.experiments.claims.judging import Verdict
+from multihop.experiments.studies import Study
 
 STUDIES = sorted((ROOT / "studies").glob("*.toml"))
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from multihop.base.errors import UserError
-from multihop.claims.bars import Bar, Row, pairs, rows, whole
-from multihop.claims.judging import NOT_ATTRIBUTED, Cell, State, Verdict, grade, judge
-from multihop.claims.study import StudyResult
+from multihop.experiments.claims.bars import Bar, Row, pairs, rows, whole
+from multihop.experiments.claims.judging import NOT_ATTRIBUTED, Cell, State, Verdict, grade, judge
+from multihop.experiments.studies import StudyResult
 from multihop.simulation.store import Store
 from studies import study
 

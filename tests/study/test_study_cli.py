@@ -307,7 +307,7 @@ def test_broken_options(tmp_path, command, monkeypatch, case):
     arguments, names = OPTIONS[case]
     if "--dask" in arguments:
         pytest.importorskip("distributed", reason="Dask is not installed: pip install distributed")
-        monkeypatch.setattr("multihop.study.cluster._CONNECT_WITHIN_S", 0.5)
+        monkeypatch.setattr("multihop.experiments.clusters._CONNECT_WITHIN_S", 0.5)
     if "s" in arguments:
         assert command("study", "run", "small.toml", "--out", "s").code == 0
     before = files(tmp_path)

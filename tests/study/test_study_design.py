@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from multihop.base.errors import UserError
-from multihop.claims.study import Study
-from multihop.study.design import points
-from multihop.study.loading import validate
+from multihop.experiments.parsers import validate
+from multihop.experiments.points import points
+from multihop.experiments.studies import Study
 from studies import NETWORK, SCENARIO, study
 
 

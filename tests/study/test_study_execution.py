@@ -13,7 +13,7 @@ import pytest
 
 import multihop
 from multihop.base.errors import OutputError, UserError
-from multihop.study.execution import execute
+from multihop.experiments.runner import execute
 from studies import NETWORK, keep_only, kept, study, tree
 
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from multihop.base.errors import OutputError, UserError
-from multihop.claims.export import EXPORT_NAMES, export
+from multihop.experiments.exports import EXPORT_NAMES, export
 from multihop.results.columns import TABLES
 from studies import NETWORK, keep_only, kept, study
 
@@ -236,7 +236,7 @@ def test_an_export_whose_writer_was_killed_is_ours(result, tmp_path, monkeypatch
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("multihop.claims.export.write_text", killed)
+        patch.setattr("multihop.experiments.exports.write_text", killed)
         with pytest.raises(KeyboardInterrupt):
             export(result, tmp_path / "t")
     assert (tmp_path / "t" / "flows.csv").exists()

@@ -12,8 +12,8 @@ import time
 
 import pytest
 
-from multihop.claims.study import Study
-from multihop.study.cluster import executor_at
+from multihop.experiments.clusters import executor_at
+from multihop.experiments.studies import Study
 from studies import STUDY, start, tree, wait_for_runs, write_study
 
 #: A hundred runs that take a few seconds: time to be killed in.

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from multihop.base.errors import UserError
+from multihop.experiments.metrics import fits, per_seed, reference_values
+from multihop.experiments.specs import Chart, MetricSpec
 from multihop.models import evaluate
-from multihop.report.study.plots import plot
-from multihop.study.metrics import fits, per_seed, reference_values
-from multihop.study.spec import Chart, MetricSpec
+from multihop.report.charts.study_data import plot
 from studies import NETWORK, study
 
 #: One run; an estimator at two nodes, four steps of a second, of which the first is warm-up.
@@ -226,7 +226,7 @@ def test_steps_are_held_against_a_closed_form_and_against_those_of_another_node(
 def test_an_export_says_how_metrics_are_made(result, tmp_path):
     import pyarrow.parquet
 
-    from multihop.claims.export import export
+    from multihop.experiments.exports import export
 
     export(result, tmp_path / "tables")
     schema = pyarrow.parquet.read_schema(tmp_path / "tables" / "metrics.parquet")

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from multihop.base.errors import UserError
-from multihop.study.loading import validate
-from multihop.study.metrics import matching, metric_of, per_seed, shown_unit
-from multihop.study.spec import MetricSpec
+from multihop.experiments.metrics import matching, metric_of, per_seed, shown_unit
+from multihop.experiments.parsers import validate
+from multihop.experiments.specs import MetricSpec
 from studies import study
 
 NAN = float("nan")

@@ -1,22 +1,22 @@
-//! What was found where something else would do: values, of which the sentences are made here.
+//! Errors of parameters: the value found and a remedy. The `Display` implementations build the sentences.
 
 use crate::keys::Rule;
 use multihop_core::{instead_of, shorten};
 use std::fmt;
 
-/// A parameter that does not do: which, what was found, and what would do. Shown, it is a sentence.
+/// Error of a parameter: its name, the value found and a remedy. `Display` shows one sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterError {
-    /// The parameter, if it is one alone.
+    /// Name of the parameter; none if the error concerns several.
     pub parameter: Option<String>,
-    /// What was found.
+    /// Value or fault found.
     pub found: Found,
-    /// What would do.
+    /// Remedy, or the values that would be accepted.
     pub wanted: Wanted,
 }
 
 impl ParameterError {
-    /// What was found of a parameter, and what would do.
+    /// Creates an error of one parameter.
     pub fn new(parameter: &str, found: Found, wanted: Wanted) -> ParameterError {
         ParameterError { parameter: Some(parameter.to_owned()), found, wanted }
     }
@@ -31,165 +31,165 @@ impl fmt::Display for ParameterError {
     }
 }
 
-/// What was found.
+/// Value or fault found in place of an acceptable value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Found {
-    /// Nothing: the key is missing.
+    /// Required key that is missing.
     Missing,
-    /// A key that is not known; the path ends with it.
+    /// Unknown key; the path of the error ends with it.
     UnknownKey,
-    /// A parameter that this scheme does not have.
+    /// Parameter that the scheme of this name does not have.
     UnknownParameter(&'static str),
-    /// A name that is not known.
+    /// Unknown name.
     UnknownName(String),
-    /// A text.
+    /// Text.
     Text(String),
-    /// A whole number.
+    /// Whole number.
     Unsigned(u64),
-    /// A whole number below zero.
+    /// Negative whole number.
     Signed(i64),
-    /// Any other number.
+    /// Number that is not whole.
     Float(f64),
-    /// A value outside its range, as it is written.
+    /// Value outside its range, as written.
     OutOfRange(String),
-    /// Null, which stands for nothing.
+    /// Null, which stands for a missing value.
     Nothing,
     /// `true` or `false`.
     Truth(bool),
-    /// A list of so many.
+    /// List of this length.
     List(usize),
-    /// A list of so many, where another number of them would do.
+    /// List of this length where another length is required.
     ListOf(usize),
-    /// A table.
+    /// Table.
     Table,
-    /// A value of this kind of TOML.
+    /// Value of this TOML type.
     Kind(&'static str),
-    /// A whole number that is too long, as it is written.
+    /// Whole number with too many digits, as written.
     TooLong(String),
-    /// A number that is none, as it is written.
+    /// Text that is not a number, as written.
     NoNumber(String),
-    /// A number that is infinite, too large, or none, as it is written.
+    /// Number that is infinite, too large or NaN, as written.
     NotFinite(String),
-    /// A date, as it is written.
+    /// Date, as written.
     Date(String),
-    /// A generator, and a list under this key.
+    /// Generator and a list under this key, of which only one is allowed.
     GeneratorAnd(String),
-    /// A value that has no effect with that of another parameter.
+    /// Value that has no effect with the value of another parameter.
     NoEffect(Box<Clash>),
-    /// A value that has no effect without another parameter.
+    /// Value that has no effect without another parameter: the value, and the other parameter's name.
     NoEffectWithout(Box<(String, &'static str)>),
-    /// A value that is above that of another parameter.
+    /// Value above that of another parameter.
     Above(Box<Clash>),
-    /// A value that is not above that of another parameter.
+    /// Value not above that of another parameter.
     NotAbove(Box<Clash>),
-    /// A value that does not exist with that of another parameter.
+    /// Value that is not available with the value of another parameter.
     NotWith(Box<Clash>),
-    /// A value that is not between those of two other parameters.
+    /// Value that is not between those of two other parameters.
     NotBetween(Box<[Clash; 2]>),
-    /// What the reader of a quantity says.
+    /// Message of the parser of a quantity.
     Said(String),
 }
 
-/// A value that does not go with that of another parameter.
+/// Value that conflicts with the value of another parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clash {
-    /// The value.
+    /// Value of the parameter in error.
     pub value: String,
-    /// The other parameter.
+    /// Name of the other parameter.
     pub with: &'static str,
-    /// Its value.
+    /// Value of the other parameter.
     pub other: String,
 }
 
 impl Clash {
-    /// The value, the other parameter, and its value, as they are written.
+    /// Creates a conflict from the value, the other parameter's name and its value, as written.
     pub fn new(value: impl fmt::Display, with: &'static str, other: impl fmt::Display) -> Box<Clash> {
         Box::new(Clash { value: value.to_string(), with, other: other.to_string() })
     }
 }
 
-/// What would do.
+/// Remedy, or the values that would be accepted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {
-    /// A value of this kind.
+    /// Value of this kind.
     Value(Kind),
-    /// One of the known names instead of this.
+    /// One of the known names, in place of the given name.
     Known(String, Vec<String>),
-    /// One of the known names instead of this, or a value of a kind.
+    /// One of the known names, or a value of a kind, in place of the given name.
     KnownOr(String, Vec<String>, Box<Kind>),
-    /// A value within its range, as the rule says.
+    /// Value within the range of the rule.
     Within(Box<Rule>),
-    /// A whole number of bytes.
+    /// Whole number of bytes.
     WholeBytes,
-    /// No key at all.
+    /// Removal of the key.
     NoKey,
-    /// No such key any more, for this reason.
+    /// Removal of a key that is no longer supported, with the reason.
     Remove(&'static str),
-    /// The key, with a value for example.
+    /// The missing key, with an example of its value.
     Key(&'static str, &'static str),
-    /// The key that says which of these a table is, with a value for example.
+    /// The missing key that selects the kind of a table, with an example and all kinds.
     Tag(&'static str, &'static str, &'static [&'static str]),
-    /// One of two keys.
+    /// Removal of one of two keys.
     OneOfTwo,
-    /// At most 64 bits.
+    /// Number of at most 64 bits.
     Bits,
-    /// A number as TOML has them.
+    /// Number in plain TOML notation.
     PlainNumber,
-    /// Text.
+    /// Text in quotes.
     Quotes,
-    /// A multiple of this.
+    /// Multiple of this number.
     MultipleOf(u32),
-    /// None, or another parameter with such a value.
+    /// Removal of the parameter, or another parameter with this value.
     LeaveOutOr(&'static str, &'static str),
-    /// None: the scheme of this name has it always.
+    /// Removal of the parameter, because the scheme of this name always sets it.
     LeaveOutOf(&'static str),
-    /// None: routers of the scheme have feedback of their own.
+    /// Removal of the parameter, because the scheme's routers have their own feedback.
     LeaveOutFeedback,
-    /// One of these.
+    /// One of these values, in words.
     OneOf(&'static str),
-    /// A value from the one to the other.
+    /// Value from the first number to the second.
     Between(f64, f64),
-    /// At most this.
+    /// Value of at most this.
     AtMost(String),
-    /// A value between those of two other parameters, or others of these.
+    /// Value between those of two other parameters, or a change of these.
     BetweenOrMove,
-    /// A higher value, or a lower one of another parameter.
+    /// Higher value, or a lower value of the named parameter.
     RaiseOrLower(&'static str),
-    /// What the schema says.
+    /// Value that conforms to the schema.
     Schema,
 }
 
-/// A kind of value.
+/// Kind of value that would be accepted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// A whole number up to this one.
+    /// Whole number from 0 to this number.
     Whole(u32),
-    /// A whole number of 64 bits.
+    /// Whole number of 64 bits.
     Whole64,
-    /// A number.
+    /// Number.
     Number,
     /// `true` or `false`.
     Truth,
     /// Text.
     Text,
-    /// A list.
+    /// List.
     List,
-    /// A list of so many.
+    /// List of this length.
     ListOf(usize),
-    /// A table.
+    /// Table.
     Table,
-    /// A table whose tag, with a value for example, names one of these.
+    /// Table with a tag key: the tag, an example of its value and all values.
     Tagged(&'static str, &'static str, &'static [&'static str]),
     /// One of these texts.
     OneOf(&'static [&'static str]),
-    /// What the schema of a key says.
+    /// Value that follows the rule of a key's schema.
     Ruled(Box<Rule>),
-    /// What a quantity's own reader says.
+    /// Value described by the parser of a quantity.
     Said(String),
 }
 
 impl Kind {
-    /// Is what was found of this kind?
+    /// Whether the value found is of this kind.
     pub fn fits(&self, found: &Found) -> bool {
         match self {
             Kind::Whole(most) => matches!(found, Found::Unsigned(number) if *number <= u64::from(*most)),
@@ -232,7 +232,9 @@ impl fmt::Display for Found {
             }
             Found::NoEffectWithout(without) => write!(f, "{} has no effect without {}", without.0, without.1),
             Found::Above(clash) => write!(f, "{} is above {} ({})", clash.value, clash.with, clash.other),
-            Found::NotWith(clash) => write!(f, "{} is none of {} = {}", clash.value, clash.with, clash.other),
+            Found::NotWith(clash) => {
+                write!(f, "{} is not available with {} = {}", clash.value, clash.with, clash.other)
+            }
             Found::NotBetween(ends) => {
                 let [low, high] = &**ends;
                 write!(f, "{} is not between {} ({}) ", low.value, low.with, low.other)?;
@@ -254,7 +256,7 @@ impl fmt::Display for Wanted {
             Wanted::KnownOr(name, known, kind) => write!(f, "{}; or {kind}", instead_of(name, known)),
             Wanted::Within(rule) => write!(f, "give a value {}", rule.range()),
             Wanted::WholeBytes => f.write_str("give a whole number of bytes"),
-            Wanted::NoKey => f.write_str("remove it: nothing may stand here"),
+            Wanted::NoKey => f.write_str("remove it: no key is allowed here"),
             Wanted::Remove(why) => write!(f, "remove it: {why}"),
             Wanted::Key(key, example) => write!(f, "add it, for example {key} = {example}"),
             Wanted::Tag(tag, example, known) => {
@@ -273,7 +275,7 @@ impl fmt::Display for Wanted {
             Wanted::OneOf(names) => write!(f, "give {names}"),
             Wanted::Between(low, high) => write!(f, "give a value from {low} to {high}"),
             Wanted::AtMost(most) => write!(f, "make it at most {most}"),
-            Wanted::BetweenOrMove => f.write_str("give a value between them, or move them"),
+            Wanted::BetweenOrMove => f.write_str("give a value between them, or change them"),
             Wanted::RaiseOrLower(key) => write!(f, "raise it, or lower {key}"),
             Wanted::Schema => f.write_str("see `multihop schema`"),
         }

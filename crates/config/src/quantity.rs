@@ -1,7 +1,7 @@
 //! Numbers with units, as they are written in scenarios: `"2 Mb/s"`, `"200 m"`, `"30 s"`, `"10 dB"`.
 //!
-//! Each quantity is a newtype over `f64` in its base unit. A bare number is refused, because its unit would
-//! be a guess.
+//! Each quantity is a newtype over `f64` in its base unit. A number without a unit is refused, because the
+//! unit would be a guess.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
@@ -12,12 +12,12 @@ use std::str::FromStr;
 
 use multihop_core::{Rate, Span};
 
-/// Text that is no quantity: what is wrong with it, and what would do.
+/// Error of a text that is not a quantity, with a remedy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParseError {
-    /// What is wrong, with the text.
+    /// Description of the fault, with the text.
     pub found: String,
-    /// What would do.
+    /// Description of an acceptable text.
     pub wanted: String,
 }
 
@@ -28,13 +28,13 @@ impl fmt::Display for ParseError {
 }
 
 impl ParseError {
-    /// The same as an error of whatever is being read.
+    /// Returns this error as an error of the deserializer.
     pub fn error<E: Error>(&self) -> E {
         E::invalid_value(Unexpected::Other(&self.found), &self.wanted.as_str())
     }
 }
 
-/// A kind of quantity, known by the name of its type.
+/// Kind of quantity, identified by the name of its Rust type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantity {
     name: &'static str,
@@ -55,21 +55,21 @@ impl Quantity {
         Frequency::QUANTITY,
     ];
 
-    /// The one of this name, which schemas have as `x-quantity`.
+    /// Returns the quantity of this name, which schemas state as `x-quantity`; none if it is unknown.
     pub fn named(name: &str) -> Option<&'static Quantity> {
         const ALL: &[Quantity] = &Quantity::ALL;
         ALL.iter().find(|quantity| quantity.name == name)
     }
 
-    /// The number in base units.
+    /// Parses a text and returns the number in base units.
     ///
     /// # Errors
-    /// What is wrong with the text, and what would do.
+    /// Describes the fault of the text and a remedy.
     pub fn parse(&self, text: &str) -> Result<f64, ParseError> {
         parse(text, self.kind, self.units)
     }
 
-    /// Is there no part of its base unit, the byte?
+    /// Whether the quantity has no fractions of its base unit, which holds for bytes.
     pub fn is_whole(&self) -> bool {
         self.name == Size::QUANTITY.name
     }
@@ -82,7 +82,7 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// Finds the number and the unit of `text` and scales the number to the base unit.
+/// Parses the number and the unit of `text` and scales the number to the base unit.
 fn parse(text: &str, kind: &str, units: &[(&str, f64)]) -> Result<f64, ParseError> {
     let text = text.trim();
     let misread = |found: String| {
@@ -112,7 +112,8 @@ fn parse(text: &str, kind: &str, units: &[(&str, f64)]) -> Result<f64, ParseErro
     if scaled.is_finite() { Ok(scaled) } else { Err(misread(format!("{text:?} is not a finite number"))) }
 }
 
-/// A number without its underscores, each of which has a digit before it and a group of three behind it.
+/// Returns a number without its underscores; none unless each underscore has a digit before it and three
+/// digits after it.
 fn plain(number: &str) -> Option<String> {
     let is_group = |(at, _): (usize, &str)| {
         let digits = number[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
@@ -131,10 +132,10 @@ macro_rules! quantity {
             const UNITS: &[(&str, f64)] = &[$(($unit, $scale)),+];
             const QUANTITY: Quantity = Quantity { name: stringify!($name), kind: $kind, units: Self::UNITS };
 
-            /// As people write it: a whole number of up to four digits in the base unit, such as "1460 B";
-            /// others as [`Display`](fmt::Display) has them.
+            /// Returns the quantity in its shortest form. A whole number of up to four digits is in the base
+            /// unit, such as "1460 B"; others are as in [`Display`](fmt::Display).
             pub fn shown(&self) -> String {
-                // As in what is displayed: without the rounding of a scale.
+                // Rounded as in `Display`, to hide the rounding of the scale.
                 let value: f64 = format!("{:.11e}", self.0).parse().unwrap_or(self.0);
                 if value.abs() < 1e4 && value.fract() == 0.0 {
                     format!("{value} {}", Self::UNITS[0].0)
@@ -152,8 +153,8 @@ macro_rules! quantity {
         }
 
         impl fmt::Display for $name {
-            /// In the largest unit that keeps the number at or above one, or in the base unit where that is
-            /// much shorter: "1500 B" and not "1.46484375 KiB".
+            /// Writes the quantity in the largest unit that keeps the number at or above one. If the base
+            /// unit is much shorter, it is used: "1500 B" and not "1.46484375 KiB".
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let fits = |scale: f64| (self.0 / scale).abs() >= 1.0;
                 let best = Self::UNITS.iter().filter(|(_, scale)| fits(*scale)).max_by(|a, b| a.1.total_cmp(&b.1));
@@ -215,53 +216,53 @@ macro_rules! quantity {
 }
 
 quantity!(
-    /// A length of time in seconds.
+    /// Length of time in seconds.
     Duration, "a time", "s|ms|us|µs|ns|min|h",
     [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("ns", 1e-9), ("min", 60.0), ("h", 3600.0)]
 );
 quantity!(
-    /// A bit rate in bits per second.
+    /// Bit rate in bits per second.
     BitRate, "a bit rate", "b/s|kb/s|Mb/s|Gb/s",
     [("b/s", 1.0), ("kb/s", 1e3), ("Mb/s", 1e6), ("Gb/s", 1e9)]
 );
 quantity!(
-    /// An amount of data in bytes.
+    /// Amount of data in bytes.
     Size, "a size", "B|kB|MB|GB|KiB|MiB",
     [("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("KiB", 1024.0), ("MiB", 1_048_576.0)]
 );
 quantity!(
-    /// A length in metres.
+    /// Length in metres.
     Length, "a length", "m|km|cm",
     [("m", 1.0), ("km", 1e3), ("cm", 1e-2)]
 );
 quantity!(
-    /// A speed in metres per second.
+    /// Speed in metres per second.
     Speed, "a speed", "m/s|km/h",
     [("m/s", 1.0), ("km/h", 0.277_777_777_777_777_8)]
 );
 quantity!(
-    /// A ratio in decibels.
+    /// Ratio in decibels.
     Decibel, "a ratio", "dB",
     [("dB", 1.0)]
 );
 quantity!(
-    /// The gain of an antenna in dBi.
+    /// Antenna gain in dBi.
     Gain, "an antenna gain", "dBi|dB",
     [("dBi", 1.0), ("dB", 1.0)]
 );
 quantity!(
-    /// A power in dBm.
+    /// Power in dBm.
     Power, "a power", "dBm",
     [("dBm", 1.0)]
 );
 quantity!(
-    /// A frequency in hertz.
+    /// Frequency in hertz.
     Frequency, "a frequency", "Hz|kHz|MHz|GHz",
     [("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9)]
 );
 
 impl Duration {
-    /// As a span; negative values become zero.
+    /// Converts to a span; negative values become zero.
     pub fn span(self) -> Span {
         Span::from_seconds(self.0)
     }
@@ -274,40 +275,40 @@ impl From<Span> for Duration {
 }
 
 impl BitRate {
-    /// In bytes per second.
+    /// Converts to bytes per second.
     pub fn bytes_per_second(self) -> f64 {
         self.0 / 8.0
     }
 
-    /// As a rate; negative values become zero.
+    /// Converts to a rate; negative values become zero.
     pub fn rate(self) -> Rate {
         Rate::from_bps(self.0.round() as u64)
     }
 }
 
 impl Size {
-    /// In whole bytes; negative values become zero.
+    /// Rounds to whole bytes; negative values become zero.
     pub fn bytes(self) -> u64 {
         self.0.round() as u64
     }
 }
 
 impl Decibel {
-    /// As a ratio of powers.
+    /// Converts to a ratio of powers.
     pub fn ratio(self) -> f64 {
         10f64.powf(self.0 / 10.0)
     }
 }
 
 impl Gain {
-    /// As a ratio of powers.
+    /// Converts to a ratio of powers.
     pub fn ratio(self) -> f64 {
         Decibel(self.0).ratio()
     }
 }
 
 impl Power {
-    /// In milliwatts.
+    /// Converts to milliwatts.
     pub fn milliwatts(self) -> f64 {
         10f64.powf(self.0 / 10.0)
     }
@@ -341,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_can_be_read_again() {
+    fn a_displayed_quantity_can_be_parsed() {
         for text in ["2 Mb/s", "5.5 Mb/s", "0 b/s"] {
             assert_eq!(text.parse::<BitRate>().unwrap().to_string(), text);
         }
@@ -352,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_much_shorter_in_the_base_unit_is_written_in_it() {
+    fn the_base_unit_is_used_where_it_is_much_shorter() {
         let sizes = [1500.0, 1472.0, 4e6, 65_536.0, 1e9].map(|bytes| Size(bytes).to_string());
         assert_eq!(sizes, ["1500 B", "1472 B", "4000000 B", "64 KiB", "1 GB"]);
         assert_eq!([Duration(0.1), Duration(90.0)].map(|time| time.to_string()), ["100 ms", "90 s"]);

@@ -486,7 +486,7 @@ fn flows_view<'py>(
         entry.set_item("scheme", &config.schemes[flow.scheme].name)?;
         entry.set_item("app", flow.app.name())?;
         entry.set_item("offered_bps", flow.app.offered_bps())?;
-        let datagrams = config.schemes[flow.scheme].scheme.datagrams();
+        let datagrams = config.schemes[flow.scheme].scheme.is_uncontrolled();
         entry.set_item("interval", flow.app.equal_interval().filter(|_| datagrams))?;
         let is_hop = |pair: &&[multihop_core::NodeId]| !config.radios.share_node(pair[0], pair[1]);
         entry.set_item("hops", path.windows(2).filter(is_hop).count())?;

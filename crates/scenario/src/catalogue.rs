@@ -1,4 +1,4 @@
-//! What can be named in a scenario.
+//! Names that a scenario can use.
 
 use crate::flows::{App, Distribution, FlowDirection, Kind, Pattern};
 use crate::generate::Generator;
@@ -18,17 +18,21 @@ use multihop_sim::routing::{FORMATS, WireFormat};
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
-/// What can be named in a scenario: an object of lists, each entry with its `name` and a `summary`.
+/// Names that a scenario can use: an object of lists, each entry with its `name` and `summary`.
 ///
-/// The lists are `schemes` (with `reference` and the JSON Schema of the `parameters`), `headers` (the layouts
-/// of their congestion headers, each with its `type`, of notices of routers and of messages of routing
-/// protocols, each with its `ip_protocol` or `udp_port`, those of routing also with whether Wireshark itself
-/// has a dissector of them; bytes on the `air`, and `fields`), `phys` (with `rates_bps`, `basic_rates_bps`,
-/// `default_rate_bps`, the first and the last of its `channels`, and its `schemes` in the usual width, each
-/// with its `bps`), `preambles`, `rules`, `media`, `path_losses`, `link_quantities`, `routing_protocols`,
-/// `metrics`, `link_failures`, `generators`, `traffic`, `directions`, `mixes`, `apps`, `distributions`,
-/// `estimators`, `mobility`, `pauses` and `mobility_starts`. Where a name comes with keys of its own, `keys`
-/// maps each to what it means.
+/// The lists are:
+///
+/// * `schemes`, with `reference` and the JSON Schema of the `parameters`;
+/// * `headers`: layouts of congestion headers (with their `type`), of notices of routers, and of messages of
+///   routing protocols (with their `ip_protocol` or `udp_port`), with bytes on the `air` and `fields`;
+///   messages of routing protocols also state whether Wireshark has a dissector;
+/// * `phys`, with `rates_bps`, `basic_rates_bps`, `default_rate_bps`, numbers of the
+///   `channels`, and `schemes` in the default width, each with its `bps`;
+/// * `preambles`, `rules`, `media`, `path_losses`, `link_quantities`, `routing_protocols`, `metrics`,
+///   `link_failures`, `generators`, `traffic`, `directions`, `mixes`, `apps`, `distributions`, `estimators`,
+///   `mobility`, `pauses` and `mobility_starts`.
+///
+/// Names with keys of their own have the JSON Schema of these keys in `parameters`.
 pub fn catalogue() -> Value {
     let schemes = REGISTRY.iter().map(|entry| {
         json!({
@@ -64,8 +68,8 @@ pub fn catalogue() -> Value {
     })
 }
 
-/// The congestion headers of all schemes, each once, and what notices of routers and messages of routing
-/// protocols are made of.
+/// Layouts of the congestion headers of all schemes, each once, of notices of routers, and of messages of
+/// routing protocols.
 fn headers() -> Vec<Value> {
     let mut layouts: Vec<Layout> = Vec::new();
     for HeaderFormat { layout, .. } in REGISTRY.iter().flat_map(|entry| entry.headers) {
@@ -82,41 +86,41 @@ fn headers() -> Vec<Value> {
     let notices = notices.map(|(carrier, notice)| header(&notice.layout, carried(carrier)));
     let routing = FORMATS.iter().flat_map(|WireFormat { carrier, layouts, in_wireshark }| {
         layouts.iter().map(move |layout| {
-            let mut said = header(layout, carried(carrier));
-            said["in_wireshark"] = json!(in_wireshark);
-            said
+            let mut entry = header(layout, carried(carrier));
+            entry["in_wireshark"] = json!(in_wireshark);
+            entry
         })
     });
     let typed = |layout: &Layout| layout.kind.map(|kind| header(layout, ("type", u16::from(kind))));
     layouts.iter().filter_map(typed).chain(notices).chain(routing).collect()
 }
 
-/// A layout, and by what number it is known.
+/// A layout with the number that identifies it.
 fn header(layout: &Layout, (key, number): (&str, u16)) -> Value {
     let field = |field: &FieldLayout| {
-        let mut said = json!({
+        let mut entry = json!({
             "name": field.name,
             "from": field.from,
             "to": field.to,
             "unit": field.unit,
             "summary": field.meaning.trim(),
         });
-        said["kind"] = match field.kind {
+        entry["kind"] = match field.kind {
             FieldKind::Unsigned => json!("unsigned"),
             FieldKind::Signed => json!("signed"),
             FieldKind::Opaque => json!("bytes"),
             FieldKind::Address => json!("address"),
             FieldKind::Flag(bit) => {
-                said["bit"] = json!(bit);
+                entry["bit"] = json!(bit);
                 json!("flag")
             }
             FieldKind::Bits(bit, width) => {
-                said["bit"] = json!(bit);
-                said["width"] = json!(width);
+                entry["bit"] = json!(bit);
+                entry["width"] = json!(width);
                 json!("bits")
             }
         };
-        said
+        entry
     };
     json!({
         "name": layout.name,
@@ -127,7 +131,7 @@ fn header(layout: &Layout, (key, number): (&str, u16)) -> Value {
     })
 }
 
-/// The standards, with their rates.
+/// Standards with their rates.
 fn phys() -> Vec<Value> {
     let mut phys = names::<Standard>();
     for phy in &mut phys {
@@ -148,7 +152,7 @@ fn phys() -> Vec<Value> {
     phys
 }
 
-/// The names of the variants of an enum that a message proposes: `"a", "b" or "c"`.
+/// Names of an enum's variants that a message proposes: `"a", "b" or "c"`.
 pub(crate) fn proposed<T: JsonSchema>(is_proposed: impl Fn(&str) -> bool) -> String {
     let names: Vec<Value> = names::<T>().into_iter().map(|mut entry| entry["name"].take()).collect();
     let names = names.iter().filter_map(Value::as_str).filter(|name| is_proposed(name));
@@ -159,7 +163,7 @@ pub(crate) fn proposed<T: JsonSchema>(is_proposed: impl Fn(&str) -> bool) -> Str
     }
 }
 
-/// The variants of an enum, from its schema: those that are texts, and those that are tables with a tag.
+/// Variants of an enum, from its schema: texts, and tables with a tag.
 fn names<T: JsonSchema>() -> Vec<Value> {
     let schema = schema_with_references::<T>();
     let variants = schema["oneOf"].as_array().cloned().unwrap_or_default();

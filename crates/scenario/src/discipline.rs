@@ -11,64 +11,65 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How packets wait in an interface queue.
+/// Queue discipline of an interface queue.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Discipline {
-    /// In one line; what does not fit is lost.
+    /// One first-in first-out queue. Packets that do not fit are dropped.
     #[default]
     DropTail,
-    /// In a line for each flow, served in turns, where packets that wait too long are marked or dropped (RFC
-    /// 8290).
+    /// One queue for each flow, served in turns. Packets that are queued for too long are marked or dropped
+    /// (FQ-CoDel, RFC 8290).
     FqCodel,
-    /// The same for each next hop, and these served by airtime, as in Linux's mac80211. Not on wires.
+    /// FQ-CoDel for each next hop; next hops are served by airtime, as in Linux's mac80211. Not on wires.
     Stations,
 }
 
 keys! {
-    /// Parameters of `discipline = "fq-codel"` and `"stations"`; defaults are those of Linux's `fq_codel` and
-    /// of its mac80211.
+    /// Parameters of `discipline = "fq-codel"` and `"stations"`, with the defaults of Linux's `fq_codel` and
+    /// mac80211.
     #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
     #[serde(deny_unknown_fields)]
     pub struct Codel {
-        /// Time in the queue that is acceptable for good.
+        /// Acceptable standing queue delay (CoDel's target; RFC 8289).
         #[schemars(transform = by_discipline(of!(|lines| Duration::from(lines.codel.target))))]
         pub target: Option<Duration> ["10 us", "100 s"],
-        /// For how long it may be exceeded before packets are marked or dropped.
+        /// Time for which the queue delay may exceed `target` before packets are marked or dropped (CoDel's
+        /// interval; RFC 8289).
         #[schemars(transform = by_discipline(of!(|lines| Duration::from(lines.codel.interval))))]
         pub interval: Option<Duration> ["10 us", "100 s"],
-        /// Packets whose transport understands ECN are marked and not dropped.
+        /// Whether packets of ECN-capable transports are marked instead of dropped.
         #[schemars(transform = by_discipline(of!(|lines| lines.codel.ecn)))]
         pub ecn: Option<bool>,
         /// Bytes that a flow may send in its turn.
         #[schemars(transform = by_discipline(of!(|lines| Size(f64::from(lines.quantum)))))]
         pub quantum: Option<Size> ["64 B", "1048576 B"],
-        /// Lines over which flows are spread by a hash, with `"stations"` those of each next hop.
+        /// Number of queues to which flows are hashed; with `"stations"`, the number for each next hop.
         #[schemars(transform = by_discipline(of!(|lines| lines.flows)))]
         pub flows: Option<u32> [1, 65_536],
-        /// Airtime that a next hop has in its turn. Only with `"stations"`.
+        /// Airtime of a next hop in its turn. Only with `"stations"`.
         #[schemars(transform = usually(Duration::from(StationsOptions::default().airtime_quantum)))]
         pub airtime_quantum: Option<Duration> ["10 us", "100 s"],
-        /// Slow neighbours have a target of 50 ms and an interval of 300 ms, and no ECN, as in mac80211. A
-        /// neighbour is slow whose link is expected to carry less than 6 Mb/s for each neighbour that there
-        /// is. Only with `"stations"`.
+        /// Whether slow neighbours have a target of 50 ms, an interval of 300 ms and no ECN, as in mac80211.
+        /// A neighbour is slow if the expected throughput of its link is below 6 Mb/s times the number of
+        /// neighbours. Only with `"stations"`.
         #[schemars(transform = usually(false))]
         pub slow: Option<bool>,
-        /// The target of a neighbour is at least as long as so many exchanges like the last one with it, of a
-        /// full A-MPDU or of what waited. Only with `"stations"`.
+        /// Minimum target of a neighbour, as a number of its latest exchanges: each with a full A-MPDU, or
+        /// with the packets queued at that time. Only with `"stations"`.
         #[schemars(transform = usually(Adaptation::default().exchanges))]
         pub target_exchanges: Option<u32> [0, 1000],
     }
 }
 
-/// The default of a key that both disciplines have.
+/// Default of a key that both disciplines have.
 fn by_discipline(of: impl Fn(&FqCodelOptions) -> Value) -> impl FnMut(&mut Schema) {
     let lines = [FqCodelOptions::default(), StationsOptions::default().lines];
     usually_by(["fq-codel", "stations"].into_iter().zip(lines.iter().map(of)).collect())
 }
 
 impl Discipline {
-    /// The discipline with its parameters. `at` is the path of the table that has the keys `discipline` and
+    /// The discipline with its parameters. `at` is the path of the table with the keys `discipline` and
     /// `codel`.
     pub(super) fn resolve(
         self,

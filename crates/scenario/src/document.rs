@@ -1,4 +1,4 @@
-//! The text of a scenario, with the line of everything in it.
+//! Parsed text of a scenario, with the line of each value.
 
 use crate::error::{Interval, KeyProblem, Place, Problem, RunProblem, ScenarioError, shorten};
 use crate::reader::{ReadError, read};
@@ -15,26 +15,26 @@ use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-/// The longest time in seconds: a hundred years, so that sums of a few fit into 64 bits of nanoseconds.
+/// Maximum time in seconds: a hundred years, so that sums of a few times fit into 64 bits of nanoseconds.
 const TIME_MAX: f64 = 3.155_76e9;
 
-/// What every check returns.
+/// Result of reading or checking a scenario.
 pub(crate) type Result<T> = std::result::Result<T, ScenarioError>;
 
-/// A step of the path of a value: a key of a table, or an index of an array.
+/// Step of the path of a value: a key of a table, or an index of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// A key.
+    /// Key of a table.
     Key(String),
-    /// An index.
+    /// Index of an array.
     Index(usize),
 }
 
-/// The way from the root to a value, shown as `flows[1].stop`.
+/// Path from the root to a value, shown as `flows[1].stop`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct KeyPath(pub(crate) Vec<Step>);
 
-/// `key!["flows", 1, "stop"]`.
+/// Makes a [`KeyPath`] of its steps: `key!["flows", 1, "stop"]`.
 macro_rules! key {
     ($($step:expr),* $(,)?) => {
         $crate::document::KeyPath(vec![$($crate::document::Step::from($step)),*])
@@ -61,7 +61,7 @@ impl From<usize> for Step {
 }
 
 impl KeyPath {
-    /// One step further.
+    /// The path of a value one step below.
     pub(crate) fn join(&self, step: impl Into<Step>) -> KeyPath {
         let mut steps = self.0.clone();
         steps.push(step.into());
@@ -91,26 +91,26 @@ impl fmt::Display for KeyPath {
     }
 }
 
-/// A parsed scenario file with what replaces parts of it.
+/// Parsed scenario file, with the settings that replace parts of it.
 pub(crate) struct Document<'a> {
     origin: &'a str,
     root: Spanned<DeTable<'a>>,
-    /// The texts that spans point into, one behind the other: the file, then the values of settings.
+    /// Texts of the values, in the order of their offsets: the file, then the values of settings.
     sources: Vec<Source<'a>>,
     overridden: Vec<(&'static str, &'static str, String)>,
 }
 
-/// A text that values come from.
+/// Text of values: the file or a setting.
 struct Source<'a> {
-    /// The offset that stands for its beginning.
+    /// Offset of the text's beginning in spans.
     start: usize,
     text: &'a str,
-    /// None for the file.
+    /// Setting of the text; none for the file.
     setting: Option<&'a Setting>,
 }
 
 impl<'a> Document<'a> {
-    /// Parses the text.
+    /// Parses a text.
     pub(crate) fn parse(text: &'a str, origin: &'a str) -> Result<Document<'a>> {
         let root = DeTable::parse(text).map_err(|error| {
             let line = line_of(text, error.span().map_or(0, |span| span.start));
@@ -122,16 +122,16 @@ impl<'a> Document<'a> {
         Ok(Document { origin, root, sources, overridden: Vec::new() })
     }
 
-    /// What messages call the file.
+    /// Name of the file in messages.
     pub(crate) fn origin(&self) -> &str {
         self.origin
     }
 
-    /// Puts the settings into the document, in their order. `options` are the keys that options of the
-    /// command line give, with those options.
+    /// Applies the settings to the document, in their order. `options` are the keys given by options of the
+    /// command line, with those options.
     pub(crate) fn set(&mut self, settings: &'a [Setting], options: &[(&str, &str)]) -> Result<()> {
         for setting in settings {
-            // One further, so that the end of one text is not the beginning of the next.
+            // Plus one, so that the end of one text differs from the beginning of the next.
             let start = self.sources.last().map_or(0, |last| last.start + last.text.len() + 1);
             setting.apply(&mut self.root, start, options)?;
             self.sources.push(Source { start, text: &setting.value, setting: Some(setting) });
@@ -139,12 +139,12 @@ impl<'a> Document<'a> {
         Ok(())
     }
 
-    /// Says that the value of a top-level key comes from an option of the command line.
+    /// Records that an option of the command line gives the value of a top-level key.
     pub(crate) fn note_override(&mut self, key: &'static str, option: &'static str, value: &str) {
         self.overridden.push((key, option, value.to_owned()));
     }
 
-    /// Reads the whole document as a `T`.
+    /// Deserializes the whole document as a `T`.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
         read(&self.root).map_err(|ReadError { path, offset, found, wanted }| {
             let key = if path.0.is_empty() { "scenario".into() } else { path.to_string() };
@@ -157,30 +157,30 @@ impl<'a> Document<'a> {
         })
     }
 
-    /// All of the document.
+    /// Root table of the document.
     pub(crate) fn table(&self) -> &DeTable<'a> {
         self.root.get_ref()
     }
 
-    /// Whether the file has this key.
+    /// Whether the file has the key.
     pub(crate) fn has(&self, path: &KeyPath) -> bool {
         self.find(path).1.is_some()
     }
 
-    /// The error that something is wrong with the value at `path`.
+    /// The error about the value at `path`.
     pub(crate) fn error(&self, path: &KeyPath, problem: impl Into<Problem>) -> ScenarioError {
         let (place, written) = self.given(path);
         let written = written.map(shorten);
         ScenarioError { written, ..ScenarioError::new(place, path.to_string(), problem) }
     }
 
-    /// Where the value at `path` comes from, and the value as it is written.
+    /// Place of the value at `path`, and the value as written.
     fn given(&self, path: &KeyPath) -> (Place, Option<&str>) {
         if let Some((_, option, value)) = self.override_of(path) {
             return (Place::Override((*option).to_owned()), Some(value.as_str()));
         }
         let (place, value) = self.find(path);
-        let value = value.filter(|value| !value.get_ref().is_table()); // which the key names
+        let value = value.filter(|value| !value.get_ref().is_table()); // the key names tables
         (self.place(place.start), value.map(|value| self.written(value.span())))
     }
 
@@ -203,12 +203,12 @@ impl<'a> Document<'a> {
         self.error(path, KeyProblem::OutOfRange { range: Interval::Between(least.into(), most.into()) })
     }
 
-    /// A whole number within bounds.
+    /// `value`, if it is from `low` to `high`.
     pub(crate) fn count(&self, path: &KeyPath, value: u32, low: u32, high: u32) -> Result<u32> {
         self.between(path, value, &low.to_string(), &high.to_string())
     }
 
-    /// A time from `low` seconds on.
+    /// `value`, if it is from `low` seconds to a hundred years.
     pub(crate) fn time(&self, path: &KeyPath, value: Duration, low: f64) -> Result<Span> {
         if (low..=TIME_MAX).contains(&value.0) {
             return Ok(value.span());
@@ -222,7 +222,7 @@ impl<'a> Document<'a> {
         self.overridden.iter().find(|(overridden, ..)| overridden == key)
     }
 
-    /// The option of the command line that gives the value of a key, if one does.
+    /// Option of the command line that gives the value of a key, if there is one.
     pub(crate) fn option_of(&self, path: &KeyPath) -> Option<String> {
         match self.given(path).0 {
             Place::Line { .. } => None,
@@ -230,7 +230,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Where the key is, or the innermost table around it that is there, and the value if it is there.
+    /// Place of the key, or of the innermost existing table around it, and the value if it exists.
     fn find(&self, path: &KeyPath) -> (Range<usize>, Option<&Spanned<DeValue<'a>>>) {
         let mut place = self.root.span();
         let mut table = Some(self.root.get_ref());
@@ -255,7 +255,7 @@ impl<'a> Document<'a> {
         (place, found)
     }
 
-    /// The text that an offset points into.
+    /// Text of an offset.
     fn source(&self, offset: usize) -> &Source<'a> {
         let is_later = |source: &&Source<'_>| source.start > offset;
         let index = self.sources.len() - self.sources.iter().rev().take_while(is_later).count();
@@ -270,28 +270,29 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// What stands there.
+    /// Text of a value, as written.
     fn written(&self, span: Range<usize>) -> &'a str {
         let source = self.source(span.start);
         source.text.get(span.start - source.start..span.end - source.start).unwrap_or_default()
     }
 }
 
-/// The line, from 1, of a key in any TOML text, or of the innermost table around it that is there; `None` if
-/// it is no TOML.
+/// Line of a key in a TOML text, or of the innermost existing table around it, counted from 1; none if the
+/// text is not TOML.
 pub fn locate(text: &str, path: &[Step]) -> Option<usize> {
     let document = Document::parse(text, "").ok()?;
     Some(line_of(text, document.find(&KeyPath(path.to_vec())).0.start))
 }
 
-/// The number or quantity that a text begins with. What follows it is for messages alone.
+/// Number or quantity at the start of a text. The remaining text is only for messages.
 pub(crate) fn bound<Q: FromStr>(text: &str) -> Q {
     let ends = text.rmatch_indices(' ').map(|(end, _)| end);
     let mut beginnings = once(text.len()).chain(ends).map(|end| &text[..end]);
     beginnings.find_map(|beginning| beginning.parse().ok()).expect("bounds are written as in a file")
 }
 
-/// An option that gives a key a value as another, such as `--duration` or `--set duration`, gave its own.
+/// Text of an option that gives `value` to `key`, in the style of another option, such as `--duration` or
+/// `--set duration`.
 pub(crate) fn option_like(other: &str, key: &str, value: impl fmt::Display) -> String {
     if other.starts_with("--set") {
         format!("--set '{key}=\"{value}\"'")
@@ -300,13 +301,13 @@ pub(crate) fn option_like(other: &str, key: &str, value: impl fmt::Display) -> S
     }
 }
 
-/// A time for a message.
+/// Text of a time, for a message.
 pub(crate) fn seconds(time: Span) -> String {
-    // Divided, as a product of nanoseconds and 1e-9 may show the rounding of 1e-9.
+    // Division, because a product with 1e-9 may show its rounding.
     format!("{} s", time.ns() as f64 / 1e9)
 }
 
-/// The line of a byte offset, counted from 1.
+/// Line of a byte offset, counted from 1.
 fn line_of(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|&byte| byte == b'\n').count()
 }

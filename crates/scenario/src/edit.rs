@@ -1,4 +1,4 @@
-//! Scenarios that are edited by a program: values change, and comments, order and layout of the text stay.
+//! Edits of a scenario's text by a program. Values change; comments, order and layout of the text remain.
 
 use crate::document::{Document, KeyPath, Result, Step};
 use crate::error::EditProblem;
@@ -11,18 +11,18 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value};
 
-/// A change to the text of a scenario.
+/// Change to the text of a scenario.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Edit {
-    /// The path of a key, as messages show it: `topology.nodes[0].position`. Tables on the path that are not
-    /// there are made; an index one past the end of a list adds an entry.
+    /// Path of a key, as messages show it: `topology.nodes[0].position`. Missing tables on the path are
+    /// created. An index one past the end of a list adds an entry.
     pub path: String,
-    /// The new value in TOML, such as `"200 m"` with its quotes; none removes the key or the entry of a list.
+    /// New value in TOML, such as `"200 m"` with its quotes; none to remove the key or the entry of a list.
     pub value: Option<String>,
 }
 
-/// What a scenario states, as data of the types that TOML has; nothing is filled in.
+/// Values that a scenario states, in the types of TOML, without defaults.
 ///
 /// # Errors
 /// If the text is not TOML.
@@ -33,37 +33,37 @@ pub fn values(text: &str, origin: &str) -> Result<Json> {
     })
 }
 
-/// The text with these changes, in this order.
+/// The text with the given changes, in this order.
 ///
 /// # Errors
-/// If the text is not TOML, or a path leads through a value that is neither table nor list, or a new value is
-/// not TOML.
+/// If the text is not TOML, if a path leads through a value that is neither table nor list, or if a
+/// new value is not TOML.
 pub fn edit(text: &str, origin: &str, edits: &[Edit]) -> Result<String> {
     let (document, mut edited) = parse(text, origin)?;
     for Edit { path, value } in edits {
-        let wrong = |problem: EditProblem| {
+        let error = |problem: EditProblem| {
             let at = path_of(path).map_or_else(KeyPath::default, KeyPath);
             document.error(&at, problem)
         };
-        let steps = path_of(path).ok_or_else(|| wrong(EditProblem::NoPath))?;
-        let no_place = || wrong(EditProblem::ThroughValue);
+        let steps = path_of(path).ok_or_else(|| error(EditProblem::NoPath))?;
+        let through_value = || error(EditProblem::ThroughValue);
         match value {
             Some(value) => {
-                let value = value.parse().map_err(|_| wrong(EditProblem::NoTomlValue))?;
-                put(edited.as_item_mut(), &steps, value).ok_or_else(no_place)?;
+                let value = value.parse().map_err(|_| error(EditProblem::NoTomlValue))?;
+                put(edited.as_item_mut(), &steps, value).ok_or_else(through_value)?;
             }
-            None => remove(edited.as_item_mut(), &steps).ok_or_else(no_place)?,
+            None => remove(edited.as_item_mut(), &steps).ok_or_else(through_value)?,
         }
     }
     Ok(edited.to_string())
 }
 
 /// The text with the nodes of a generated topology, and the flows of a pattern, listed one by one, so that
-/// each can be changed. The scenario stays the same, to its hash.
+/// each can be changed. The scenario hash stays the same.
 ///
 /// # Errors
-/// If something is wrong with the scenario, or it has what a list cannot say: wires, or nodes with several
-/// radios, that a generator makes, and flows that differ in more than their ends.
+/// If the scenario is invalid, or if a list cannot express it: wires, or nodes with several radios,
+/// from a generator, and flows that differ in more than their ends.
 pub fn list(text: &str, origin: &str) -> Result<String> {
     let config = load(text, origin, &Overrides::default())?;
     let (document, mut edited) = parse(text, origin)?;
@@ -99,7 +99,7 @@ fn parse<'a>(text: &'a str, origin: &'a str) -> Result<(Document<'a>, DocumentMu
     Ok((document, edited))
 }
 
-/// Puts a value where the steps lead; none if there can be nothing.
+/// Sets the value at the path `steps`; none if the path leads through a value.
 fn put(item: &mut Item, steps: &[Step], mut value: Value) -> Option<()> {
     let Some((step, rest)) = steps.split_first() else {
         if let Some(old) = item.as_value() {
@@ -144,7 +144,7 @@ fn put(item: &mut Item, steps: &[Step], mut value: Value) -> Option<()> {
     }
 }
 
-/// Removes what the steps lead to, if it is there; none if the way leads through a value.
+/// Removes the value at the path `steps`, if it exists; none if the path leads through a value.
 fn remove(item: &mut Item, steps: &[Step]) -> Option<()> {
     let (step, rest) = steps.split_first()?;
     match (step, rest.is_empty()) {
@@ -162,7 +162,7 @@ fn remove(item: &mut Item, steps: &[Step]) -> Option<()> {
     Some(())
 }
 
-/// Entries of a list.
+/// Number of entries of a list.
 fn length(item: &Item) -> usize {
     match item {
         Item::ArrayOfTables(tables) => tables.len(),
@@ -170,7 +170,7 @@ fn length(item: &Item) -> usize {
     }
 }
 
-/// Why a list cannot say what a generator made, if it cannot.
+/// Reason why a list of nodes cannot express a generated topology, if there is one.
 fn cannot_list_nodes(config: &Config) -> Option<EditProblem> {
     if !config.wires.is_empty() {
         Some(EditProblem::Wires)
@@ -183,7 +183,7 @@ fn cannot_list_nodes(config: &Config) -> Option<EditProblem> {
     }
 }
 
-/// Nodes as inline tables, one to a line.
+/// Nodes as inline tables, one per line.
 fn nodes(config: &Config) -> Array {
     let mut list = Array::new();
     for node in &config.nodes {
@@ -206,7 +206,7 @@ fn nodes(config: &Config) -> Array {
     list
 }
 
-/// A flow of a pattern as a table; what it sends and when stands in that of the pattern.
+/// A flow of a pattern as a table, with traffic and times from the table of the pattern.
 fn listed_flow(config: &Config, flow: &FlowConfig, traffic: &Item) -> Table {
     let name = |node: NodeId| config.nodes[config.radios.node_of(node).index()].name.as_str();
     let mut table = Table::new();
@@ -244,14 +244,14 @@ scheme = "udp"
     }
 
     #[test]
-    fn a_changed_value_leaves_all_else() {
+    fn an_edit_changes_nothing_but_its_value() {
         let moved = edited("topology.nodes[0].position", Some("[\"3.5 m\", \"-1 m\"]"));
         assert_eq!(moved, TEXT.replacen("[\"0 m\", \"0 m\"]", "[\"3.5 m\", \"-1 m\"]", 1));
         assert_eq!(edited("duration", Some("\"20 s\"")), TEXT.replace("10 s", "20 s"));
     }
 
     #[test]
-    fn what_is_not_there_is_made() {
+    fn missing_tables_and_entries_are_created() {
         assert!(edited("mac.queue", Some("5")).ends_with("\n[mac]\nqueue = 5\n"));
         let app = edited("flows[0].app.kind", Some("\"bulk\""));
         assert_eq!(values(&app, "file").unwrap()["flows"][0]["app"]["kind"], "bulk");
@@ -262,14 +262,14 @@ scheme = "udp"
     }
 
     #[test]
-    fn what_is_removed_is_gone_and_the_rest_stays() {
+    fn a_removal_changes_nothing_else() {
         assert_eq!(edited("flows[0].scheme", None), TEXT.replace("scheme = \"udp\"\n", ""));
         assert!(!edited("topology.nodes[1]", None).contains("\"b\", position"));
         assert_eq!(edited("phy.standard", None), TEXT);
     }
 
     #[test]
-    fn what_cannot_be_edited_is_an_error() {
+    fn impossible_edits_are_refused() {
         let wrong = |path: &str, value: &str| {
             let edits = [Edit { path: path.into(), value: Some(value.into()) }];
             edit(TEXT, "file", &edits).unwrap_err().to_string()
@@ -283,7 +283,7 @@ scheme = "udp"
     }
 
     #[test]
-    fn a_listed_scenario_is_the_same_one() {
+    fn listing_a_scenario_keeps_its_hash() {
         let generated = r#"
 name = "x"
 duration = "10 s"
@@ -308,7 +308,7 @@ start_jitter = "1 s"
     }
 
     #[test]
-    fn what_a_list_cannot_say_is_refused() {
+    fn scenarios_that_a_list_cannot_express_are_refused() {
         let text = r#"
 duration = "9 s"
 [topology]

@@ -1,7 +1,7 @@
-//! `[[measure]]`: estimators whose values are recorded.
+//! `[[measure]]`: estimators with recorded values.
 
 use crate::document::{Document, KeyPath, Result, key};
-use crate::error::{KeyProblem, MeasureProblem, Named, Problem, ScenarioError};
+use crate::error::{ItemKind, KeyProblem, MeasureProblem, Problem, ScenarioError};
 use crate::flows::PlannedFlow;
 use crate::parameters::table;
 use crate::ranges;
@@ -16,44 +16,48 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// An estimator at some nodes. Its values are a time series of the results with the step `record_interval`.
+/// Estimator at some nodes. Results record its values as a time series with the step `record_interval`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "estimator")]
 pub enum Measure {
-    /// Capacity and available bandwidth from the times and NAVs of RTS, CTS, DATA and ACK (Barreto 2015).
+    /// rt-Winf: capacity and available bandwidth from the times and NAVs of RTS, CTS, DATA and ACK (Barreto
+    /// 2015).
     RtWinf(RtWinf),
-    /// Capacity and available bandwidth from pairs of DATA and ACK, without RTS/CTS (Barreto 2015).
+    /// rt-Winf without RTS/CTS: capacity and available bandwidth from pairs of DATA and ACK (Barreto 2015).
     RtWinfProbe(RtWinfProbe),
-    /// Available bandwidth as the bit rate times the share of time without NAV (Lee et al. 2007).
+    /// `IdleGap`: available bandwidth as the bit rate times the share of time without NAV (Lee et al. 2007).
     #[serde(rename = "idlegap")]
     IdleGap(IdleGap),
-    /// Capacity of a path, at its end, from pairs of packets sent back to back (Chen et al. 2009).
+    /// `AdHoc` Probe: capacity of a path, measured at its end from pairs of packets sent back to back (Chen et
+    /// al. 2009).
     #[serde(rename = "adhoc-probe")]
     AdHocProbe(AdHocProbe),
     /// Channel busyness ratio over the latest window (Zhai, Chen and Fang 2007).
     BusyRatio(BusyRatio),
-    /// Frame service delay from the head of the line to the ACK, smoothed (He et al. 2017).
+    /// Frame service delay from the head of the queue to the ACK, smoothed (He et al. 2017).
     Fsd(ServiceDelay),
-    /// Frame transmission efficiency from the service delay of each frame, smoothed with 1/8 (He et al.
-    /// 2017).
+    /// Frame transmission efficiency from the service delay of each frame, smoothed with a weight of 1/8 (He
+    /// et al. 2017).
     Fte(TransmissionEfficiency),
-    /// What the network layer receives of the link while the MAC has its packets (Qazi, section V).
+    /// Packet throughput: rate at which the network layer receives from the link while the MAC holds its
+    /// packets (Qazi, section V).
     PacketThroughput(PacketThroughput),
-    /// The same by the model of a link, from measured losses, back-offs and airtime of others (Qazi, Eq. 2).
+    /// Packet throughput by the model of a link, from measured losses, backoffs and airtime of other nodes
+    /// (Qazi, Eq. 2).
     ModelledCapacity(ModelledCapacity),
 }
 
-/// A table of an estimator: its options, whose rows are those of `multihop_link`, after the keys that all of
-/// them have.
+/// Table of an estimator: the keys that all estimators have, followed by the rows of its options in
+/// `multihop_link`.
 macro_rules! estimator {
     ($(#[$doc:meta])* $name:ident of $options:ident; $($rows:tt)*) => {
         table! {
             $(#[$doc])*
             $name of $options, after {
-                /// What results call it. Default: the name of the estimator.
+                /// Label of the estimator in results. Default: the name of the estimator.
                 pub name: Option<String>,
-                /// Names of the nodes that have it. Default: all.
+                /// Names of the nodes that have the estimator. Default: all nodes.
                 pub at: Option<Vec<String>>,
             };
             $($rows)*
@@ -86,11 +90,11 @@ multihop_link::service_delay_options! { estimator!
     ServiceDelay of ServiceDelayOptions;
 }
 multihop_link::packet_throughput_options! { estimator!
-    /// Throughput of packets.
+    /// Packet throughput.
     PacketThroughput of PacketThroughputOptions;
 }
 multihop_link::modelled_capacity_options! { estimator!
-    /// Capacity by the model of a link.
+    /// Packet throughput by the model of a link.
     ModelledCapacity of ModelledCapacityOptions;
 }
 
@@ -99,20 +103,20 @@ estimator! {
     TransmissionEfficiency of NoOptions;
 }
 
-/// Those of an estimator that has none.
+/// Options of an estimator without options.
 struct NoOptions {}
 
 impl NoOptions {
     const DEFAULT: NoOptions = NoOptions {};
 }
 
-/// The file, and where in it an estimator is.
+/// Scenario file, and the path of an estimator's table in it.
 struct Table<'a, 'd> {
     document: &'a Document<'d>,
     at: KeyPath,
 }
 
-/// The measurements of a scenario whose nodes and flows are known.
+/// Measurements of a scenario with known nodes and flows.
 pub(super) fn resolve(
     measures: &[Measure],
     document: &Document<'_>,
@@ -128,11 +132,12 @@ pub(super) fn resolve(
     made.collect()
 }
 
-/// The estimators of a file's `[[measure]]` tables by name, whatever else is in the file, for use at a node
-/// that is none of a scenario: that of a capture. `at` counts for nothing there.
+/// Estimators of a file's `[[measure]]` tables by name, for the monitor of a capture. Other tables of the
+/// file and the key `at` are ignored.
 ///
 /// # Errors
-/// Whatever is wrong with these tables; if there are none; and if one needs what a capture does not hold.
+/// If one of these tables is invalid, if there are none, or if an estimator needs data that a capture does not
+/// hold.
 pub fn gauges(text: &str, origin: &str) -> Result<Vec<(String, EstimatorConfig)>> {
     #[derive(Deserialize, JsonSchema)]
     struct Measures {
@@ -156,7 +161,7 @@ pub fn gauges(text: &str, origin: &str) -> Result<Vec<(String, EstimatorConfig)>
     made.collect()
 }
 
-/// What results call them: each by another name.
+/// Labels of the estimators in results, each different.
 fn names(measures: &[Measure], document: &Document<'_>) -> Result<Vec<String>> {
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
     let mut made = Vec::with_capacity(measures.len());
@@ -169,7 +174,7 @@ fn names(measures: &[Measure], document: &Document<'_>) -> Result<Vec<String>> {
         }
         if let Some(first) = names.insert(name.clone(), index) {
             let by = key!["measure", first].to_string();
-            return Err(document.error(&at, KeyProblem::Taken { name, by }));
+            return Err(document.error(&at, KeyProblem::NameTaken { name, by }));
         }
         made.push(name);
     }
@@ -177,48 +182,48 @@ fn names(measures: &[Measure], document: &Document<'_>) -> Result<Vec<String>> {
 }
 
 impl Measure {
-    /// Its name in scenarios, and the keys that all have.
+    /// Name of the estimator in scenarios, and the keys that all estimators have.
     fn shared(&self) -> (&'static str, &Option<String>, &Option<Vec<String>>) {
         match self {
-            Measure::RtWinf(it) => ("rt-winf", &it.name, &it.at),
-            Measure::RtWinfProbe(it) => ("rt-winf-probe", &it.name, &it.at),
-            Measure::IdleGap(it) => ("idlegap", &it.name, &it.at),
-            Measure::AdHocProbe(it) => ("adhoc-probe", &it.name, &it.at),
-            Measure::BusyRatio(it) => ("busy-ratio", &it.name, &it.at),
-            Measure::Fsd(it) => ("fsd", &it.name, &it.at),
-            Measure::Fte(it) => ("fte", &it.name, &it.at),
-            Measure::PacketThroughput(it) => ("packet-throughput", &it.name, &it.at),
-            Measure::ModelledCapacity(it) => ("modelled-capacity", &it.name, &it.at),
+            Measure::RtWinf(options) => ("rt-winf", &options.name, &options.at),
+            Measure::RtWinfProbe(options) => ("rt-winf-probe", &options.name, &options.at),
+            Measure::IdleGap(options) => ("idlegap", &options.name, &options.at),
+            Measure::AdHocProbe(options) => ("adhoc-probe", &options.name, &options.at),
+            Measure::BusyRatio(options) => ("busy-ratio", &options.name, &options.at),
+            Measure::Fsd(options) => ("fsd", &options.name, &options.at),
+            Measure::Fte(options) => ("fte", &options.name, &options.at),
+            Measure::PacketThroughput(options) => ("packet-throughput", &options.name, &options.at),
+            Measure::ModelledCapacity(options) => ("modelled-capacity", &options.name, &options.at),
         }
     }
 
     fn resolve(&self, table: &Table<'_, '_>, flows: &[PlannedFlow]) -> Result<EstimatorConfig> {
         let (document, at) = (table.document, &table.at);
         Ok(match self {
-            Measure::RtWinf(it) => {
-                table.check_reading(it)?;
-                EstimatorConfig::RtWinf(it.resolve_listed(document, at)?)
+            Measure::RtWinf(options) => {
+                table.check_reading(options)?;
+                EstimatorConfig::RtWinf(options.resolve_listed(document, at)?)
             }
-            Measure::RtWinfProbe(it) => {
-                table.check_probe_reading(it)?;
-                EstimatorConfig::RtWinfProbe(it.resolve_listed(document, at)?)
+            Measure::RtWinfProbe(options) => {
+                table.check_probe_reading(options)?;
+                EstimatorConfig::RtWinfProbe(options.resolve_listed(document, at)?)
             }
-            Measure::IdleGap(it) => EstimatorConfig::IdleGap(it.resolve_listed(document, at)?),
-            Measure::AdHocProbe(it) => EstimatorConfig::AdHocProbe(AdHocProbeOptions {
-                flow: it.flow.as_deref().map(|flow| table.flow(flows, flow)).transpose()?,
-                ..it.resolve_listed(document, at)?
+            Measure::IdleGap(options) => EstimatorConfig::IdleGap(options.resolve_listed(document, at)?),
+            Measure::AdHocProbe(options) => EstimatorConfig::AdHocProbe(AdHocProbeOptions {
+                flow: options.flow.as_deref().map(|flow| table.flow(flows, flow)).transpose()?,
+                ..options.resolve_listed(document, at)?
             }),
-            Measure::BusyRatio(it) => EstimatorConfig::BusyRatio(it.resolve_listed(document, at)?),
-            Measure::Fsd(it) => EstimatorConfig::ServiceDelay(it.resolve_listed(document, at)?),
-            Measure::Fte(it) => {
-                let NoOptions {} = it.resolve_listed(document, at)?;
+            Measure::BusyRatio(options) => EstimatorConfig::BusyRatio(options.resolve_listed(document, at)?),
+            Measure::Fsd(options) => EstimatorConfig::ServiceDelay(options.resolve_listed(document, at)?),
+            Measure::Fte(options) => {
+                let NoOptions {} = options.resolve_listed(document, at)?;
                 EstimatorConfig::TransmissionEfficiency
             }
-            Measure::PacketThroughput(it) => {
-                EstimatorConfig::PacketThroughput(it.resolve_listed(document, at)?)
+            Measure::PacketThroughput(options) => {
+                EstimatorConfig::PacketThroughput(options.resolve_listed(document, at)?)
             }
-            Measure::ModelledCapacity(it) => {
-                EstimatorConfig::ModelledCapacity(it.resolve_listed(document, at)?)
+            Measure::ModelledCapacity(options) => {
+                EstimatorConfig::ModelledCapacity(options.resolve_listed(document, at)?)
             }
         })
     }
@@ -241,7 +246,7 @@ impl Table<'_, '_> {
             let path = self.at.join("at").join(index);
             let node = NodeId(nodes.find_radio(self.document, &path, name)? as u32);
             if found.contains(&node) {
-                return Err(self.document.error(&path, KeyProblem::Twice));
+                return Err(self.document.error(&path, KeyProblem::ListedTwice));
             }
             found.push(node);
         }
@@ -251,15 +256,17 @@ impl Table<'_, '_> {
     fn flow(&self, flows: &[PlannedFlow], name: &str) -> Result<FlowId> {
         let index = flows.iter().position(|made| made.flow.name == name).ok_or_else(|| {
             let known = flows.iter().map(|made| made.flow.name.clone()).collect();
-            self.error("flow", KeyProblem::Unknown { what: Named::Flow, name: name.into(), known })
+            self.error("flow", KeyProblem::Unknown { what: ItemKind::Flow, name: name.into(), known })
         })?;
         Ok(FlowId(index as u32))
     }
 
-    /// Is rt-Winf not read in a way in which options that are given have no effect?
-    fn check_reading(&self, it: &RtWinf) -> Result<()> {
-        for (key, given) in [("full_busy", it.full_busy), ("total_per_exchange", it.total_per_exchange)] {
-            if it.reading == WinfReading::Whole && given {
+    /// Refuses options that have no effect with the reading of rt-Winf.
+    fn check_reading(&self, options: &RtWinf) -> Result<()> {
+        for (key, given) in
+            [("full_busy", options.full_busy), ("total_per_exchange", options.total_per_exchange)]
+        {
+            if options.reading == WinfReading::Whole && given {
                 let (with, value) = ("reading", "whole".into());
                 let problem = KeyProblem::NoEffect { key: with, value, instead: "\"printed\" or \"strict\"" };
                 return Err(self.error(key, problem));
@@ -268,9 +275,9 @@ impl Table<'_, '_> {
         Ok(())
     }
 
-    /// Is rt-Winf with probes read in a way of its own? Without a CTS nothing sets the strict reading apart.
-    fn check_probe_reading(&self, it: &RtWinfProbe) -> Result<()> {
-        if it.reading == WinfReading::Strict {
+    /// Refuses the strict reading of rt-Winf with probes. Without a CTS it equals the printed reading.
+    fn check_probe_reading(&self, options: &RtWinfProbe) -> Result<()> {
+        if options.reading == WinfReading::Strict {
             return Err(self.error("reading", MeasureProblem::NoStrictReading));
         }
         Ok(())

@@ -1,13 +1,14 @@
-//! Tables of parameters of the engine, as tables of a scenario file.
+//! Macros that make tables of a scenario file of the engine's parameter tables.
 
-/// What a key is by default in each of several cases, for attributes, in which closures cannot stand.
+/// Closure that gives the default of a key in each of several cases, for attributes, in which closures are
+/// not allowed.
 macro_rules! of {
     (|$case:ident| $value:expr) => {
         |$case| serde_json::json!($value)
     };
 }
 
-/// The type of a parameter of this kind in a file.
+/// Type of a parameter of this kind in a file.
 macro_rules! written {
     (Elapsed) => {
         $crate::values::Switch<multihop_config::quantity::Duration>
@@ -20,7 +21,7 @@ macro_rules! written {
     };
 }
 
-/// The engine's default of a parameter, as it would stand in a file.
+/// The engine's default of a parameter, in its type in a file.
 macro_rules! write {
     (bool, $value:expr) => {
         $value
@@ -56,8 +57,8 @@ macro_rules! write {
     };
 }
 
-/// The engine's value of a parameter that was read, and is in its range but for times that are longer than
-/// the clock has.
+/// The engine's value of a parameter from a file, whose range has been checked. Times are checked against the
+/// maximum time of the clock here.
 macro_rules! check {
     (($engine:ty as $written:ty = $default:expr), $document:expr, $at:expr, $value:expr, $preset:expr, []) => {
         $preset
@@ -86,9 +87,8 @@ macro_rules! check {
     };
 }
 
-/// A table of a file, whose keys are the parameters of `config`, after others of its own. `resolve_listed`
-/// checks all ranges of the table that is at `at`; parameters that are resolved by hand have the engine's
-/// default in what it returns.
+/// Defines a table of a file, with the parameters of `config` after keys of its own. `resolve_listed` returns
+/// the parameters of the table at `at`; those that are resolved elsewhere have the engine's default.
 macro_rules! table {
     (
         $(#[$doc:meta])*
@@ -109,7 +109,7 @@ macro_rules! table {
         }
 
         impl Default for $name {
-            /// The engine's.
+            /// The engine's defaults.
             fn default() -> $name {
                 $name {
                     $($( $before: Default::default(), )*)?
@@ -119,13 +119,13 @@ macro_rules! table {
         }
 
         impl $name {
-            #[allow(unused_variables)] // of a table whose ranges all have two ends
+            #[allow(unused_variables)] // used only by ranges without an upper end
             fn resolve_listed(
                 &self,
                 document: &$crate::document::Document<'_>,
                 at: &$crate::document::KeyPath,
             ) -> $crate::document::Result<$config> {
-                #[allow(clippy::needless_update)] // of a table whose parameters are all of files
+                #[allow(clippy::needless_update)] // not needed if a file has all parameters
                 Ok($config {
                     $($parameter: $crate::parameters::check!(
                         $kind,
@@ -142,9 +142,8 @@ macro_rules! table {
     };
 }
 
-/// The table `keys` of a file, whose keys are the parameters of `config` that differ from a preset, and more
-/// keys. `resolve_listed` checks all ranges; parameters that are resolved by hand are those of the preset in
-/// what it returns.
+/// Defines the table at `keys` of a file, with the parameters of `config` that differ from a preset, and more
+/// keys. `resolve_listed` returns the parameters; those that are resolved elsewhere have the preset's value.
 macro_rules! overrides {
     (
         $(#[$doc:meta])*
@@ -172,7 +171,7 @@ macro_rules! overrides {
                 $(if let Some(_value) = self.$parameter {
                     config.$parameter = $crate::parameters::check!(
                         $kind,
-                        (), // no time of it may last as long as the clock
+                        (), // not used: no rule is a time without an upper end
                         $crate::document::key!$keys.join(stringify!($parameter)),
                         _value,
                         preset.$parameter,

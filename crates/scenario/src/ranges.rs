@@ -1,5 +1,5 @@
-//! The ranges of keys: each is written once, at its key, from where the JSON Schema has it; here a file is
-//! held against that.
+//! Checks a file against the ranges of its keys. A range is defined at its key, and read here from the JSON
+//! Schema.
 
 use crate::Scenario;
 use crate::document::{Document, KeyPath, Result, Step};
@@ -12,43 +12,46 @@ use std::sync::LazyLock;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Those of a scenario.
+/// Ranges of a scenario's keys.
 static SCENARIO: LazyLock<Ranges> =
     LazyLock::new(|| Ranges::of(&schema_of::<Scenario>()).unwrap_or_default());
 
-/// The ranges at and below a place of a file. What has none is left out.
+/// Ranges at and below a path of a file. Values without a range are left out.
 #[derive(Debug, Default)]
 struct Ranges {
-    /// Of the value itself.
+    /// Range of the value itself.
     own: Option<Rule>,
-    /// Of the entries of a table.
+    /// Ranges of a table's entries.
     entries: BTreeMap<String, Ranges>,
-    /// Of the elements of a list: of each in its place, or of all.
+    /// Ranges of a list's elements: of each by its index, or of all.
     elements: Vec<Ranges>,
     all_elements: Option<Box<Ranges>>,
-    /// Of one of several forms: what its tags are, whether they may be absent, and its ranges.
+    /// Forms that the value may have.
     forms: Vec<Form>,
 }
 
+/// Form of a table, such as a variant of an enum.
 #[derive(Debug)]
 struct Form {
+    /// Values of the keys that identify the form.
     tags: Vec<(String, Value)>,
+    /// Whether these keys may be absent.
     optional: bool,
     ranges: Ranges,
 }
 
-/// Refuses what is out of its range.
+/// Refuses values that are out of their range.
 ///
 /// # Errors
-/// The first in the file, with its range.
+/// The first such value in the file, with its range.
 pub(crate) fn check(document: &Document<'_>) -> Result<()> {
     SCENARIO.check_table(document, document.table(), &mut KeyPath::default())
 }
 
-/// Refuses what is out of its range below one key of the document; others are not looked at.
+/// Refuses values below one key of the document that are out of their range.
 ///
 /// # Errors
-/// As [`check`].
+/// Same as [`check`].
 pub(crate) fn check_below(document: &Document<'_>, key: &str) -> Result<()> {
     match (SCENARIO.entries.get(key), document.table().get(key)) {
         (Some(ranges), Some(value)) => ranges.check(document, value, &mut KeyPath(vec![key.into()])),
@@ -57,7 +60,7 @@ pub(crate) fn check_below(document: &Document<'_>, key: &str) -> Result<()> {
 }
 
 impl Ranges {
-    /// Those of a schema without references, if it has any.
+    /// Ranges in a schema without references, if there are any.
     fn of(schema: &Value) -> Option<Ranges> {
         let rule = Rule::of(schema);
         let entries = schema["properties"].as_object().into_iter().flatten();
@@ -98,7 +101,7 @@ impl Ranges {
                 })
             }),
             plain => match &self.own {
-                Some(rule) if !rule.has_in_range(&as_json(plain)) => {
+                Some(rule) if !rule.is_in_range(&as_json(plain)) => {
                     let range = Interval::Rule(Box::new(rule.clone()));
                     Err(document.error(at, KeyProblem::OutOfRange { range }))
                 }
@@ -117,7 +120,7 @@ impl Ranges {
                 None => Ok(()),
             }
         })?;
-        let mut forms = self.forms.iter().filter(|form| form.is(table));
+        let mut forms = self.forms.iter().filter(|form| form.matches(table));
         forms.try_for_each(|form| form.ranges.check_table(document, table, at))
     }
 }
@@ -131,15 +134,15 @@ impl Form {
         Some(Form { tags, optional, ranges: Ranges::of(schema)? })
     }
 
-    /// Is the table of this form?
-    fn is(&self, table: &DeTable<'_>) -> bool {
+    /// Whether a table has this form.
+    fn matches(&self, table: &DeTable<'_>) -> bool {
         self.tags.iter().all(|(key, tag)| {
             table.get(key.as_str()).map_or(self.optional, |value| as_json(value.get_ref()) == *tag)
         })
     }
 }
 
-/// Does something one step further down.
+/// Calls `check` with the path one step below.
 fn below(
     at: &mut KeyPath,
     step: impl Into<Step>,
@@ -151,7 +154,7 @@ fn below(
     result
 }
 
-/// A value that is neither table nor list.
+/// JSON of a value that is neither table nor list.
 fn as_json(value: &DeValue<'_>) -> Value {
     match value {
         DeValue::String(text) => json!(text),

@@ -1,11 +1,11 @@
-//! From TOML to the types of the model, keeping the path and the place of whatever does not fit.
+//! Deserializes TOML to the types of the model, and reports errors with the path and place of a value.
 //!
-//! It exists because serde's own way to distinguish alternatives by a tag (`model = "ranges"`) copies the
-//! table into a buffer first, and with that loses where things are. Here an enum is read in one of two ways:
+//! serde's own deserialization of tagged enums (`model = "ranges"`) copies the table to a buffer, and thereby
+//! loses the places of values. This reader reads an enum in one of two ways:
 //!
 //! * from a text: the variant of that name;
-//! * from a table: the variant that the value of its tag names, see [`TAGS`], with the rest of the table as
-//!   its fields.
+//! * from a table: the variant named by the value of its tag, see [`TAGS`], with the other keys of the table
+//!   as its fields.
 
 use crate::document::{KeyPath, Step};
 use multihop_config::parameter_error::{Found, Kind, Wanted};
@@ -21,8 +21,8 @@ use std::fmt;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Which key of a table names the variant of which enum, and the variant that a table without the key is, if
-/// it may lack it.
+/// Enums with a tag: name of the enum, key of the tag, and the variant of a table without the tag, if the tag
+/// is optional.
 const TAGS: &[(&str, &str, Option<&str>)] = &[
     ("App", "kind", None),
     ("Generator", "generator", None),
@@ -33,28 +33,28 @@ const TAGS: &[(&str, &str, Option<&str>)] = &[
     ("Routing", "protocol", Some("static")),
 ];
 
-/// The enum whose variant is `generator` if the table has that key, and `nodes` otherwise.
+/// Enum whose variant is `generator` if the table has that key, and `nodes` otherwise.
 const TOPOLOGY: &str = "Topology";
 
-/// What does not fit, and where.
+/// Value that does not fit the model, with its place.
 #[derive(Debug)]
 pub(crate) struct ReadError {
-    /// The key.
+    /// Path of the key.
     pub(crate) path: KeyPath,
-    /// Byte offset into the text.
+    /// Byte offset in the text.
     pub(crate) offset: Option<usize>,
     /// What was found.
     pub(crate) found: Found,
-    /// What would do.
+    /// What would be valid instead.
     pub(crate) wanted: Box<Wanted>,
 }
 
-/// Reads a `T`.
+/// Deserializes a `T`.
 pub(crate) fn read<T: DeserializeOwned>(root: &Spanned<DeTable<'_>>) -> Result<T, ReadError> {
     let fields = Fields::new(root.get_ref(), None, root.span().start);
     let mut result = T::deserialize(Table(fields));
     if let Err(error) = &mut result {
-        error.path.0.reverse(); // steps were added from the inside out
+        error.path.0.reverse(); // steps were added from the innermost to the outermost
     }
     result
 }
@@ -79,8 +79,8 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// What visitors say. Those of serde are not asked unless the kind of the value is right: see
-/// [`Node::expect`]. What is left is said by the readers of quantities, whose words pass as they are.
+/// Errors of visitors. serde's visitors are called only if the kind of the value is right: see
+/// [`Node::expect`]. The other errors are those of quantities, whose texts are kept.
 impl Error for ReadError {
     fn custom<T: fmt::Display>(message: T) -> ReadError {
         ReadError::new(Found::Said(message.to_string()), Wanted::Schema)
@@ -127,7 +127,7 @@ impl Error for ReadError {
 type Key<'i> = Spanned<Cow<'i, str>>;
 type Value<'i> = Spanned<DeValue<'i>>;
 
-/// The entries of a table, less its tag.
+/// Entries of a table without its tag.
 struct Fields<'t, 'i> {
     entries: std::vec::IntoIter<(&'t Key<'i>, &'t Value<'i>)>,
     current: Option<(&'t Key<'i>, &'t Value<'i>)>,
@@ -161,7 +161,7 @@ impl<'de> MapAccess<'de> for Fields<'_, '_> {
     }
 }
 
-/// A table as a whole.
+/// Table without a tag of its own.
 struct Table<'t, 'i>(Fields<'t, 'i>);
 
 impl<'de> Deserializer<'de> for Table<'_, '_> {
@@ -170,7 +170,7 @@ impl<'de> Deserializer<'de> for Table<'_, '_> {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         let offset = self.0.offset;
         visitor.visit_map(self.0).map_err(|mut error| {
-            error.offset.get_or_insert(offset); // a missing key is missing from here
+            error.offset.get_or_insert(offset); // place of a missing key
             error
         })
     }
@@ -181,7 +181,7 @@ impl<'de> Deserializer<'de> for Table<'_, '_> {
     }
 }
 
-/// The elements of a list.
+/// Elements of a list.
 struct Elements<'t, 'i>(std::iter::Enumerate<std::slice::Iter<'t, Value<'i>>>);
 
 impl<'de> SeqAccess<'de> for Elements<'_, '_> {
@@ -197,7 +197,7 @@ impl<'de> SeqAccess<'de> for Elements<'_, '_> {
     }
 }
 
-/// A value of any kind.
+/// Value of any kind.
 struct Node<'t, 'i>(&'t Value<'i>);
 
 impl<'t, 'i> Node<'t, 'i> {
@@ -205,7 +205,7 @@ impl<'t, 'i> Node<'t, 'i> {
         Table(Fields::new(table, tag, self.0.span().start))
     }
 
-    /// The value, unless it is one that no key has.
+    /// Kind of the value for messages. Refuses values that no key can have.
     fn found(&self) -> Result<Found, ReadError> {
         Ok(match self.0.get_ref() {
             DeValue::String(text) => Found::Text(text.to_string()),
@@ -221,7 +221,8 @@ impl<'t, 'i> Node<'t, 'i> {
                 let value = number.as_str().parse();
                 let value: f64 = value.map_err(|_| ReadError::new(no_number(), Wanted::PlainNumber))?;
                 if !value.is_finite() {
-                    // No key of a scenario means anything by it, and JSON, in which schemes have parameters, has none.
+                    // No key of a scenario accepts it, and the JSON of a scheme's parameters cannot express
+                    // it.
                     let found = Found::NotFinite(number.as_str().to_owned());
                     return Err(ReadError::new(found, Wanted::PlainNumber));
                 }
@@ -236,7 +237,7 @@ impl<'t, 'i> Node<'t, 'i> {
         })
     }
 
-    /// Hands a value of this kind to the visitor.
+    /// Passes a value of this kind to the visitor, and refuses others.
     fn expect<'de, V: Visitor<'de>>(self, kind: Kind, visitor: V) -> Result<V::Value, ReadError> {
         match self.found()? {
             found if kind.fits(&found) => self.deserialize_any(visitor),
@@ -247,7 +248,7 @@ impl<'t, 'i> Node<'t, 'i> {
         }
     }
 
-    /// The error that the value is of the wrong kind altogether.
+    /// The error that the value is of the wrong kind.
     fn wrong_kind(&self, wanted: Kind) -> ReadError {
         ReadError::new(Found::Kind(self.0.get_ref().type_str()), Wanted::Value(wanted))
     }
@@ -385,20 +386,20 @@ impl<'de> Deserializer<'de> for Node<'_, '_> {
     }
 }
 
-/// A variant of an enum, with what it holds.
+/// Variant of an enum with its content.
 struct Variant<'t, 'i> {
     name: &'t str,
     key: Option<(&'static str, usize)>,
     content: Content<'t, 'i>,
 }
 
-/// What a variant holds.
+/// Content of a variant.
 enum Content<'t, 'i> {
-    /// It is a text.
+    /// None: the variant is a text.
     Nothing,
-    /// The table less its tag.
+    /// Table without its tag.
     Fields(Table<'t, 'i>),
-    /// The table with the key that named the variant.
+    /// Table with the key that selected the variant.
     Whole(Node<'t, 'i>),
 }
 
@@ -455,17 +456,17 @@ impl<'de> VariantAccess<'de> for Content<'_, '_> {
     }
 }
 
-/// The error that a variant with fields is a text alone.
+/// The error that a text stands for a variant with fields.
 fn text_for_table() -> ReadError {
     ReadError::new(Found::Said("found a text".into()), Wanted::Value(Kind::Table))
 }
 
-/// The fields of a variant without fields.
+/// Fields of a variant without fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 
-/// One of the names that serde knows.
+/// The names that serde accepts, for a message.
 fn known(name: &str, known: &[&str]) -> Wanted {
     Wanted::Known(name.to_owned(), owned(known))
 }
@@ -474,7 +475,7 @@ fn owned(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-/// A value for the message about a key that is missing.
+/// Example value for the message about a missing key.
 fn example(field: &str) -> &'static str {
     match field {
         "duration" => "\"100 s\"",

@@ -1,9 +1,10 @@
-//! Keys that scenarios had once, and what took their place.
+//! Removed keys, with what replaces them.
 
 use crate::document::{KeyPath, Step};
 use multihop_config::parameter_error::Found;
 
-/// A key, with `[]` for the index in a list and `*` for the name of a scheme, and what took its place.
+/// Removed keys, with `[]` for the index in a list and `*` for the name of a scheme, and the reason for the
+/// message.
 const REMOVED: &[(&str, &str)] = &[
     ("mac.codel.byte_limit", "\"fq-codel\" holds 32 MiB and \"stations\" 4 MiB (Linux)"),
     ("mac.codel.charge_received", "frames from a neighbour are charged to it (mac80211)"),
@@ -42,7 +43,7 @@ const REMOVED: &[(&str, &str)] = &[
         "it is part of mac.rules: \"ieee\" resets the NAV (9.3.2.4), \"ns2\" does not",
     ),
     ("mac.override.rts_at_threshold", "it is part of mac.rules: \"ns2\" has it"),
-    // Of AODV, DSDV and DSR: constants of `crates/sim/src/config/routing.rs`.
+    // AODV, DSDV and DSR: constants of `crates/sim/src/config/routing.rs`.
     ("routing.allowed_hello_loss", "AODV's ALLOWED_HELLO_LOSS is 3 (RFC 3561, section 10)"),
     ("routing.broadcast_jitter", "broadcasts of routing protocols are held back for up to 10 ms"),
     ("routing.buffer_check", "DSR looks through held packets every 30 to 60 ms (BUFFER_CHECK of ns-2)"),
@@ -139,7 +140,7 @@ const REMOVED: &[(&str, &str)] = &[
     ("topology.wires[].codel", "fq-codel on a wire has the defaults of Linux (RFC 8290)"),
 ];
 
-/// What took the place of a key that is not known, if scenarios had it once.
+/// Reason for the message about an unknown key, if the key was removed.
 pub(crate) fn why_removed(path: &KeyPath, found: &Found) -> Option<&'static str> {
     if !matches!(found, Found::UnknownKey | Found::UnknownParameter(_)) {
         return None;
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_removed_key_says_what_took_its_place() {
+    fn messages_about_removed_keys_state_what_replaces_them() {
         let text = "duration = \"1 s\"\n[topology]\ngenerator = \"chain\"\nhops = 1\n[routing]\nprotocol = \"aodv\"\nttl_start = 3\n";
         let error = resolve(text, "case.toml", &Overrides::default()).err().expect("it is removed");
         assert_eq!(

@@ -1,4 +1,4 @@
-//! From a file to a configuration.
+//! Resolves a scenario file to a configuration.
 
 use super::{SEED, Scenario};
 use crate::document::{Document, Result, key};
@@ -38,70 +38,70 @@ pub struct Overrides {
     pub duration: Option<String>,
     /// `--warmup`, with its unit.
     pub warmup: Option<String>,
-    /// `--scheme`: for every flow, or for those of `varying`.
+    /// `--scheme`: scheme of every flow, or of the flows in `varying`.
     pub scheme: Option<String>,
-    /// Indices of the flows whose scheme `scheme` replaces. Default: all.
+    /// Indices of the flows whose scheme `scheme` replaces. Default: all flows.
     pub varying: Option<BTreeSet<usize>>,
     /// `--record-interval`, with its unit.
     pub record_interval: Option<String>,
-    /// `--set`, in this order; any key of the scenario.
+    /// `--set`: settings of any keys of the scenario, in this order.
     pub set: Vec<Setting>,
-    /// Flows whose packets come from outside, between all nodes that can reach each other, both ways. Their
-    /// scheme, of which there is only what routers do, is `scheme`, or else `udp`.
+    /// Adds flows with injected packets between all nodes that can reach each other, in both directions.
+    /// Their scheme is `scheme`, or else `udp`; only its router policies apply.
     pub external: Option<External>,
 }
 
-/// What becomes of the flows of the file where packets come from outside.
+/// Treatment of the file's flows in a run with injected packets.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum External {
-    /// There are none.
+    /// The file's flows are left out.
     Alone,
-    /// They are simulated as well.
+    /// The file's flows are simulated too.
     Beside,
 }
 
-/// A scenario that can run, and what people and stores want to know of it.
+/// Scenario that can run, with the data by which results identify it.
 #[derive(Clone)]
 pub struct Resolved {
-    /// What the engine runs.
+    /// Configuration of the engine.
     pub config: Config,
-    /// What it shows, in its author's words.
+    /// Description by the scenario's author.
     pub description: Option<String>,
-    /// SHA-256 in hexadecimal of everything but the seed: 64 digits. Runs with the same hash and the same
-    /// seed are the same run.
+    /// Scenario hash: SHA-256 of everything except the seed, 64 hexadecimal digits. Runs with the same hash
+    /// and the same seed are the same run.
     pub hash: String,
-    /// The file that it takes the motion of nodes from, if it does.
+    /// File of the motion of nodes, if the scenario names one.
     pub motion_file: Option<PathBuf>,
 }
 
-/// Links of carrier sense: 2000 nodes that all sense each other. (A run of 3000 such nodes, nine million
-/// links, peaked at 1.8 GB.)
+/// Maximum number of links of carrier sense: 2000 nodes that all sense each other. (A run of 3000 such nodes,
+/// nine million links, peaked at 1.8 GB.)
 const LINKS_MAX: usize = 4_000_000;
 
-/// Rows of the time series: flows times steps.
+/// Maximum number of rows of the time series: flows times steps.
 const SERIES_ROWS_MAX: u64 = 1_000_000;
 
-/// Reads and checks a scenario. `origin` is what messages call the file.
+/// Reads and checks a scenario. Messages call the file `origin`.
 ///
 /// # Errors
-/// Whatever is wrong with it, in one line.
+/// The first problem of the scenario, in one line.
 pub fn load(text: &str, origin: &str, overrides: &Overrides) -> Result<Config> {
     resolve(text, origin, overrides).map(|resolved| resolved.config)
 }
 
-/// Reads and checks a scenario, and finds its hash. `origin` is what messages call the file.
+/// Reads and checks a scenario, and computes its hash. Messages call the file `origin`.
 ///
 /// # Errors
-/// Whatever is wrong with it, in one line.
+/// The first problem of the scenario, in one line.
 pub fn resolve(text: &str, origin: &str, overrides: &Overrides) -> Result<Resolved> {
     resolve_among(REGISTRY, text, origin, overrides)
 }
 
-/// As [`resolve`], where flows can name the schemes of `known` and no others.
+/// Same as [`resolve`], but flows can only name schemes of `known`.
 ///
 /// # Errors
-/// Whatever is wrong with it, in one line.
+/// The first problem of the scenario, in one line.
 pub fn resolve_among(
     known: &[SchemeEntry],
     text: &str,
@@ -146,19 +146,20 @@ pub fn resolve_among(
         moved: &moved,
     };
     let hash = identity.hash();
-    config.flows = made.into_iter().enumerate().map(|(i, made)| made.started(i, config.seed)).collect();
+    config.flows =
+        made.into_iter().enumerate().map(|(i, made)| made.with_drawn_start(i, config.seed)).collect();
     radios::place_flows(&mut config);
     Ok(Resolved { config, description: scenario.description, hash, motion_file: moved.file })
 }
 
-/// What is known before there are nodes and flows: the layers below the network, and the times.
+/// Configuration without nodes and flows: the times, and the layers below the network.
 fn before_nodes(document: &Document<'_>, scenario: &Scenario) -> Result<Config> {
     let (duration, warmup) = times(document, scenario)?;
 
     let (phy, rates) = scenario.phy.resolve(document)?;
     let aggregation = scenario.mac.aggregation(document, &phy)?;
     let mac = scenario.mac.resolve(document, &phy, aggregation.as_ref())?;
-    let phy = scenario.mac.cover(document, phy, &mac.rules)?;
+    let phy = scenario.mac.apply_coverage_class(document, phy, &mac.rules)?;
     let rate_control = scenario.mac.rate_control(document, &phy, rates.data)?;
     let edca = scenario.mac.edca(document, &phy)?;
     let medium = scenario.medium.resolve(document, &phy)?;
@@ -206,7 +207,7 @@ fn before_nodes(document: &Document<'_>, scenario: &Scenario) -> Result<Config> 
 }
 
 impl Overrides {
-    /// Keys of the file that options of their own replace, with those options.
+    /// Keys of the file that options of the command line replace, with those options.
     fn options(&self) -> Vec<(&'static str, &'static str)> {
         let times = [
             (&self.duration, "duration", "--duration"),
@@ -261,7 +262,7 @@ fn times(document: &Document<'_>, scenario: &Scenario) -> Result<(Span, Span)> {
     Ok((length, warmup))
 }
 
-/// The step of time series.
+/// Step of the time series.
 fn record_interval(document: &Document<'_>, scenario: &Scenario, duration: Span, flows: u64) -> Result<Span> {
     let at = key!["record_interval"];
     let Some(interval) = scenario.record_interval else {
@@ -283,7 +284,7 @@ fn record_interval(document: &Document<'_>, scenario: &Scenario, duration: Span,
     Ok(step)
 }
 
-/// Refuses more links than are kept.
+/// Refuses more links than the maximum.
 fn check_links(document: &Document<'_>, config: &Config) -> Result<()> {
     if !exceed(config, LINKS_MAX) {
         return Ok(());
@@ -292,8 +293,8 @@ fn check_links(document: &Document<'_>, config: &Config) -> Result<()> {
     Err(document.error(&key!["topology"], problem))
 }
 
-/// Delays by distance need positions, and frames that are over everywhere before their senders do anything
-/// else.
+/// Refuses delays by distance if a node has no position, or if a frame would still be in flight when its
+/// sender acts next.
 fn check_delays(document: &Document<'_>, config: &Config) -> Result<()> {
     if !config.delays_by_distance {
         return Ok(());
@@ -311,7 +312,7 @@ fn check_delays(document: &Document<'_>, config: &Config) -> Result<()> {
     Err(document.error(&at, RunProblem::DelayTooLong { distance: Length(farthest), delay, most }))
 }
 
-/// Refuses more rows of measurements than are kept.
+/// Refuses more rows of measurements than the maximum.
 fn check_measurements(document: &Document<'_>, config: &Config) -> Result<()> {
     let steps = config.duration.ns() / config.record_interval.ns();
     let gauges: u64 = config.measurements.iter().map(|measurement| measurement.nodes.len() as u64).sum();
@@ -323,7 +324,7 @@ fn check_measurements(document: &Document<'_>, config: &Config) -> Result<()> {
     Err(document.error(&key!["measure"], problem))
 }
 
-/// All flows, each with a path.
+/// All flows of the scenario. Refuses flows without a path.
 fn flows(
     document: &Document<'_>,
     scenario: &Scenario,
@@ -334,10 +335,10 @@ fn flows(
 ) -> Result<Vec<PlannedFlow>> {
     let duration = config.duration;
     let moves = scenario.mobility.is_some();
-    // Nodes that cannot reach each other at the beginning may do so later.
+    // Moving nodes that cannot reach each other at the start may do so later.
     let mut component = if moves { vec![0; config.nodes.len()] } else { reach::components(config) };
-    component.truncate(nodes.list.len()); // further radios are no ends of flows
-    let mut flows = Flows { document, nodes, overrides, duration, made: Vec::new() };
+    component.truncate(nodes.list.len()); // additional radios are not ends of flows
+    let mut flows = Flows { document, nodes, overrides, duration, planned: Vec::new() };
     if overrides.external != Some(External::Alone) {
         flows.list(&scenario.flows, schemes)?;
         if let Some(traffic) = &scenario.traffic {
@@ -348,14 +349,14 @@ fn flows(
         flows.add_external(&component, schemes)?;
     }
     flows.number_duplicates();
-    if flows.made.is_empty() {
+    if flows.planned.is_empty() {
         return Err(document.error(&key!["flows"], RunProblem::NoFlows));
     }
-    paths::check(document, nodes, config, &component, &flows.made)?;
-    Ok(flows.made)
+    paths::check(document, nodes, config, &component, &flows.planned)?;
+    Ok(flows.planned)
 }
 
-/// The file's name without folder and extension.
+/// Name of the file without folder and extension.
 fn stem(origin: &str) -> String {
     let name = origin.rsplit(['/', '\\']).next().unwrap_or(origin);
     name.strip_suffix(".toml").unwrap_or(name).to_owned()

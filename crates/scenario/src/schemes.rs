@@ -1,7 +1,7 @@
 //! `[schemes.NAME]`: parameters of schemes, and named variants.
 
 use crate::document::{Document, KeyPath, Result, key};
-use crate::error::{KeyProblem, Named, Problem, SchemeProblem};
+use crate::error::{ItemKind, KeyProblem, Problem, SchemeProblem};
 use crate::removed::why_removed;
 use multihop_config::parameter_error::{ParameterError, Wanted};
 use multihop_schemes::{SchemeEntry, find_among};
@@ -11,37 +11,37 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Parameters of a scheme.
+/// Parameters of a scheme, or of a variant of one.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 pub struct Parameters {
-    /// The scheme of the registry that this is a variant of. Default: the scheme of the table's own name.
+    /// Scheme of which this table defines a variant. Default: the scheme with the table's name.
     pub base: Option<String>,
     /// Parameters of the scheme; `multihop list` describes them.
     #[serde(flatten)]
     pub parameters: Map<String, Value>,
 }
 
-/// Bytes of the largest MSDU (802.11-2020, 9.2.4.7).
+/// Maximum size of an MSDU in bytes (802.11-2020, 9.2.4.7).
 pub(super) const MSDU_MAX: u32 = 2304;
 
-/// The least that IP and UDP put in front of a payload.
+/// Minimum size of IP and UDP headers in bytes.
 pub(crate) const HEADERS_MIN: u32 = 28;
 
-/// The schemes of a scenario: those in use are built once each.
+/// Schemes of a scenario. Each scheme in use is built once.
 pub(super) struct Schemes<'a> {
     document: &'a Document<'a>,
-    /// Those that can be named.
+    /// Schemes that a scenario can name.
     known: &'a [SchemeEntry],
     tables: &'a BTreeMap<String, Parameters>,
-    /// Those in use, in the order of their first use.
+    /// Schemes in use, in the order of their first use.
     pub(super) used: Vec<SchemeConfig>,
-    /// What identifies each of them: the scheme of the registry, and the parameters that differ from its
+    /// Identity of each scheme in use: its name in the registry, and the parameters that differ from its
     /// defaults.
     pub(super) identities: Vec<(&'static str, Value)>,
 }
 
 impl<'a> Schemes<'a> {
-    /// Checks all tables, used or not.
+    /// Checks the tables of all schemes, used or not.
     pub(super) fn new(
         document: &'a Document<'a>,
         known: &'a [SchemeEntry],
@@ -66,7 +66,8 @@ impl<'a> Schemes<'a> {
         Ok(self.used.len() - 1)
     }
 
-    /// Indices of those in use that this text at `path` names: a scheme with its variants, or one variant.
+    /// Indices of the schemes in use that the text at `path` names: a scheme with its variants, or one
+    /// variant.
     pub(super) fn in_use(&self, path: &KeyPath, name: &str) -> Result<Vec<usize>> {
         self.check_name(path, name)?;
         let is_meant = |index: &usize| self.used[*index].name == name || self.identities[*index].0 == name;
@@ -110,9 +111,11 @@ impl<'a> Schemes<'a> {
         if self.tables.contains_key(name) || find_among(self.known, name).is_ok() {
             return Ok(());
         }
-        // Those of the file first: there are more schemes than a message lists.
+        // Names of the file come first, because a message does not list all schemes.
         let known = self.tables.keys().cloned().chain(self.names()).collect();
-        Err(self.document.error(path, KeyProblem::Unknown { what: Named::Scheme, name: name.into(), known }))
+        Err(self
+            .document
+            .error(path, KeyProblem::Unknown { what: ItemKind::Scheme, name: name.into(), known }))
     }
 
     fn names(&self) -> impl Iterator<Item = String> {
@@ -129,7 +132,7 @@ impl<'a> Schemes<'a> {
             (_, Some(named)) => Ok(named),
             (Some(base), None) => find_among(self.known, base).map_err(|_| {
                 let (name, known) = (base.into(), self.names().collect());
-                let problem = KeyProblem::Unknown { what: Named::Scheme, name, known };
+                let problem = KeyProblem::Unknown { what: ItemKind::Scheme, name, known };
                 self.document.error(&at.join("base"), problem)
             }),
             (None, None) => {
@@ -140,7 +143,7 @@ impl<'a> Schemes<'a> {
     }
 }
 
-/// Parameters that differ from the defaults of the scheme, in the one form that each value has.
+/// Parameters that differ from the scheme's defaults, in their canonical form.
 fn distinct(entry: &SchemeEntry, given: &Value) -> std::result::Result<Value, ParameterError> {
     let usual = entry.resolve(&Value::Object(Map::new()))?;
     let mut resolved = entry.resolve(given)?;

@@ -1,8 +1,8 @@
 //! `--set KEY=VALUE`: values that replace, or add, any key of a scenario before it is read.
 //!
-//! A setting changes the parsed document, so that what it makes is read and checked like a file that says the
-//! same. Spans of what it brings lie behind those of the file (see `Document`), which is how messages know
-//! that a value is of a setting.
+//! A setting changes the parsed document, so that its value is read and checked like that of a file. The
+//! spans of its values follow those of the file (see `Document`), by which messages know that a value is from
+//! a setting.
 
 use crate::document::{KeyPath, Result, Step, key};
 use crate::error::{Place, ScenarioError, SettingProblem, shorten};
@@ -13,32 +13,33 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-/// Keys of a scenario lie at most this deep; it keeps the recursion over a document bounded.
+/// Maximum depth of a key, which bounds the recursion over a document.
 const STEPS_MAX: usize = 16;
 
-/// A key of the scenario and its new value.
+/// Key of the scenario and its new value.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
-    /// The path of the key, as messages show it, such as `topology.hops`, `flows[0].start` or `schemes."my
+    /// Path of the key, as messages show it, such as `topology.hops`, `flows[0].start` or `schemes."my
     /// recn".threshold`.
     ///
-    /// `flows[*].start` is the key of every entry of the list, `flows[udp*].start` of those whose `name`
-    /// fits, where a `*` is any text. `flows.length`, of a list, keeps that many first entries;
-    /// `flows.append` adds one, or each of a list. Tables on the way that are not there are made.
+    /// `flows[*].start` is the key of every entry of the list, and `flows[udp*].start` of the entries whose
+    /// `name` matches, where `*` is any text. For a list, `flows.length` keeps the given number of first
+    /// entries, and `flows.append` adds an entry, or each entry of a list. Missing tables on the path are
+    /// created.
     pub path: String,
-    /// A TOML document whose key `value` is the new value: `value = 5`.
+    /// TOML document whose key `value` is the new value: `value = 5`.
     pub value: String,
 }
 
 impl Setting {
-    /// What messages name instead of a line.
+    /// The place that messages name instead of a line.
     pub(super) fn place(&self) -> Place {
         Place::Setting(self.path.clone())
     }
 
-    /// Puts the value into the document. `start` is the offset that stands for the beginning of `value`;
-    /// `options` are the keys that have options of their own and are given by them, with those options.
+    /// Applies the setting to the document. `start` is the offset of the beginning of `value`; `options` are
+    /// the keys given by options of their own, with those options.
     pub(super) fn apply<'a>(
         &'a self,
         root: &mut Spanned<DeTable<'a>>,
@@ -57,7 +58,7 @@ impl Setting {
         result
     }
 
-    /// Keys that options give are not set a second way.
+    /// Refuses keys that have options of their own.
     fn refuse_options(&self, steps: &[Target], options: &[(&str, &str)]) -> Result<()> {
         let [Target::Step(Step::Key(name))] = steps else { return Ok(()) };
         let problem = match name.as_str() {
@@ -89,18 +90,18 @@ impl Setting {
     }
 }
 
-/// A step of the path of a setting.
+/// Step of the path of a setting.
 #[derive(Clone, Debug, PartialEq)]
 enum Target {
     /// One key or one entry.
     Step(Step),
     /// Every entry of a list: `[*]`.
     Each,
-    /// The entries whose name fits: `[udp*]`.
+    /// Entries whose name matches: `[udp*]`.
     Named(String),
 }
 
-/// One change to a document.
+/// Change to a document.
 struct Change<'s, 'a> {
     setting: &'a Setting,
     steps: &'s [Target],
@@ -108,7 +109,7 @@ struct Change<'s, 'a> {
 }
 
 impl<'a> Change<'_, 'a> {
-    /// Changes what lies below `node`, which is at `at`.
+    /// Changes the values below `node`, whose path is `at`.
     fn put(&self, node: &mut Spanned<DeValue<'a>>, at: &mut KeyPath) -> Result<()> {
         self.step(0, node, at)
     }
@@ -122,9 +123,9 @@ impl<'a> Change<'_, 'a> {
         match (target, node.get_mut()) {
             (Target::Step(Step::Key(name)), DeValue::Table(table)) => {
                 if is_last || !table.contains_key(name.as_str()) {
-                    self.make_room(table, name, done, at)?;
+                    self.insert_key(table, name, done, at)?;
                 }
-                let below = table.get_mut(name.as_str()).expect("it was there, or room was made");
+                let below = table.get_mut(name.as_str()).expect("the key exists or was inserted");
                 self.below(name.into(), done, below, at)
             }
             (Target::Step(Step::Key(name)), DeValue::Array(list)) if is_last && name == "length" => {
@@ -180,8 +181,8 @@ impl<'a> Change<'_, 'a> {
         result
     }
 
-    /// A key of this setting, in place of what the file says.
-    fn make_room(&self, table: &mut DeTable<'a>, name: &str, done: usize, at: &KeyPath) -> Result<()> {
+    /// Inserts a key of this setting in place of the file's.
+    fn insert_key(&self, table: &mut DeTable<'a>, name: &str, done: usize, at: &KeyPath) -> Result<()> {
         if matches!(
             self.steps.get(done + 1),
             Some(Target::Each | Target::Named(_) | Target::Step(Step::Index(_)))
@@ -189,7 +190,7 @@ impl<'a> Change<'_, 'a> {
             return Err(self.error(&at.join(name), SettingProblem::NoList));
         }
         let span: Range<usize> = self.value.span();
-        table.remove(name); // with its key, which has the place of the file
+        table.remove(name); // also removes the key's place in the file
         let key = Spanned::new(span.clone(), Cow::Owned(name.to_owned()));
         table.insert(key, Spanned::new(span, DeValue::Table(DeTable::new())));
         Ok(())
@@ -216,13 +217,13 @@ impl<'a> Change<'_, 'a> {
     }
 }
 
-/// The steps of a path to one key, or `None` if it is none.
+/// Steps of a path to one key; none if the text is not such a path.
 pub(super) fn path_of(path: &str) -> Option<Vec<Step>> {
     let steps = parse(path)?.into_iter();
     steps.map(|target| if let Target::Step(step) = target { Some(step) } else { None }).collect()
 }
 
-/// The steps of a path, or `None` if it is none.
+/// Steps of a path; none if the text is not a path.
 fn parse(path: &str) -> Option<Vec<Target>> {
     let mut steps = Vec::new();
     let mut rest = path.trim();
@@ -252,17 +253,17 @@ fn parse(path: &str) -> Option<Vec<Target>> {
     None
 }
 
-/// The name of an entry of a list.
+/// Name of an entry of a list.
 fn name_of<'t>(entry: &'t Spanned<DeValue<'_>>) -> Option<&'t str> {
     entry.get_ref().as_table()?.get("name")?.get_ref().as_str()
 }
 
-/// Whether a name fits a pattern, in which `*` is any text.
+/// Whether a name matches a pattern, in which `*` is any text.
 pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|head| name.strip_prefix(head)) else { return false };
     let Some(tail) = parts.next_back() else { return rest.is_empty() };
-    // The first place where a part fits leaves the most for those that follow.
+    // The first match of a part leaves the most text for the parts after it.
     for part in parts {
         let Some((_, after)) = rest.split_once(part) else { return false };
         rest = after;
@@ -270,7 +271,7 @@ pub(super) fn matches(pattern: &str, name: &str) -> bool {
     rest.ends_with(tail)
 }
 
-/// The key that a text begins with, bare or in double quotes, and what follows.
+/// Splits a text into the key at its start, bare or in double quotes, and the remaining text.
 fn parse_key(text: &str) -> Option<(String, &str)> {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || "-_".contains(c))).unwrap_or(text.len());
@@ -288,7 +289,7 @@ fn parse_key(text: &str) -> Option<(String, &str)> {
     None
 }
 
-/// The same value with all its spans moved by `start`.
+/// The value with all its spans moved by `start`.
 fn shifted(value: Spanned<DeValue<'_>>, start: usize) -> Spanned<DeValue<'_>> {
     let moved = |span: Range<usize>| span.start + start..span.end + start;
     let span = moved(value.span());
@@ -313,7 +314,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_read_as_they_are_shown() {
+    fn parsing_reverses_the_display_of_paths() {
         let path = key!["schemes", "my \"own\" recn\\", "list", 12, "threshold"];
         let steps: Vec<Target> = path.0.iter().cloned().map(Target::Step).collect();
         assert_eq!(parse(&path.to_string()), Some(steps), "{path}");
@@ -325,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_in_a_name_is_any_text() {
+    fn a_star_in_a_pattern_matches_any_text() {
         for (pattern, name) in [
             ("udp*", "udp"),
             ("udp*", "udp12"),
@@ -342,12 +343,12 @@ mod tests {
         {
             assert!(!matches(pattern, name), "{pattern} {name}");
         }
-        // Trying all ways to share out the text would not end.
+        // A search that tries every division of the text would take exponential time.
         assert!(!matches(&format!("{}b", "*a".repeat(20)), &"a".repeat(60)));
     }
 
     #[test]
-    fn what_is_no_path_is_refused() {
+    fn malformed_paths_are_refused() {
         for text in [
             "", ".", "a.", ".a", "a..b", "a[", "a[]", "a[-1]", "a[+1]", "a[1", "[0]", "a b", "\"a", "a\"b\"",
             "ü", "a[1]b",

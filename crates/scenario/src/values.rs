@@ -1,4 +1,4 @@
-//! Values that are either a word or a quantity.
+//! Values of keys that are a word or a quantity.
 
 use multihop_config::quantity::{Duration, ParseError};
 use multihop_core::Dscp;
@@ -10,46 +10,46 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-/// A quantity, or `"off"`.
+/// Quantity, or `"off"`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Switch<T> {
     /// `"off"`.
     Off,
-    /// A quantity.
+    /// Quantity.
     At(T),
 }
 
-/// A propagation delay: a duration, or `"distance"`.
+/// Propagation delay: a duration, or `"distance"`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Delay {
-    /// That of light over the distance.
+    /// Distance over the speed of light.
     Distance,
-    /// The same between any two nodes.
+    /// Equal delay between any two nodes.
     Same(Duration),
 }
 
-/// A count, or `"none"`.
+/// Maximum number, or `"none"`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Limit {
     /// `"none"`.
     None,
-    /// A count.
+    /// Maximum number.
     At(u32),
 }
 
-/// A differentiated services codepoint: a number, or a name.
+/// Differentiated services codepoint: a number, or a name.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Codepoint(pub Dscp);
 
-/// A length of time in seconds, of text such as `"100 ms"`.
+/// Duration in seconds, parsed from text such as `"100 ms"`.
 ///
 /// # Errors
-/// A sentence, if it is none or has no unit.
+/// A sentence, if the text is not a duration with a unit.
 pub fn seconds(text: &str) -> Result<f64, String> {
     text.parse().map(|Duration(seconds)| seconds).map_err(|misread: ParseError| misread.to_string())
 }
 
-/// Reads a quantity, or this word: none.
+/// Visitor for a quantity, or a word that stands for none.
 struct WordOr<T>(&'static str, PhantomData<T>);
 
 impl<T: FromStr<Err = ParseError>> Visitor<'_> for WordOr<T> {
@@ -69,7 +69,7 @@ impl<T: FromStr<Err = ParseError>> Visitor<'_> for WordOr<T> {
 }
 
 impl<T> Switch<T> {
-    /// The quantity, if it is not `"off"`.
+    /// The quantity; none for `"off"`.
     pub(crate) fn at(self) -> Option<T> {
         match self {
             Switch::Off => None,
@@ -86,7 +86,7 @@ impl<'de, T: FromStr<Err = ParseError>> Deserialize<'de> for Switch<T> {
 }
 
 impl Default for Delay {
-    /// A microsecond, in which light goes 300 m.
+    /// One microsecond, in which light travels 300 m.
     fn default() -> Delay {
         Delay::Same(Duration(1e-6))
     }
@@ -172,11 +172,11 @@ impl<'de> Deserialize<'de> for Limit {
 }
 
 impl Codepoint {
-    /// That of packets without one.
+    /// Codepoint of packets without one.
     pub(crate) const BEST_EFFORT: Codepoint = Codepoint(Dscp::BEST_EFFORT);
 
-    /// Is it that of packets without one?
-    #[allow(clippy::trivially_copy_pass_by_ref)] // so that serde can ask
+    /// Whether this is the codepoint of packets without one.
+    #[allow(clippy::trivially_copy_pass_by_ref)] // signature that serde requires
     pub(crate) fn is_default(&self) -> bool {
         *self == Codepoint::BEST_EFFORT
     }
@@ -245,7 +245,7 @@ impl JsonSchema for Limit {
 }
 
 impl Limit {
-    /// As the engine wants it.
+    /// The limit in the engine's type; none for no limit.
     pub fn get(self) -> Option<u32> {
         match self {
             Limit::None => None,

@@ -3,7 +3,7 @@
 use crate::catalogue::proposed;
 use crate::discipline::Discipline;
 use crate::document::{Document, KeyPath, Result, key};
-use crate::error::{Joined, KeyProblem, MacProblem, TopologyProblem};
+use crate::error::{ConnectionKind, KeyProblem, MacProblem, TopologyProblem};
 use crate::topology::Nodes;
 use multihop_config::bounds;
 use multihop_config::quantity::{BitRate, Duration};
@@ -13,36 +13,36 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A wire: full duplex, each direction with a queue of its own at its sending end. A packet is received as a
-/// whole before it is passed on. What finds the queue full is lost, and what `loss` takes. What goes from the
-/// one node to the other takes the wire, even where they also receive each other's frames.
+/// Full-duplex wire. Each direction has a queue at its sending end, and drops packets that find the queue
+/// full. A packet is received as a whole before it is forwarded. Packets between the two nodes always take
+/// the wire, even if the nodes receive each other's frames.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wire {
     /// Names of the two nodes.
     pub between: [String; 2],
-    /// Rate at which packets are sent, headers included.
+    /// Bit rate, at which packets with their headers are sent.
     #[schemars(transform = bounds!("1 b/s", "100 Gb/s"))]
     pub rate: BitRate,
     /// Propagation delay.
     pub delay: Duration,
-    /// Packets that wait at each end at most, besides the one that is being sent.
+    /// Queue limit at each end in packets, without the packet in transmission.
     #[serde(default = "fifty")]
     #[schemars(transform = bounds!(1, 1_000_000))]
     pub queue: u32,
-    /// How they wait; not by `stations`, which needs airtime.
+    /// Queue discipline at each end; not `stations`, which needs airtime.
     #[serde(default)]
     pub discipline: Discipline,
-    /// Rate from the second node to the first. Default: `rate`.
+    /// Bit rate from the second node to the first. Default: `rate`.
     #[schemars(transform = bounds!("1 b/s", "100 Gb/s"))]
     pub rate_back: Option<BitRate>,
     /// Propagation delay from the second node to the first. Default: `delay`.
     pub delay_back: Option<Duration>,
-    /// Probability with which each packet is lost on its way, whatever became of others: from 0 to below 1.
+    /// Probability that a packet is lost in transit, independently of others: from 0 to below 1.
     #[serde(default)]
     #[schemars(transform = bounds!(0, below 1))]
     pub loss: f64,
-    /// The same from the second node to the first. Default: `loss`.
+    /// Probability that a packet from the second node to the first is lost. Default: `loss`.
     #[schemars(transform = bounds!(0, below 1))]
     pub loss_back: Option<f64>,
 }
@@ -51,9 +51,9 @@ pub(super) fn fifty() -> u32 {
     50
 }
 
-/// What both directions of a wire have in common.
+/// Parameters of one direction of a wire.
 #[derive(Clone, Copy)]
-pub(super) struct Line {
+pub(super) struct WireDirection {
     pub(super) rate: Rate,
     pub(super) delay: Span,
     pub(super) queue_limit: usize,
@@ -61,21 +61,21 @@ pub(super) struct Line {
     pub(super) loss: f64,
 }
 
-impl Line {
-    /// The direction from one node to another.
+impl WireDirection {
+    /// The wire's direction from one node to another.
     pub(super) fn direction(self, from: usize, to: usize) -> WireConfig {
-        let Line { rate, delay, queue_limit, discipline, loss } = self;
+        let WireDirection { rate, delay, queue_limit, discipline, loss } = self;
         let (from, to) = (NodeId(from as u32), NodeId(to as u32));
         WireConfig { from, to, rate, delay, queue_limit, discipline, loss }
     }
 
-    /// Both directions, the same.
+    /// Both directions, with equal parameters.
     pub(super) fn both(self, a: usize, b: usize) -> [WireConfig; 2] {
         [self.direction(a, b), self.direction(b, a)]
     }
 }
 
-/// The wires of a list, both directions of each.
+/// Both directions of each wire of a list.
 pub(super) fn resolve(document: &Document<'_>, wires: &[Wire], nodes: &Nodes) -> Result<Vec<WireConfig>> {
     let mut laid = Vec::with_capacity(2 * wires.len());
     let mut known: BTreeMap<(usize, usize), usize> = BTreeMap::new();
@@ -85,14 +85,14 @@ pub(super) fn resolve(document: &Document<'_>, wires: &[Wire], nodes: &Nodes) ->
         let a = nodes.find(document, &at.join("between").join(0), first)?;
         let b = nodes.find(document, &at.join("between").join(1), second)?;
         if a == b {
-            let problem = KeyProblem::Loop { what: Joined::Wire, node: first.clone() };
+            let problem = KeyProblem::Loop { what: ConnectionKind::Wire, node: first.clone() };
             return Err(document.error(&at.join("between"), problem));
         }
         if let Some(other) = known.insert((a.min(b), a.max(b)), i) {
             let problem = TopologyProblem::SecondWire { between: wire.between.clone(), first: other };
             return Err(document.error(&at.join("between"), problem));
         }
-        let there = Line {
+        let there = WireDirection {
             rate: wire.rate.rate(),
             delay: document.time(&at.join("delay"), wire.delay, 0.0)?,
             queue_limit: wire.queue as usize,
@@ -114,12 +114,12 @@ pub(super) fn resolve(document: &Document<'_>, wires: &[Wire], nodes: &Nodes) ->
     Ok(laid)
 }
 
-/// A rate at which the clock, which counts nanoseconds, resolves single packets.
+/// A rate within its range, at which the clock of nanoseconds resolves single packets.
 pub(super) fn rate(document: &Document<'_>, at: &KeyPath, rate: BitRate) -> Result<Rate> {
     document.between(at, rate, "1 b/s", "100 Gb/s").map(BitRate::rate)
 }
 
-/// How packets wait for a wire.
+/// Queue discipline of a wire.
 pub(super) fn discipline(
     document: &Document<'_>,
     at: &KeyPath,

@@ -1,30 +1,33 @@
-//! Congestion controls, one folder for each family.
+//! Congestion control schemes, one folder for each family.
 //!
-//! A [`Scheme`] is what is compared: a transport, its controller, and what it asks of routers. Its parameters
-//! are a struct that serves as its factory. [`REGISTRY`] lists them all; adding a scheme is a file in its
-//! family's folder, and one line there.
+//! A [`Scheme`] is a transport, its congestion controller and its router policy. A struct of parameters
+//! builds each scheme. [`REGISTRY`] lists all schemes. To add a scheme, add a file to its family's folder and
+//! a line to [`REGISTRY`].
 //!
 //! | folder | schemes |
 //! |---|---|
 //! | `udp` | [`Udp`]: no congestion control |
-//! | `tcp` | [`TcpNewReno`], [`TcpSack`]: AIMD, with two kinds of loss recovery; [`TcpCubic`], [`TcpVegas`], [`TcpWestwood`]; [`TcpBbr`]: a window and a pace from a model of the path; [`TcpAp`]: from round-trip times and hops |
+//! | `tcp` | [`TcpNewReno`], [`TcpSack`]: AIMD, with two kinds of loss recovery; [`TcpCubic`], [`TcpVegas`], [`TcpWestwood`]; [`TcpBbr`]: window and pace from a model of the path; [`TcpAp`]: pace from round-trip times and hops |
 //! | `tfrc` | [`Tfrc`]: datagrams at the rate of TCP's throughput equation; [`TfrcCapped`]: below a constant rate; [`ReTfrc`]: below the rate that saturates the MAC of a chain |
-//! | `quick_and_plenty` | [`QuickAndPlenty`]: datagrams at the rate that keeps aggregates at a length |
+//! | `quick_and_plenty` | [`QuickAndPlenty`]: datagrams at the rate that keeps aggregates at a target length |
 //! | `marking` | [`Recn`], [`EcnRts`], [`EcnFsd`], [`EcnBusy`]: ECN marks from a metric of the MAC |
-//! | `red` | [`Lred`], [`Nred`]: early drops at random, by retransmissions of the MAC or the use of a neighbourhood's medium |
-//! | `xcp` | [`Xcp`]: routers signal by how much to change a window; [`XcpB`]: without a known capacity; [`XcpWinf`]: with rt-Winf's |
+//! | `red` | [`Lred`], [`Nred`]: random early drops, by retransmissions of the MAC or the busy share of the medium |
+//! | `xcp` | [`Xcp`]: routers signal changes of windows; [`XcpB`]: without a known capacity; [`XcpWinf`]: with rt-Winf's estimates |
 //! | `rcp` | [`Rcp`]: routers signal a rate; [`RcpWinf`]: with rt-Winf's estimates |
 //! | `load` | [`Vcp`], [`Bmcc`]: routers signal their load factor in the two ECN bits |
 //! | `abc` | [`Abc`]: routers mark each packet to accelerate or brake |
 //! | `maxnet` | [`MaxNet`]: a rate that falls with the largest price on the path |
 //! | `ewccp` | [`Ewccp`]: routers that share the medium report their queues to each other |
 //!
-//! A family's folder has its parameters (`mod.rs`, or a file for each scheme), its header's layout and echo
-//! (`header.rs`), its `router.rs` and its `sender.rs`. What families share: [`tcp`] the parameters of a
-//! connection, `capacity` where routers have capacities from, with the parameters of rt-Winf. The
-//! language of their tables is that of `multihop_config`.
+//! Each family's folder holds:
+//! - the parameters (`mod.rs`, or one file for each scheme),
+//! - the congestion header and its echo (`header.rs`),
+//! - the router policy (`router.rs`) and the sender (`sender.rs`).
+//!
+//! Families share [`tcp`], the parameters of TCP connections, and `capacity`, the sources of a link's capacity
+//! with the parameters of rt-Winf. Tables of parameters are written in the language of `multihop_config`.
 
-// The file of a scheme reads the same in this crate as in another.
+// Lets paths that begin with `multihop_schemes` resolve in this crate too.
 extern crate self as multihop_schemes;
 
 pub mod marking;

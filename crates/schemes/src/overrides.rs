@@ -1,22 +1,23 @@
-//! Keys that are parameters of the transport: what a file gives stands in place of a preset's default. Rows
-//! are those of `parameters!` of `multihop_config`, where the transport has them.
+//! Keys that override options of the transport. A value in a file replaces the default of a preset. The rows
+//! are those of the transport's own `parameters!` table (`multihop_config`).
 
 use multihop_config::keys::state_default;
 use multihop_transport::Flavour;
 use serde_json::Value;
 
-/// A table whose keys are parameters of `Options`.
+/// Table whose keys are parameters of `Options`.
 pub trait Overrides<Options> {
-    /// Puts what is given in place of what `options` have.
+    /// Replaces values of `options` with the values that are given.
     fn apply(&self, options: &mut Options);
-    /// Each key, and what a file would have that means what `options` have; none if no value does.
+    /// Returns each key with the value of `options` as a file would write it; none if no value in a file
+    /// means it.
     fn written(options: &Options) -> Vec<Stated>;
 }
 
-/// A key, and its value as in a file.
+/// Key, and its default as a file would write it.
 pub type Stated = (&'static str, Option<Value>);
 
-/// Adds the default of each key to its schema, from what its value is by flavour.
+/// Adds the default of each key to its schema, from the key's default for each flavour.
 pub(crate) fn state_defaults(schema: &mut Value, by_flavour: &[(Flavour, Vec<Stated>)]) {
     let Some((_, first)) = by_flavour.first() else { return };
     for (index, (key, _)) in first.iter().enumerate() {
@@ -27,7 +28,7 @@ pub(crate) fn state_defaults(schema: &mut Value, by_flavour: &[(Flavour, Vec<Sta
     }
 }
 
-/// The type of a parameter of this kind in a file.
+/// Type that a file has for a parameter of this kind.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! written {
@@ -60,7 +61,7 @@ macro_rules! written {
     };
 }
 
-/// The engine's value of what a file has.
+/// Converts a value of a file to the engine's value.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! read {
@@ -92,7 +93,7 @@ macro_rules! read {
     };
 }
 
-/// The engine's value as in a file; none if nothing there means it.
+/// Converts the engine's value to a file's; none if no value in a file means it.
 macro_rules! stated {
     (Span, $value:expr) => {
         Some(serde_json::json!(multihop_config::quantity::Duration::from($value).shown()))
@@ -114,7 +115,7 @@ macro_rules! stated {
     };
 }
 
-/// A table of rows of the transport, each of which may be left out, and the preset whose defaults stand then.
+/// Defines a table of the transport's rows, all optional, and the preset that supplies their defaults.
 macro_rules! overrides {
     (
         $(#[$doc:meta])*
@@ -136,7 +137,7 @@ macro_rules! overrides {
     };
 }
 
-/// The table `name` is one of overrides of these rows of `options`.
+/// Implements [`Overrides`] of the options for the table `name` with these rows.
 macro_rules! onto {
     (
         $name:ident, $options:ident;

@@ -1,4 +1,4 @@
-//! The table of schemes, and how one is built from parameters.
+//! Registry of schemes, and construction of a scheme from its parameters.
 
 use crate::Scheme;
 use crate::overrides::Stated;
@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Every scheme. Adding one is a file with its parameters, and a line here.
+/// Entries of all schemes. To add a scheme, add a file with its parameters and a line here.
 pub const REGISTRY: &[SchemeEntry] = &[
     SchemeEntry::of::<Udp>(),
     SchemeEntry::of::<TcpNewReno>(),
@@ -51,49 +51,49 @@ pub const REGISTRY: &[SchemeEntry] = &[
     SchemeEntry::of::<MaxNet>(),
 ];
 
-/// The parameters of a scheme, which are its factory. Doc comments of the fields are the documentation of the
-/// parameters.
+/// Parameters of a scheme, which build it. The doc comments of the fields document the parameters.
 pub trait Parameters: DeserializeOwned + JsonSchema + Scheme + Serialize + 'static {
-    /// As it is called in scenarios.
+    /// Name of the scheme in scenarios.
     const NAME: &str;
-    /// What it is, in a line.
+    /// Summary of the scheme in one line.
     const SUMMARY: &str;
-    /// The RFCs or the paper that define it.
+    /// RFCs or papers that define the scheme.
     const REFERENCE: &str;
-    /// All that the application hands over arrives, in order and once; else what is lost stays lost.
+    /// Whether all data of the application arrives, in order and once. Otherwise lost data is not
+    /// retransmitted.
     const RELIABLE: bool = true;
-    /// Its congestion headers.
+    /// Formats of the scheme's congestion headers.
     const HEADERS: &'static [HeaderFormat] = &[];
-    /// What carries the notices of its routers, and what these are made of, one after another.
+    /// Carrier of the notices that routers send each other, and format of the records in a notice.
     const NOTICES: Option<(Carrier, HeaderFormat)> = None;
-    /// Do values go together that each are in their range?
+    /// Checks that the values are consistent with each other.
     ///
     /// # Errors
-    /// The parameter, what was found, and what would do.
+    /// Names the parameter, the value found and a remedy.
     fn check(&self) -> Result<(), ParameterError> {
         Ok(())
     }
-    /// Keys besides those of the transport that are left out and whose default is the scheme's own, or its
-    /// flavour's: each with what it is.
-    fn usual(&self) -> Vec<Stated> {
+    /// Defaults of this scheme or its flavour for keys that are not transport options and were left out.
+    fn own_defaults(&self) -> Vec<Stated> {
         Vec::new()
     }
 }
 
-/// A scheme that can be named.
+/// Registry entry of a scheme: its name, documentation, headers and constructors.
 #[derive(Clone, Copy, Debug)]
 pub struct SchemeEntry {
-    /// As it is called in scenarios.
+    /// Name of the scheme in scenarios.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// Summary of the scheme in one line.
     pub summary: &'static str,
-    /// The RFCs or the paper that define it.
+    /// RFCs or papers that define the scheme.
     pub reference: &'static str,
-    /// All that the application hands over arrives, in order and once; else what is lost stays lost.
+    /// Whether all data of the application arrives, in order and once. Otherwise lost data is not
+    /// retransmitted.
     pub reliable: bool,
-    /// Its congestion headers.
+    /// Formats of the scheme's congestion headers.
     pub headers: &'static [HeaderFormat],
-    /// What carries the notices of its routers, and what these are made of, one after another.
+    /// Carrier of the notices that routers send each other, and format of the records in a notice.
     pub notices: Option<(Carrier, HeaderFormat)>,
     schema: fn() -> Value,
     build: fn(&Value) -> Result<Arc<dyn Scheme>, ParameterError>,
@@ -101,8 +101,8 @@ pub struct SchemeEntry {
 }
 
 impl SchemeEntry {
-    /// The scheme with these parameters. One that is not in the [`REGISTRY`] can be built all the same, and
-    /// be named by scenarios that are given it.
+    /// Creates the entry of the scheme with parameters `P`. A scheme outside [`REGISTRY`] can be built too,
+    /// and scenarios can name it if they receive its entry.
     pub const fn of<P: Parameters>() -> SchemeEntry {
         SchemeEntry {
             name: P::NAME,
@@ -117,41 +117,41 @@ impl SchemeEntry {
         }
     }
 
-    /// JSON Schema of the parameters.
+    /// Returns the JSON Schema of the parameters.
     pub fn schema(&self) -> Value {
         (self.schema)()
     }
 
-    /// The scheme with these parameters, an object; what is left out takes its default.
+    /// Builds the scheme from an object of parameters. Parameters that are left out have their default.
     ///
     /// # Errors
-    /// The parameter, what was found, and what would do.
+    /// Names the parameter, the value found and a remedy.
     pub fn build(&self, parameters: &Value) -> Result<Arc<dyn Scheme>, ParameterError> {
         (self.build)(parameters)
     }
 
-    /// All parameters of the scheme with these, in the one form that each value has, whatever unit it was
-    /// given in. A default that follows from other parameters is null, whether it is given or left out.
+    /// Returns all parameters of the scheme in one canonical form, whatever units were given. A default that
+    /// follows from other parameters is null, even if its value is given.
     ///
     /// # Errors
-    /// As [`SchemeEntry::build`].
+    /// Same as [`SchemeEntry::build`].
     pub fn resolve(&self, parameters: &Value) -> Result<Value, ParameterError> {
         (self.resolve)(parameters)
     }
 }
 
-/// The scheme of the [`REGISTRY`] that is called `name`.
+/// Returns the scheme of [`REGISTRY`] with this name.
 ///
 /// # Errors
-/// A sentence with the nearest name, or with all of them.
+/// Suggests the nearest name, or lists all names.
 pub fn find(name: &str) -> Result<&'static SchemeEntry, String> {
     find_among(REGISTRY, name)
 }
 
-/// The scheme of `entries` that is called `name`.
+/// Returns the scheme of `entries` with this name.
 ///
 /// # Errors
-/// A sentence with the nearest name, or with all of them.
+/// Suggests the nearest name, or lists all names.
 pub fn find_among<'a>(entries: &'a [SchemeEntry], name: &str) -> Result<&'a SchemeEntry, String> {
     let names = || entries.iter().map(|entry| entry.name);
     entries
@@ -166,8 +166,7 @@ fn schema<P: Parameters>() -> Value {
     schema
 }
 
-/// By flavour the keys of the transport, and those of [`Parameters::usual`], each with what it is where it is
-/// left out: what the scheme makes of the flavour's default.
+/// Returns, for each flavour, the defaults of the transport's keys and of [`Parameters::own_defaults`].
 fn defaults<P: Parameters>() -> Vec<(Flavour, Vec<Stated>)> {
     let of = |flavour: Flavour| {
         let scheme: P = serde_json::from_value(json!({ "flavour": flavour })).ok()?;
@@ -176,7 +175,7 @@ fn defaults<P: Parameters>() -> Vec<(Flavour, Vec<Stated>)> {
     [Flavour::Rfc, Flavour::Ns2, Flavour::Linux].into_iter().filter_map(of).collect()
 }
 
-/// The same keys of one scheme of this flavour; none if it has no such keys.
+/// Returns the same keys and values for one scheme of this flavour; none if the scheme has no such keys.
 fn stated<P: Parameters>(scheme: &P, flavour: Flavour) -> Option<Vec<Stated>> {
     let stated = match (scheme.tcp(), scheme.tfrc()) {
         (Some(parts), _) => TcpParameters::written(flavour, &parts.options),
@@ -184,25 +183,25 @@ fn stated<P: Parameters>(scheme: &P, flavour: Flavour) -> Option<Vec<Stated>> {
         (None, Some(options)) if flavour != Flavour::Linux => TfrcParameters::written(&options),
         _ => return None,
     };
-    Some([stated, scheme.usual()].concat())
+    Some([stated, scheme.own_defaults()].concat())
 }
 
 fn resolve<P: Parameters>(parameters: &Value) -> Result<Value, ParameterError> {
     let rules = Rules::of::<P>();
     let mut resolved = json!(parse_by::<P>(&rules, parameters)?);
     for key in parameters.as_object().into_iter().flat_map(Map::keys) {
-        let usual = usual_without::<P>(&rules, parameters, key);
-        let is_usual =
-            |usual: Value| rules.rule(key).is_some_and(|rule| rule.equates(&usual, &resolved[key]));
-        if usual.is_some_and(is_usual) {
+        let default = default_given_others::<P>(&rules, parameters, key);
+        let is_default =
+            |default: Value| rules.rule(key).is_some_and(|rule| rule.is_same_value(&default, &resolved[key]));
+        if default.is_some_and(is_default) {
             resolved[key] = Value::Null;
         }
     }
     Ok(resolved)
 }
 
-/// The default of a key that may be left out, with the other parameters.
-fn usual_without<P: Parameters>(rules: &Rules, parameters: &Value, key: &str) -> Option<Value> {
+/// Returns the default of a key that was left out, given the other parameters.
+fn default_given_others<P: Parameters>(rules: &Rules, parameters: &Value, key: &str) -> Option<Value> {
     let mut others = parameters.clone();
     others.as_object_mut()?.remove(key);
     let scheme: P = serde_json::from_value(others).ok()?;
@@ -210,11 +209,11 @@ fn usual_without<P: Parameters>(rules: &Rules, parameters: &Value, key: &str) ->
     let resolved = json!(scheme);
     let flavour = serde_json::from_value(resolved["flavour"].clone()).ok();
     let stated = flavour.and_then(|flavour| stated(&scheme, flavour)).unwrap_or_default();
-    let usual = match stated.into_iter().find(|(name, _)| *name == key) {
+    let default = match stated.into_iter().find(|(name, _)| *name == key) {
         Some((_, value)) => value,
         None => rules.default_of(key).cloned(),
     };
-    usual.filter(|_| resolved[key].is_null())
+    default.filter(|_| resolved[key].is_null())
 }
 
 fn parse<P: Parameters>(parameters: &Value) -> Result<P, ParameterError> {
@@ -239,7 +238,7 @@ mod tests {
     use multihop_core::{FieldKind, NodeId};
 
     #[test]
-    fn every_entry_is_documented_and_builds_from_nothing() {
+    fn every_entry_is_documented_and_builds_from_defaults() {
         for entry in REGISTRY {
             assert!(!entry.summary.is_empty() && !entry.reference.is_empty(), "{}", entry.name);
             let schema = entry.schema();
@@ -255,7 +254,7 @@ mod tests {
         }
     }
 
-    /// A range and a default are of the row, and the one holds for the other.
+    /// The range and the default of a parameter come from the same row, so the default must be in the range.
     #[test]
     fn every_number_has_a_range_and_its_default_is_in_it() {
         for entry in REGISTRY {
@@ -268,9 +267,9 @@ mod tests {
         }
     }
 
-    /// A capture says which header follows by the type alone.
+    /// A capture identifies a congestion header by its type alone.
     #[test]
-    fn each_type_is_one_header() {
+    fn each_header_type_has_one_format() {
         let mut known: Vec<Layout> = Vec::new();
         for HeaderFormat { layout, .. } in REGISTRY.iter().flat_map(|entry| entry.headers) {
             let has_type = layout.kind.is_some_and(|kind| kind <= Layout::KIND_BITS);
@@ -286,7 +285,7 @@ mod tests {
         assert!(known.len() >= 9, "{known:?}");
     }
 
-    /// Each field says what it means, and has bits of its own, which are none of these in the first byte.
+    /// Checks that each field has a meaning and bits of its own, apart from the bits of `first` in byte 0.
     fn assert_no_field_overlaps(layout: &Layout, first: u8) {
         let mut taken = vec![0u8; layout.len];
         taken[0] = first;
@@ -304,9 +303,9 @@ mod tests {
         }
     }
 
-    /// A capture says which notice it is by the carrier alone, and fields are named after the layout.
+    /// A capture identifies a notice by its carrier alone, and names fields after the layout.
     #[test]
-    fn each_carrier_is_of_one_notice() {
+    fn each_carrier_has_one_notice_format() {
         let mut carriers = Vec::new();
         let mut names: Vec<&str> =
             REGISTRY.iter().flat_map(|entry| entry.headers).map(|header| header.layout.name).collect();
@@ -330,16 +329,15 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_answered_with_the_nearest() {
+    fn an_unknown_name_suggests_the_nearest() {
         let error = |name: &str| find(name).map(|_| ()).unwrap_err();
         assert!(error("tcp-newrno").contains("did you mean \"tcp-newreno\"?"), "{}", error("tcp-newrno"));
         assert!(error("carrier-pigeon").contains("known: udp, tcp-newreno"), "{}", error("carrier-pigeon"));
     }
 
-    /// Which schemes ask something of nodes, and which of these measure the medium for it with an estimator,
-    /// with defaults alone.
+    /// Number of estimators that each scheme's router policy needs by default.
     #[test]
-    fn what_each_scheme_asks_of_nodes() {
+    fn each_scheme_installs_its_policies_and_estimators() {
         let asked = |entry: &SchemeEntry| {
             let scheme = entry.build(&json!({})).unwrap();
             let router = scheme.router(NodeId(0), &crate::testing::EGRESS)?;
@@ -350,10 +348,10 @@ mod tests {
             ("recn", 0),
             ("ecn-rts", 0),
             ("ecn-fsd", 0),
-            ("ecn-busy", 1), // how busy the medium is
+            ("ecn-busy", 1), // channel busyness ratio
             ("lred", 0),
             ("nred", 0),
-            ("xcp", 1), // from here on: what the link carries, where no source is named
+            ("xcp", 1), // capacity of the link, from here on
             ("xcp-b", 0),
             ("rcp", 1),
             ("xcp-winf", 1),
@@ -367,14 +365,14 @@ mod tests {
         for scheme in expected {
             assert!(found.contains(&scheme), "{scheme:?} of {found:?}");
         }
-        for ends_alone in ["udp", "tcp-newreno", "tcp-bbr", "tfrc"] {
-            assert!(found.iter().all(|(name, _)| *name != ends_alone), "{ends_alone} asks nothing of nodes");
+        for end_to_end in ["udp", "tcp-newreno", "tcp-bbr", "tfrc"] {
+            assert!(found.iter().all(|(name, _)| *name != end_to_end), "{end_to_end} has no router policy");
         }
     }
 
-    /// Each parameter is stated, whatever was left out, and what was given is in it.
+    /// The resolved form lists every parameter, whether given or left out.
     #[test]
-    fn resolved_parameters_are_all_of_the_scheme() {
+    fn resolved_parameters_are_complete() {
         for entry in REGISTRY {
             let resolved = entry.resolve(&json!({})).unwrap();
             for key in entry.schema()["properties"].as_object().unwrap().keys() {

@@ -1,9 +1,9 @@
-//! The round-trip time that senders whose routers speak to them reckon with.
+//! Smoothed round-trip time of senders with explicit feedback from routers.
 
 use multihop_core::Span;
 
-/// The smoothed round-trip time in seconds after one sample more, which has a weight of 1/8. It is exact
-/// where TCP's (RFC 6298) may have the ticks of a clock.
+/// Returns the smoothed round-trip time, in seconds, after one more sample with a weight of 1/8 (RFC 6298).
+/// The time is exact; TCP's may be rounded to clock ticks.
 pub(crate) fn smoothed(before: Option<f64>, sample: Span) -> f64 {
     let sample = sample.seconds();
     before.map_or(sample, |before| before + (sample - before) / 8.0)
@@ -13,7 +13,7 @@ pub(crate) fn smoothed(before: Option<f64>, sample: Span) -> f64 {
 mod tests {
     use super::*;
 
-    /// RFC 6298: an eighth of the 80 ms that a sample is away.
+    /// RFC 6298: the estimate moves by an eighth of the 80 ms difference to the sample.
     #[test]
     fn a_sample_has_an_eighth_of_the_weight() {
         assert!((smoothed(None, Span::from_ms(180)) - 0.18).abs() < 1e-12);

@@ -1,26 +1,26 @@
-//! What a scheme is to the simulator, and the part of it that all TCPs share.
+//! Interface between a scheme and the simulator, and its implementation for all TCP schemes.
 
 use multihop_core::{FlowId, NodeId, Rate};
 use multihop_link::{AggregateLimits, EgressQueue, PacketExchange, PhyTimes, RouterPolicy};
 use multihop_transport::{Controller, Echo, Endpoint, TcpOptions, TcpReceiver, TcpSender, TfrcOptions};
 
-/// What a sender may know of itself and the radio of its own station.
+/// Properties of a sender's flow and of the radio of its station.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SenderStation {
-    /// The sender's own flow, as link events have it.
+    /// Flow of the sender, as identified in link events.
     pub flow: FlowId,
     /// Times of the PHY and contention windows.
     pub phy: PhyTimes,
-    /// The least size of packets, in bytes at the network layer, before which the MAC sends RTS; none if it
-    /// never does.
+    /// Smallest packet, in bytes at the network layer, that the MAC precedes with RTS; none if it never sends
+    /// RTS.
     pub rts_from: Option<u32>,
-    /// What an A-MPDU may be; none where packets are not aggregated.
+    /// Limits on an A-MPDU; none if the radio does not aggregate packets.
     pub aggregates: Option<AggregateLimits>,
 }
 
 impl SenderStation {
-    /// The exchange of packets of `size` bytes at a bit rate: of one, or, where they are aggregated, of a
-    /// `full` A-MPDU.
+    /// Returns the exchange of packets of `size` bytes at a bit rate, with the PHY times at that rate. The
+    /// exchange is of a full A-MPDU if `full` is set and the radio aggregates, else of one packet.
     pub(crate) fn exchange(&self, rate: Rate, size: u32, full: bool) -> (PhyTimes, PacketExchange) {
         let phy = self.phy.at(rate);
         let exchange = match &self.aggregates {
@@ -31,67 +31,69 @@ impl SenderStation {
     }
 }
 
-/// What is compared: a transport, its controller, and what it asks of routers.
+/// Congestion control scheme: a transport, its congestion controller and its router policy.
 pub trait Scheme: Send + Sync {
-    /// The data sender of a new flow.
+    /// Creates the data sender of a new flow.
     fn sender(&self) -> Box<dyn Endpoint>;
-    /// The same at a station. Most transports do not look at what is below them.
+    /// Creates the data sender of a new flow at `_station`. Most transports ignore the station.
     fn sender_at(&self, _station: &SenderStation) -> Box<dyn Endpoint> {
         self.sender()
     }
-    /// The data receiver of a new flow.
+    /// Creates the data receiver of a new flow.
     fn receiver(&self) -> Box<dyn Endpoint>;
-    /// What `node` does to packets of this scheme's flows at the queue before `egress`, if anything.
+    /// Creates the policy of `node` for this scheme's packets at the queue before `egress`; none if routers
+    /// do nothing.
     fn router(&self, _node: NodeId, _egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         None
     }
     /// Payload bytes of a full segment or datagram.
     fn segment_size(&self) -> u32;
-    /// The parts of which the ends of a TCP connection are made; none of other transports.
+    /// Parts of the ends of a TCP connection; none for other transports.
     fn tcp(&self) -> Option<TcpParts> {
         None
     }
-    /// The options of both ends of a TFRC connection; none of other transports.
+    /// Options of both ends of a TFRC connection; none for other transports.
     fn tfrc(&self) -> Option<TfrcOptions> {
         None
     }
-    /// Does the transport send whatever it is given at once, without a window or a rate of its own?
-    fn datagrams(&self) -> bool {
+    /// Whether the sender transmits data as soon as the application writes, without a window or a rate.
+    fn is_uncontrolled(&self) -> bool {
         false
     }
-    /// Does the transport bring what it is given as one stream of which nothing is missing, and say so?
-    /// Others send datagrams, each a message of its own, and those that are lost are lost.
-    fn reliable(&self) -> bool {
-        !self.datagrams()
+    /// Whether the transport delivers a complete, ordered byte stream and acknowledges it. Other transports
+    /// send datagrams and do not retransmit them.
+    fn is_reliable(&self) -> bool {
+        !self.is_uncontrolled()
     }
-    /// Does the receiver take packets that arrive at one instant for those of one aggregate?
-    fn sees_aggregates(&self) -> bool {
+    /// Whether the receiver treats packets that arrive at the same instant as one aggregate.
+    fn is_aggregate_aware(&self) -> bool {
         false
     }
 }
 
-/// What the ends of a TCP connection are made of.
+/// Parts of the two ends of a TCP connection.
 pub struct TcpParts {
-    /// The options of both ends.
+    /// Options of both ends of the connection.
     pub options: TcpOptions,
-    /// The sender's congestion control.
+    /// Congestion controller of the sender.
     pub controller: Box<dyn Controller>,
-    /// What the receiver makes of congestion headers and marks, if anything beyond RFC 3168.
+    /// Feedback that the receiver returns beyond RFC 3168, from congestion headers and ECN marks; none if
+    /// there is no such feedback.
     pub echo: Option<Box<dyn Echo>>,
 }
 
-/// A scheme whose flows are TCP connections: options of both ends, the sender's congestion control, what the
-/// receiver echoes, and what it asks of routers.
+/// Scheme whose flows are TCP connections.
 pub trait TcpScheme: Send + Sync {
-    /// The options of both ends.
+    /// Options of both ends of the connection.
     fn options(&self) -> TcpOptions;
-    /// The congestion control of the sender of a new flow.
+    /// Creates the congestion controller of a new flow's sender.
     fn control(&self) -> Box<dyn Controller>;
-    /// What the receiver of a new flow makes of congestion headers and marks, if anything beyond RFC 3168.
+    /// Creates the receiver's feedback beyond RFC 3168, from congestion headers and ECN marks; none if there
+    /// is no such feedback.
     fn echo(&self) -> Option<Box<dyn Echo>> {
         None
     }
-    /// As [`Scheme::router`].
+    /// Creates a router policy, like [`Scheme::router`].
     fn policy(&self, _node: NodeId, _egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         None
     }
@@ -121,7 +123,7 @@ impl<T: TcpScheme> Scheme for T {
         self.options().segment_size
     }
 
-    fn sees_aggregates(&self) -> bool {
+    fn is_aggregate_aware(&self) -> bool {
         self.options().receive_offload
     }
 }

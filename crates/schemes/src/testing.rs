@@ -1,4 +1,4 @@
-//! Packets, hops and departures that tests share.
+//! Packets, hops and departures that several tests use.
 
 use crate::Scheme;
 use multihop_core::{
@@ -8,7 +8,7 @@ use multihop_core::{
 use multihop_link::{Departure, EgressQueue, Hop, LinkView, PhyTimes, Verdict};
 use multihop_transport::Returned;
 
-/// The radio's queue.
+/// Queue before a radio at 1 Mb/s.
 pub const EGRESS: EgressQueue = EgressQueue {
     rate: Rate::from_kbps(1_000),
     is_wired: false,
@@ -18,12 +18,12 @@ pub const EGRESS: EgressQueue = EgressQueue {
     seed: 1,
 };
 
-/// 1 Mb/s, 1000 bytes: DATA 8416, ACK 304 and SIFS 10 us.
+/// Duration, in microseconds, of DATA (1000 bytes at 1 Mb/s: 8416), ACK (304) and SIFS (10).
 pub const REST_US: u64 = 8_416 + 10 + 304;
 
-/// The DATA frame of 1000 bytes at 1 Mb/s, of an exchange of 9406 us: RTS 352 + CTS 304 + DATA + ACK and
-/// three SIFS. Its service delay will be `service_us` if it is acknowledged, and `rts_failures` RTS were not
-/// answered before.
+/// Returns a DATA frame of 1000 bytes at 1 Mb/s whose exchange takes 9406 us: RTS 352, CTS 304, DATA, ACK and
+/// three SIFS. The frame's service delay is `service_us` if it is acknowledged; `rts_failures` earlier RTS
+/// had no CTS.
 pub fn departure(service_us: u64, rts_failures: u32) -> Departure {
     let (data, ack, sifs) = (Span::from_us(8_416), Span::from_us(304), Span::from_us(10));
     Departure {
@@ -41,12 +41,12 @@ pub fn departure(service_us: u64, rts_failures: u32) -> Departure {
     }
 }
 
-/// A hop at this instant, with anybody.
+/// Returns a hop at this instant, with node 1 as the peer.
 pub fn hop(now: Time) -> Hop {
     Hop { now, peer: NodeId(1) }
 }
 
-/// A packet of 1000 bytes of this flow arrived at node 1, at this bit rate.
+/// Returns the acknowledged exchange of a packet of 1000 bytes of this flow, sent to node 1 at this bit rate.
 pub fn sent(flow: FlowId, kbps: u64) -> LinkEvent {
     LinkEvent::Exchange(Exchange {
         node: NodeId(0),
@@ -68,7 +68,7 @@ pub fn sent(flow: FlowId, kbps: u64) -> LinkEvent {
     })
 }
 
-/// The PHY of that frame.
+/// Returns the PHY times of the frame of [`departure`].
 pub fn phy() -> PhyTimes {
     PhyTimes {
         slot: Span::from_us(20),
@@ -86,6 +86,7 @@ pub fn phy() -> PhyTimes {
     }
 }
 
+/// Returns a packet of this payload, with 40 bytes of headers, from node 0 to node 1.
 pub fn packet(payload: u32, ecn: Ecn) -> Packet {
     Packet {
         segment: Segment { payload, ecn, ..Segment::default() },
@@ -100,7 +101,7 @@ pub fn packet(payload: u32, ecn: Ecn) -> Packet {
     }
 }
 
-/// Which of the departures, of data that understands ECN from one node, are marked.
+/// Returns, for each departure of an ECN-capable data packet from one node, whether the packet is marked.
 pub fn marks(scheme: &dyn Scheme, departures: &[(Departure, LinkView)]) -> Vec<bool> {
     let mut router = scheme.router(NodeId(0), &EGRESS).unwrap();
     let mark = |(departure, view): &(Departure, LinkView)| {
@@ -109,13 +110,14 @@ pub fn marks(scheme: &dyn Scheme, departures: &[(Departure, LinkView)]) -> Vec<b
     departures.iter().map(mark).collect()
 }
 
-/// The same, without anything in the view.
+/// Returns, for each departure, whether the packet is marked, with an empty [`LinkView`].
 pub fn marks_of(scheme: &dyn Scheme, departures: &[Departure]) -> Vec<bool> {
     let alone: Vec<_> = departures.iter().map(|departure| (*departure, LinkView::default())).collect();
     marks(scheme, &alone)
 }
 
-/// An acknowledgement with this congestion header, at the start of the run. It lives as long as the tests.
+/// Returns an acknowledgement with this congestion header at the start of the run. The segment is leaked, to
+/// live as long as the tests.
 pub fn returned(header: &impl Header, rtt: Option<Span>) -> Returned<'static> {
     let segment = Segment { feedback: HeaderBytes::of(header), ..Segment::default() };
     Returned { now: Time::ZERO, segment: Box::leak(Box::new(segment)), rtt, app_limited: false }

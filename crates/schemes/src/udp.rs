@@ -1,4 +1,4 @@
-//! UDP.
+//! UDP without congestion control.
 
 use crate::{Parameters, Scheme};
 use multihop_config::keys;
@@ -8,12 +8,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// Datagrams without congestion control: what the network carries when no sender holds back.
+    /// Datagrams without congestion control. Shows what the network carries when no sender limits its rate.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Udp {
-        /// The most payload of a datagram.
+        /// Maximum payload of a datagram.
         pub segment_size: Size ["1 B", "65535 B"] = Size(1472.0),
-        /// Network and transport headers of each packet: 20 B of IPv4 and 8 B of UDP.
+        /// Network and transport headers of each packet: 20 B of IPv4 and 8 B of UDP by default.
         pub header: Size ["0 B", "65535 B"] = Size(28.0),
     }
 }
@@ -39,7 +39,7 @@ impl Scheme for Udp {
         self.segment_size.bytes() as u32
     }
 
-    fn datagrams(&self) -> bool {
+    fn is_uncontrolled(&self) -> bool {
         true
     }
 }

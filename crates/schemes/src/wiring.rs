@@ -1,4 +1,4 @@
-//! What schemes hand to the transport: options and headers by hand, and what parameters mean.
+//! Tests of the options and headers that schemes pass to the transport.
 
 use crate::ewccp::Ewccp;
 use crate::maxnet::MaxNet;
@@ -14,9 +14,9 @@ use multihop_transport::{
 use proptest::prelude::*;
 use serde_json::{from_value, json};
 
-/// 8 bytes end to end; with data 4 of the link, and its summary of 128 or 32 bits.
+/// 8 bytes end to end; in data also 4 bytes of the link's part and a summary of 128 or 32 bits.
 #[test]
-fn headers_of_ewccp_grow_with_the_summary_of_links() {
+fn the_size_of_an_ewccp_header_depends_on_its_link_summary() {
     for (bits, with_data) in [(128, 8 + 4 + 16), (32, 8 + 4 + 4)] {
         let scheme = Ewccp { summary_bits: bits, ..Ewccp::default() };
         let header = TcpScheme::options(&scheme).congestion_header;
@@ -24,7 +24,7 @@ fn headers_of_ewccp_grow_with_the_summary_of_links() {
     }
 }
 
-/// Timestamps time every segment themselves.
+/// Timestamps already time every segment.
 #[test]
 fn ewccp_times_every_segment_unless_timestamps_do() {
     for timestamps in [false, true] {
@@ -38,7 +38,7 @@ fn ewccp_times_every_segment_unless_timestamps_do() {
 }
 
 #[test]
-fn what_routers_assist_keeps_sacked_data_and_times_every_segment_unless_set_otherwise() {
+fn router_assisted_tcp_keeps_sacked_data_and_times_every_segment() {
     for (given, kept) in [(json!({}), true), (json!({ "keep_sacked": false }), false)] {
         let tcp: TcpParameters = from_value(given).unwrap();
         let options = tcp.router_assisted(CongestionHeader::of(4));
@@ -51,21 +51,21 @@ fn what_routers_assist_keeps_sacked_data_and_times_every_segment_unless_set_othe
 }
 
 #[test]
-fn receivers_return_what_routers_wrote() {
+fn receivers_echo_congestion_headers() {
     assert!(Rcp::default().echo().is_some());
     assert!(XcpB::default().echo().is_some() && XcpWinf::default().echo().is_some());
 }
 
 #[test]
-fn datagrams_are_not_reliable_and_have_the_size_that_was_given() {
+fn datagrams_are_unreliable_and_have_the_given_size() {
     for name in ["tfrc", "tfrc-capped", "re-tfrc"] {
         let scheme = find(name).unwrap().build(&json!({ "segment_size": "700 B" })).unwrap();
-        assert_eq!((scheme.segment_size(), scheme.reliable()), (700, false), "{name}");
+        assert_eq!((scheme.segment_size(), scheme.is_reliable()), (700, false), "{name}");
     }
 }
 
 #[test]
-fn options_of_the_receiver_of_tfrc_are_those_that_were_given() {
+fn tfrc_receivers_use_the_given_options() {
     let options = |given| from_value::<TfrcParameters>(given).unwrap().options();
     for (reports, timer) in [("round-trip", ReportTimer::RoundTrip), ("ns2", ReportTimer::Ns2)] {
         assert_eq!(options(json!({ "reports": reports })).reports, timer);
@@ -75,10 +75,10 @@ fn options_of_the_receiver_of_tfrc_are_those_that_were_given() {
     assert_eq!(["rfc", "ns2"].map(first), [FirstInterval::Highest, FirstInterval::Latest]);
 }
 
-/// The equation's timeout is four round trips (RFC 5348, section 3.1), or TCP's
-/// with a tick of 100 ms.
+/// The equation's timeout is four round trips (RFC 5348, section 3.1), or TCP's timeout with a tick of 100
+/// ms.
 #[test]
-fn the_timeout_of_the_equation_is_of_the_flavour_or_as_given() {
+fn the_timeout_of_the_equation_depends_on_the_flavour_unless_given() {
     let timeout = |given| {
         let options = from_value::<TfrcParameters>(given).unwrap().options();
         (options.timeout, options.min_timeout, options.tcp_tick)
@@ -94,10 +94,10 @@ fn the_timeout_of_the_equation_is_of_the_flavour_or_as_given() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Bytes are a header if and only if they are of its type and length, and then the header's bytes are the
-    /// same header.
+    /// Bytes parse as a header if and only if their type and length match; emitting the header gives the same
+    /// header.
     #[test]
-    fn any_bytes_are_a_header_or_none(given in any::<[u8; HeaderBytes::CAPACITY]>(), len in 0..=HeaderBytes::CAPACITY) {
+    fn bytes_parse_as_a_header_if_type_and_length_match(given in any::<[u8; HeaderBytes::CAPACITY]>(), len in 0..=HeaderBytes::CAPACITY) {
         for HeaderFormat { layout, reemit } in REGISTRY.iter().flat_map(|entry| entry.headers) {
             let kind = layout.kind.expect("congestion headers have a type");
             let typed = given[0] & !Layout::KIND_BITS | kind;
@@ -114,9 +114,9 @@ proptest! {
         }
     }
 
-    /// Bytes are a notice's if and only if they are of its length, and no bit of them is lost.
+    /// Bytes parse as a notice if and only if their length matches, and emitting the notice keeps every bit.
     #[test]
-    fn any_bytes_are_what_a_notice_is_made_of(given in any::<[u8; 64]>()) {
+    fn bytes_parse_as_a_notice_if_the_length_matches(given in any::<[u8; 64]>()) {
         for (_, HeaderFormat { layout, reemit }) in REGISTRY.iter().filter_map(|entry| entry.notices.as_ref()) {
             prop_assert!(layout.kind.is_none() && layout.len < given.len(), "{}", layout.name);
             let bytes = given[..layout.len].to_vec();

@@ -1,6 +1,6 @@
-//! A run, fully resolved: everything has a value, every name is an index, every quantity is in base units.
+//! Configuration of a run: every key has a value, every name is an index, every quantity is in base units.
 //!
-//! The crate `multihop-scenario` makes one from a file; tests make them directly.
+//! The crate `multihop-scenario` makes a [`Config`] from a scenario file; tests make one directly.
 
 mod fading;
 mod flows;
@@ -26,142 +26,142 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Everything that a run needs.
+/// Configuration of a run.
 ///
 /// The scenario hash is made of its serialized form. A field that is added, here or in a type of a field, has
 /// `skip_serializing_if` for its default, so that the hashes of scenarios without it stay valid.
 #[derive(Clone, Serialize)]
 pub struct Config {
-    /// The run's name, for people.
+    /// Name of the run in results and reports.
     #[serde(skip)]
     pub name: String,
     /// Seed of every random stream.
     #[serde(skip)]
     pub seed: u64,
-    /// When the run ends.
+    /// Duration of the run.
     pub duration: Span,
-    /// What happens before this instant is not counted in results.
+    /// End of the warm-up: results count only later events.
     pub warmup: Span,
-    /// Length of a step in the recorded time series.
+    /// Length of a step of the recorded time series.
     pub record_interval: Span,
-    /// The nodes, and after them their further radios; [`NodeId`]s index this list.
+    /// Nodes, followed by their additional radios. [`NodeId`]s index this list.
     pub nodes: Vec<NodeConfig>,
-    /// Wires between them, each direction an entry of its own; of two nodes each direction at most once.
+    /// Wires between the nodes: one entry for each direction, at most one for each ordered pair of nodes.
     pub wires: Vec<WireConfig>,
-    /// Rates and inter-frame spaces.
+    /// PHY: rates and inter-frame spaces.
     pub phy: Phy,
-    /// Rate of unicast DATA frames, where no link has one of its own.
+    /// Rate of unicast DATA frames on links without a rate of their own.
     pub data_rate: DataRate,
-    /// Rate of RTS, CTS, ACK and broadcasts; none for the standard's rule (RTS and broadcast at the highest
-    /// basic rate not above the data rate, responses at the highest basic rate not above that of the frame
-    /// they answer).
+    /// Rate of RTS, CTS, ACK and broadcast frames; none for the standard's rule. By that rule, an RTS or
+    /// broadcast has the highest basic rate not above the data rate, and a response the highest basic rate
+    /// not above the rate of the frame that it answers.
     pub control_rate: Option<Rate>,
-    /// Rate of ACKs, where it differs from `control_rate`.
+    /// Rate of ACKs, if it differs from `control_rate`.
     pub ack_rate: Option<Rate>,
-    /// The MAC.
+    /// MAC parameters.
     pub mac: MacConfig,
-    /// Aggregation under block acknowledgement agreements; none for one packet and one ACK at a time.
+    /// Aggregation under block acknowledgement agreements; none for one packet per frame with an ACK each.
     pub aggregation: Option<AggregationConfig>,
-    /// How long its ends hold on to MPDUs, where that is not as usual.
+    /// Retry limits and reordering of MPDUs under block acknowledgement agreements.
     pub persistence: Persistence,
-    /// When its recipients pass MPDUs on.
+    /// Instant at which recipients deliver MPDUs to the network layer.
     pub delivery: Delivery,
-    /// How stations choose the rate of unicast DATA; none where each link has the one above, or one of its
-    /// own.
+    /// Rate control of unicast DATA; none for fixed rates: `data_rate`, or the link's own rate.
     pub rate_control: Option<RateControlConfig>,
-    /// What each access category contends with, by [`multihop_dot11::AccessCategory`]; none for one queue
+    /// EDCA parameters of each access category, by [`multihop_dot11::AccessCategory`]; none for one queue
     /// under the DCF.
     pub edca: Option<[EdcaParameters; AccessCategory::COUNT]>,
-    /// What frames of their transmission opportunities reserve.
+    /// Time that duration fields reserve within a transmission opportunity.
     pub protection: Protection,
-    /// A CTS to the station itself, at the rate of an RTS, precedes frames at rates of OFDM or at schemes
-    /// that no RTS precedes (9.3.2.11, 9.23.1). The propagation delay is no longer than a SIFS then.
+    /// Whether a CTS-to-self at the rate of an RTS precedes DATA at OFDM rates or MCSs that no RTS precedes
+    /// (802.11-2012, 9.3.2.11 and 9.23.1). If so, the propagation delay is at most a SIFS.
     pub cts_to_self: bool,
-    /// How packets wait for it.
+    /// Discipline of the interface queues.
     pub discipline: Discipline,
-    /// The queue of the hardware below; none if the MAC takes packets from the discipline when it puts a
-    /// frame together.
+    /// Hardware queue below the discipline; none if the MAC dequeues packets when it builds a frame.
     pub hardware_queue: Option<HardwareQueueConfig>,
-    /// The medium.
+    /// Medium.
     pub medium: MediumConfig,
-    /// With powers and SINR: a receiver decodes no frame whose power is below the standard's sensitivity of
-    /// its rate.
+    /// Whether receivers decode only frames whose power reaches the standard's sensitivity for their rate.
+    /// Only on media with powers and SINR.
     pub sensitivity_by_rate: bool,
-    /// With powers and SINR: the ratio from which preambles of HT, VHT and HE stations are detected; none
-    /// where their bits decide alone.
+    /// SINR from which preambles of HT, VHT and HE stations are detected; none if the preamble's bit errors
+    /// alone decide. Only on media with powers and SINR.
     pub preamble_detection: Option<f64>,
-    /// How its powers vary over time, if they do.
+    /// Fading of received powers; none for constant powers.
     pub fading: Option<FadingConfig>,
-    /// Frames reach each listener as late as light does; `medium.propagation_delay` is zero then.
+    /// Whether the propagation delay of each frame is its distance over the speed of light. If so,
+    /// `medium.propagation_delay` is zero.
     pub delays_by_distance: bool,
-    /// Are causes recorded ([`crate::outcome::Causes`])? It changes nothing else.
+    /// Whether causes are recorded ([`crate::outcome::Causes`]). Recording does not change the run.
     #[serde(skip)]
     pub causes: bool,
-    /// What finds routes, and what happens when a link fails.
+    /// Routing protocol, path metric, and reaction to link failures.
     pub routing: RoutingConfig,
-    /// The schemes in use; [`FlowConfig::scheme`] indexes this list.
+    /// Schemes in use; [`FlowConfig::scheme`] indexes this list.
     #[serde(skip)]
     pub schemes: Vec<SchemeConfig>,
-    /// The flows; [`multihop_core::FlowId`]s index this list.
+    /// Flows; [`multihop_core::FlowId`]s index this list.
     pub flows: Vec<FlowConfig>,
-    /// Header bytes added to every packet below the transport, besides those of its scheme: ns-2 adds 20 with
-    /// DSDV.
+    /// Header bytes added to every packet below the transport, in addition to those of its scheme. ns-2 adds
+    /// 20 with DSDV.
     pub extra_header: u32,
-    /// Bytes of the largest MSDU, with the LLC header; none for no limit, as in ns-2. What sends packets
-    /// keeps it: schemes when they are resolved, packets from outside by [`Config::largest_packet`].
+    /// Largest MSDU in bytes, LLC header included; none for no limit, as in ns-2. The limit is checked for
+    /// the segments of schemes when they are resolved; for packets from outside by
+    /// [`Config::largest_packet`].
     pub msdu_limit: Option<u32>,
-    /// Nodes ask for their neighbours' addresses before they send them anything (RFC 826).
+    /// Whether nodes resolve their neighbours' addresses before they first send to them (ARP, RFC 826).
     pub arp: bool,
-    /// Estimators whose values are recorded, in steps of `record_interval`.
+    /// Estimators whose values are recorded every `record_interval`.
     pub measurements: Vec<MeasurementConfig>,
-    /// How nodes move, and when they are off.
+    /// Motion of nodes, and their outages.
     #[serde(skip)]
     pub mobility: Mobility,
-    /// Rates of unicast DATA frames between two nodes, both ways, where it is none of the others; each pair
-    /// at most once.
+    /// Rates of unicast DATA frames between two nodes, in both directions, on links that neither `data_rate`
+    /// nor [`NodeConfig::data_rate`] covers; at most one for each pair.
     pub link_rates: Vec<LinkRate>,
-    /// Channels, and which entries of `nodes` are radios of one node.
+    /// Channels of the radios, and the entries of `nodes` that are additional radios of a node.
     pub radios: Radios,
-    /// Transmit power and antenna gain of each entry of `nodes`; empty if all have the transmit power of the
+    /// Transmit power and antenna gain of each entry of `nodes`. Empty if all have the transmit power of the
     /// medium and antennas without gain. Only with [`MediumModel::Sinr`].
     pub powers: Vec<RadioPower>,
 }
 
 impl Config {
-    /// Bytes of the largest packet from outside, from the header of IP on: what fits into an MSDU, or into a
-    /// datagram where MSDUs have no limit.
+    /// Largest packet from outside in bytes, IP header included: what fits into an MSDU, or the largest
+    /// datagram if MSDUs have no limit.
     pub fn largest_packet(&self) -> u32 {
         let headers = self.mac.rules.llc_header + self.extra_header;
         self.msdu_limit.map_or(LARGEST_DATAGRAM, |largest| largest.saturating_sub(headers))
     }
 }
 
-/// Bytes of the largest datagram of IP (RFC 791, section 3.1).
+/// Largest IP datagram in bytes (RFC 791, section 3.1).
 const LARGEST_DATAGRAM: u32 = 65_535;
 
-/// The rate of a link, both ways.
+/// Rate of a link, in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LinkRate {
-    /// Its ends.
+    /// Ends of the link.
     pub between: [NodeId; 2],
     /// Rate of unicast DATA frames.
     pub rate: DataRate,
 }
 
-/// A node.
+/// Node, or an additional radio of a node.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NodeConfig {
-    /// Its name in the scenario.
+    /// Name of the node in the scenario.
     pub name: String,
-    /// Where it stands, or where it is at the beginning if it moves, in metres. Where the medium goes by
-    /// distance, a node without a position has no radio.
+    /// Position in metres, at the start of the run if the node moves. On a medium that depends on distance, a
+    /// node without a position has no radio.
     pub position: Option<[f64; 2]>,
-    /// The base station that it is associated with: by radio it exchanges unicast frames with that node alone
-    /// (802.11-2012, clause 4: an infrastructure BSS). None of a base station itself, and of stations that
-    /// are in no such network.
+    /// Base station with which the station is associated: by radio, it exchanges unicast frames only with
+    /// that node (802.11-2012, clause 4: infrastructure BSS). None for base stations and for nodes outside a
+    /// BSS.
     pub base: Option<NodeId>,
-    /// Rate of unicast DATA frames between it and its base station, both ways, where it is not
-    /// [`Config::data_rate`].
+    /// Rate of unicast DATA frames between the station and its base station, in both directions, if it
+    /// differs from [`Config::data_rate`].
     pub data_rate: Option<DataRate>,
 }
 
@@ -172,127 +172,130 @@ pub struct WireConfig {
     pub from: NodeId,
     /// The receiving end.
     pub to: NodeId,
-    /// Rate at which the sending end puts bits on it.
+    /// Bit rate of the sending end.
     pub rate: Rate,
-    /// Time that each bit takes from end to end.
+    /// Propagation delay.
     pub delay: Span,
-    /// Packets that wait at the sending end at most, besides the one that is being sent.
+    /// Queue limit of the sending end in packets, without the packet in transmission.
     pub queue_limit: usize,
-    /// How they wait.
+    /// Queue discipline of the sending end.
     pub discipline: Discipline,
-    /// Probability with which each packet is lost on the way, from 0 to below 1.
+    /// Probability that a packet is lost in transit, from 0 to below 1.
     pub loss: f64,
 }
 
 /// MAC parameters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MacConfig {
-    /// The rule set.
+    /// Rules of the DCF.
     pub rules: DcfRules,
-    /// DATA frames longer than this many bytes (MAC header and FCS included) use RTS/CTS; none for never.
+    /// Length above which DATA frames follow RTS/CTS, in bytes, MAC header and FCS included; none for no
+    /// RTS/CTS.
     pub rts_threshold: Option<u32>,
-    /// Transmissions of an RTS, or of a DATA frame sent without RTS, before giving up; none for no limit.
+    /// Maximum number of transmissions of an RTS, or of a DATA frame sent without RTS; none for no limit.
     pub short_retry_limit: Option<u32>,
-    /// Transmissions of a DATA frame sent after RTS/CTS before giving up; none for no limit.
+    /// Maximum number of transmissions of a DATA frame sent after RTS/CTS; none for no limit.
     pub long_retry_limit: Option<u32>,
-    /// First contention window; the PHY's by default.
+    /// Minimum contention window in slots, by default the PHY's.
     pub cw_min: u32,
-    /// Largest contention window.
+    /// Maximum contention window in slots.
     pub cw_max: u32,
-    /// Packets that the interface queue holds.
+    /// Limit of the interface queue in packets.
     pub queue_limit: usize,
-    /// A packet that has waited in the interface queue for longer is not sent any more; none for no limit
-    /// (9.19.2.6, `dot11EDCATableMSDULifetime`).
+    /// Maximum time of a packet in the interface queue, after which it is dropped; none for no limit
+    /// (802.11-2012, 9.19.2.6, `dot11EDCATableMSDULifetime`).
     pub lifetime: Option<Span>,
 }
 
-/// Aggregation (802.11-2016, 10.12, 10.13 and 10.24), under agreements that are taken to exist from the
-/// beginning.
+/// Aggregation (802.11-2016, 10.12, 10.13 and 10.24) under block acknowledgement agreements that exist from
+/// the start of the run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct AggregationConfig {
-    /// MPDUs of an A-MPDU at most; one for none.
+    /// Maximum number of MPDUs in an A-MPDU; 1 for no A-MPDUs.
     pub mpdus: u32,
-    /// Sequence numbers that an agreement covers at a time: at least `mpdus`, at most 256. Beyond 64 block
-    /// acknowledgements are longer.
+    /// Window of a block acknowledgement agreement in sequence numbers: at least `mpdus`, at most 256. Above
+    /// 64, block acknowledgements are longer.
     pub window: u32,
-    /// Bytes of an A-MPDU at most.
+    /// Maximum size of an A-MPDU in bytes.
     pub a_mpdu: u32,
-    /// Bytes of an A-MSDU at most; none for one packet per MPDU.
+    /// Maximum size of an A-MSDU in bytes; none for one packet per MPDU.
     pub a_msdu: Option<u32>,
-    /// Bytes of an MPDU in an A-MPDU at most, where it is of several packets.
+    /// Maximum size of an MPDU of several packets within an A-MPDU, in bytes.
     pub mpdu: u32,
-    /// Airtime of an A-MPDU at most.
+    /// Maximum airtime of an A-MPDU.
     pub max_duration: Span,
-    /// Least time between the beginnings of two MPDUs of an A-MPDU.
+    /// Minimum time between the starts of two MPDUs of an A-MPDU (minimum MPDU start spacing).
     pub spacing: Span,
-    /// A receiver passes on what it holds when an MPDU has been missing for so long.
+    /// Time that a recipient waits for a missing MPDU before it delivers the MPDUs behind it.
     pub reordering_timeout: Span,
-    /// A-MPDUs of more than one MPDU are sent after RTS/CTS, however long they are.
+    /// Whether A-MPDUs of more than one MPDU follow RTS/CTS whatever their length.
     pub rts: bool,
-    /// A single MPDU is sent as an A-MPDU of one, as in VHT and HE PPDUs (10.13.8).
+    /// Whether a single MPDU is sent as an A-MPDU of one MPDU, as in VHT and HE PPDUs (802.11-2016, 10.13.8).
     pub single_delimited: bool,
 }
 
-/// How long the ends of a block acknowledgement agreement hold on to an MPDU.
+/// Retry limits and reordering of MPDUs under a block acknowledgement agreement.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct Persistence {
-    /// Transmissions of an MPDU, alone or among others, before it is given up, if not [`MPDU_RETRY_LIMIT`] or
-    /// the MAC's `short_retry_limit`, whichever is higher; `u32::MAX` for no end. An MPDU that was sent alone
-    /// `short_retry_limit` times is given up besides.
+    /// Maximum number of transmissions of an MPDU, alone or in an A-MPDU; `u32::MAX` for no limit. By default
+    /// [`MPDU_RETRY_LIMIT`] or the MAC's `short_retry_limit`, whichever is higher. An MPDU is also dropped
+    /// after `short_retry_limit` transmissions alone.
     pub retry_limit: Option<u32>,
-    /// Requests for a block acknowledgement in a row without an answer before what was sent is given up;
-    /// `u32::MAX` for no end. By default [`REQUEST_LIMIT`], or no end if MPDUs have no retry limit.
+    /// Maximum number of consecutive `BlockAckReq` frames without a response, after which the MPDUs sent are
+    /// dropped; `u32::MAX` for no limit. By default [`REQUEST_LIMIT`], or no limit if MPDUs have no retry
+    /// limit.
     pub request_limit: Option<u32>,
-    /// A receiver waits for what is missing without end.
+    /// Whether a recipient waits for a missing MPDU without a time limit.
     pub reorders_without_end: bool,
 }
 
-/// Transmissions of an MPDU before it is given up: `IWL_DEFAULT_TX_RETRY` of Linux's iwlwifi, and
+/// Default maximum number of transmissions of an MPDU: `IWL_DEFAULT_TX_RETRY` of Linux's iwlwifi, and
 /// `MT_TXD3_REM_TX_COUNT` of its mt76.
 pub const MPDU_RETRY_LIMIT: u32 = 15;
 
-/// Requests for a block acknowledgement before a station gives up: `IWL_BAR_DFAULT_RETRY_LIMIT` of iwlwifi.
+/// Default maximum number of `BlockAckReq` frames: `IWL_BAR_DFAULT_RETRY_LIMIT` of Linux's iwlwifi.
 pub const REQUEST_LIMIT: u32 = 60;
 
-/// What duration fields reserve in a transmission opportunity (802.11-2020, 9.2.5.2).
+/// Time that duration fields reserve in a transmission opportunity (802.11-2020, 9.2.5.2).
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protection {
-    /// The exchange of the frame, and the next one, if one follows.
+    /// Up to the end of the frame's exchange, and of the next exchange if one follows.
     #[default]
     Single,
-    /// All that is left of the opportunity. Its holder returns what it does not use with a CF-End, if there
-    /// is time for one (802.11-2020, 10.23.2.10).
+    /// The remainder of the opportunity. Its holder returns unused time with a CF-End if there is time for
+    /// one (802.11-2020, 10.23.2.10).
     Multiple,
 }
 
-/// When a recipient passes on the MPDUs of an A-MPDU.
+/// Instant at which a recipient delivers the MPDUs of an A-MPDU to the network layer.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Delivery {
-    /// Together, when the A-MPDU is over: as adapters hand them to their hosts.
+    /// All together at the end of the A-MPDU, as network adapters hand them to their hosts.
     #[default]
     Ppdu,
-    /// Each when it is over itself, as the standard has it (802.11-2016, 10.24.7.6.2), and as ns-3.
+    /// Each at its own end, as in the standard (802.11-2016, 10.24.7.6.2) and in ns-3.
     Mpdu,
 }
 
-/// The medium: which nodes sense each other, and which frames are received.
+/// Medium: decides which nodes sense each other and which frames are received.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MediumConfig {
-    /// Propagation delay between any two nodes, where it does not go by distance.
+    /// Propagation delay between any two nodes, unless it depends on their distance.
     pub propagation_delay: Span,
-    /// Probability that a bit of a decodable frame is wrong, on top of what the model says.
+    /// Probability of a bit error in a decodable frame, in addition to the errors of the model.
     pub bit_error_rate: f64,
-    /// Probability that a decodable DATA frame is lost, on top of what the model says.
+    /// Probability that a decodable DATA frame is lost, in addition to the errors of the model.
     pub packet_error_rate: f64,
-    /// The same of single links, on top of that: each directed link at most once.
+    /// Loss probabilities of single links, in addition to `packet_error_rate`; at most one entry for each
+    /// directed link.
     pub link_errors: Vec<LinkError>,
-    /// Which nodes sense each other.
+    /// Model of reception and carrier sense.
     pub model: MediumModel,
 }
 
-/// What a directed link loses that others do not.
+/// Additional losses of a directed link.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LinkError {
     /// Transmitter.
@@ -305,19 +308,19 @@ pub struct LinkError {
     pub ack_error_rate: f64,
 }
 
-/// Models of the medium.
+/// Model of reception and carrier sense.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum MediumModel {
-    /// ns-2's: fixed ranges, powers by path loss, and pairwise capture.
+    /// The model of ns-2: fixed ranges, powers by path loss, and pairwise capture.
     Ranges {
-        /// Frames are decodable up to this distance, in metres.
+        /// Maximum distance at which frames are decodable, in metres.
         receive_range: f64,
-        /// Frames are sensed up to this distance, in metres.
+        /// Maximum distance at which frames are sensed, in metres.
         carrier_sense_range: f64,
-        /// A frame survives a later, weaker one if its power is at least this many times higher; none for
-        /// never.
+        /// Minimum ratio of a frame's power to that of a later, overlapping frame for the first frame to
+        /// survive; none if no frame survives.
         capture_ratio: Option<f64>,
-        /// How power falls with distance; it only matters for capture.
+        /// Path loss; it matters only for capture.
         path_loss: PathLoss,
     },
     /// Path loss, cumulative interference, error rates by SINR.
@@ -326,28 +329,28 @@ pub enum MediumModel {
         transmit_power_mw: f64,
         /// Noise power in milliwatts.
         noise_mw: f64,
-        /// Frames below this power are not noticed as frames, in milliwatts: they only add to noise.
+        /// Minimum power at which a frame is detected, in milliwatts. Weaker frames only add to the noise.
         sensitivity_mw: f64,
-        /// The medium is busy where the total received power is at least this, in milliwatts, or a frame is
-        /// being received.
+        /// Carrier-sense threshold in milliwatts: the medium is busy if the total received power reaches it
+        /// or a frame is being received.
         carrier_sense_mw: f64,
-        /// How power falls with distance.
+        /// Path loss.
         path_loss: PathLoss,
     },
-    /// Measured links; what is not listed is not heard at all.
+    /// Measured links. Nodes without a listed link do not sense each other.
     Matrix {
-        /// The directed links.
+        /// Directed links.
         links: Vec<MatrixLink>,
-        /// What was measured.
+        /// Measured quantity.
         quantity: MatrixQuantity,
     },
-    /// Measured links with received powers, and received powers of pairs that were not measured; what is not
-    /// listed is not heard at all. What a link delivers alone is what was measured; carrier sense,
-    /// interference and capture are by SINR, as ADR 14 says.
+    /// Measured links with received powers, and received powers of pairs without a measured link. Nodes
+    /// without an entry do not sense each other. Without interference, a link delivers frames as measured.
+    /// Carrier sense, interference and capture follow from the SINR, as ADR 14 describes.
     Sensed {
-        /// The directed links.
+        /// Directed links.
         links: Vec<SensedLink>,
-        /// Size of the probes that were counted.
+        /// Size of the probe frames in bytes.
         probe_size: u32,
         /// Noise power in milliwatts.
         noise_mw: f64,
@@ -358,19 +361,19 @@ pub enum MediumModel {
     },
 }
 
-/// How power falls with distance.
+/// Path loss.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum PathLoss {
-    /// Friis up to the cross-over distance, then the fourth power (Rappaport 2002, 4.6).
+    /// Two-ray ground: Friis up to the cross-over distance, then the fourth power (Rappaport 2002, 4.6).
     TwoRayGround {
         /// Carrier frequency in hertz.
         frequency_hz: f64,
         /// Antenna height above ground in metres, at both ends.
         antenna_height: f64,
     },
-    /// A power law beyond a reference distance.
+    /// Log-distance: a power law beyond a reference distance.
     LogDistance {
-        /// Exponent.
+        /// Path-loss exponent.
         exponent: f64,
         /// Loss at the reference distance, in dB.
         reference_loss_db: f64,
@@ -390,29 +393,29 @@ pub struct MatrixLink {
     pub value: f64,
 }
 
-/// A directed link of which the received power is known.
+/// Directed link with a known received power.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SensedLink {
     /// Transmitter.
     pub from: NodeId,
     /// Receiver.
     pub to: NodeId,
-    /// Probability that a probe is delivered; none of a signal that is sensed, but never decoded.
+    /// Probability that a probe frame is delivered; none for a signal that is sensed but never decoded.
     pub delivery: Option<f64>,
     /// Received power in dBm.
     pub rssi: f64,
 }
 
-/// What a link matrix holds.
+/// Measured quantity of a link matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum MatrixQuantity {
-    /// Probabilities that a frame of `probe_size` bytes is delivered; other sizes by equal bit error rates.
-    /// Any overlap of frames at a receiver destroys them.
+    /// Delivery probabilities of probe frames. Those of other sizes follow from an equal bit error rate. Any
+    /// overlap of frames at a receiver destroys them.
     Delivery {
-        /// Size of the probes that were counted.
+        /// Size of the probe frames in bytes.
         probe_size: u32,
     },
-    /// Received powers; errors and capture by SINR.
+    /// Received powers. Errors and capture follow from the SINR.
     Rssi {
         /// Noise power in milliwatts.
         noise_mw: f64,
@@ -423,90 +426,91 @@ pub enum MatrixQuantity {
     },
 }
 
-/// What finds routes, and what happens when the MAC gives a packet up.
+/// Routing protocol, path metric, and reaction to a packet that the MAC drops at its retry limit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RoutingConfig {
-    /// What finds the routes.
+    /// Routing protocol.
     pub protocol: RoutingProtocol,
-    /// What a path costs. Under a protocol, it says which paths the run expects: those that count a flow's
-    /// hops.
+    /// Cost of a path. Under a routing protocol, the metric only determines the expected paths, by which the
+    /// hops of a flow are counted.
     pub metric: RouteMetric,
-    /// What happens when the MAC gives a packet up; only with static routes.
+    /// Reaction to a packet that the MAC drops at its retry limit. Only with static routes.
     pub on_link_failure: LinkFailureRule,
 }
 
-/// What finds the routes.
+/// Routing protocol.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum RoutingProtocol {
-    /// No protocol: they are computed before the run.
+    /// Static routes, computed before the run.
     Static,
-    /// DSDV (Perkins and Bhagwat 1994), as ns-2 has it.
+    /// DSDV (Perkins and Bhagwat 1994), as in ns-2.
     Dsdv(DsdvConfig),
-    /// DSR (RFC 4728), close to ns-2's.
+    /// DSR (RFC 4728), close to ns-2's implementation.
     Dsr(DsrConfig),
-    /// AODV (RFC 3561), as ns-2 has it.
+    /// AODV (RFC 3561), as in ns-2.
     Aodv(AodvConfig),
 }
 
-/// What a path costs.
+/// Cost of a path.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[schemars(rename = "Metric")]
 #[serde(rename_all = "kebab-case")]
 pub enum RouteMetric {
-    /// The number of hops; links that deliver less than half of the DATA frames only where there is no other
-    /// way.
+    /// Number of hops. Links that deliver less than half of the DATA frames are used only if no other path
+    /// exists.
     #[default]
     Hops,
-    /// Expected transmissions, DATA and ACK (De Couto et al. 2003).
+    /// Expected number of transmissions, DATA and ACK (De Couto et al. 2003).
     Etx,
 }
 
-/// What happens when the MAC gives a packet up.
+/// Reaction to a packet that the MAC drops at its retry limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum LinkFailureRule {
-    /// Only that packet is lost.
+    /// Drop only that packet.
     Ignore,
-    /// After this many consecutive failures towards a next hop, what waits in the queue for it is lost as
-    /// well, and the route is unusable for the hold time; then it is tried again.
+    /// After a number of consecutive failures towards a next hop, drop the queued packets for it too. The
+    /// route is unusable for the hold time, and then tried again.
     Break {
-        /// Consecutive failures.
+        /// Number of consecutive failures that break the link.
         failures: u32,
-        /// How long the route stays unusable.
+        /// Time for which the route is unusable.
         hold: Span,
     },
 }
 
-/// A scheme in use.
+/// Scheme in use.
 #[derive(Clone, Serialize)]
 pub struct SchemeConfig {
-    /// Its name in the registry, or the name that the scenario gave to a variant.
+    /// Name of the scheme in the registry, or of the variant in the scenario.
     pub name: String,
-    /// The scheme with its parameters.
+    /// Scheme with its parameters.
     #[serde(skip)]
     pub scheme: Arc<dyn Scheme>,
 }
 
-/// An estimator at some nodes, whose values are recorded.
+/// Estimator at some nodes, with recorded values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MeasurementConfig {
-    /// What results call it.
+    /// Label of the estimator in results.
     pub name: String,
-    /// The nodes, each once.
+    /// Nodes that have the estimator, each at most once.
     pub nodes: Vec<NodeId>,
-    /// What each of them has.
+    /// Estimator and its parameters.
     pub estimator: EstimatorConfig,
 }
 
 impl Config {
-    /// The wire from one node to another, if there is one. What goes from the one to the other always takes
-    /// it.
+    /// The wire from one node to another, if there is one. Packets between the two always take it.
     pub fn wire(&self, from: NodeId, to: NodeId) -> Option<&WireConfig> {
         self.wires.iter().find(|wire| (wire.from, wire.to) == (from, to))
     }
 
-    /// The node that sends what this one has for a multicast group: its base station (802.11-2020, 10.3.6:
-    /// such frames go to the access point, acknowledged, which distributes them), or the other end of the one
-    /// wire of a node without a radio. None if it sends group-addressed frames itself.
+    /// The node that relays multicast packets of `source`; none if `source` sends group-addressed frames
+    /// itself.
+    ///
+    /// The relay is the base station of a station, which sends such packets to it in acknowledged frames
+    /// (802.11-2020, 10.3.6). The relay of a node without a radio is the other end of its only wire.
     pub fn multicast_relay(&self, source: NodeId) -> Option<NodeId> {
         let node = &self.nodes[source.index()];
         let by_distance = matches!(self.medium.model, MediumModel::Ranges { .. } | MediumModel::Sinr { .. });
@@ -522,7 +526,7 @@ impl Config {
         self.multicast_relay(flow.source).unwrap_or(flow.source)
     }
 
-    /// Which scheme each flow has, by flow.
+    /// Index of each flow's scheme, by flow.
     pub fn scheme_of(&self) -> Arc<[usize]> {
         self.flows.iter().map(|flow| flow.scheme).collect()
     }

@@ -11,7 +11,7 @@
 //!   traffic of flows; [`external`]: injected packets and their outcomes.
 //! * [`routing`]: static shortest paths, and routing protocols. [`capacity`]: airtime demands of flows and
 //!   conflicts between links, without a run.
-//! * `slab`: packets in the network; `packet_content`, `datagram` and `source_route`: their contents.
+//! * `slab`: packets in the network, and contents of those that belong to no flow.
 //! * `measure`: time series of estimators.
 //! * `node`: MAC and stack of one node. [`World`]: all nodes, and the event loop. `record`: counters.
 //! * [`logs`]: files that [`run_logged`] writes during a run: captures of all radios, and frame logs.
@@ -27,7 +27,6 @@ mod agenda;
 mod apps;
 pub mod capacity;
 pub mod config;
-mod datagram;
 pub mod logs;
 mod mac;
 mod measure;
@@ -36,12 +35,10 @@ pub mod mobility;
 mod node;
 mod outages;
 pub mod outcome;
-mod packet_content;
 pub mod preflight;
 mod record;
 pub mod routing;
 mod slab;
-mod source_route;
 mod stack;
 mod world;
 

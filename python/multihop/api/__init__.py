@@ -12,12 +12,13 @@ from multihop import _core
 from multihop.api.results import Comparison, Result
 from multihop.base.display import Plain
 from multihop.base.errors import UserError
-from multihop.comparison.varying import varying
+from multihop.experiments.runner import Job, run_all
+from multihop.experiments.runs import FinishedRun
+from multihop.experiments.varied_flows import varying
 from multihop.optima import capacity
 from multihop.optima import optimum as optima
 from multihop.optima.utility import Utility
 from multihop.simulation.logs import NO_LOGS, Logs
-from multihop.simulation.runner import Job, run_all
 from multihop.simulation.scenario import Scenario, ScenarioLike, TimeLike, load, registered, settings, time_text
 from multihop.simulation.scenario import schema as schema_of_scenarios
 from multihop.simulation.seeds import is_whole, seed_list, seed_number
@@ -65,7 +66,7 @@ def run(
             raise UserError(f"{name}: found {given!r}; needs the path of a file")
     logs = Logs(None if pcap is None else Path(pcap), None if frames is None else Path(frames))
     with logs.whole(source.file) as parts:
-        return _result(job, run_all([replace(job, logs=parts)])[0])
+        return _result(run_all([replace(job, logs=parts)])[0])
 
 
 def compare(
@@ -156,17 +157,17 @@ def run_variants(
     if store is not None:
         store.open()
 
-    def done(job: Job, output: _core.Output) -> None:
+    def done(run: FinishedRun) -> None:
         if on_done is not None:
-            on_done(_result(job, output))
+            on_done(_result(run))
 
     if not logs:
-        outputs = run_all(jobs, threads, done, on_tick, store)
+        runs = run_all(jobs, threads, done, on_tick, store)
     else:
         (job,) = jobs
         with logs.whole(scenario.file) as parts:
-            outputs = run_all([replace(job, logs=parts)], threads, done, on_tick)
-    results = [_result(job, output) for job, output in zip(jobs, outputs, strict=True)]
+            runs = run_all([replace(job, logs=parts)], threads, done, on_tick)
+    results = list(map(_result, runs))
     count = len(common)
     grouped = {name: tuple(results[index * count : (index + 1) * count]) for index, (name, _, _) in enumerate(checked)}
     return Comparison(scenario, grouped)
@@ -247,7 +248,7 @@ def schema(of: str = "scenario") -> dict[str, Any]:
         UserError: if `of` is another kind.
     """
     if of == "study":
-        from multihop.study.spec import schema as schema_of_studies
+        from multihop.experiments.specs import schema as schema_of_studies
 
         return Plain(schema_of_studies(), "JSON Schema of studies")
     if of != "scenario":
@@ -262,17 +263,17 @@ def catalogue() -> dict[str, list[dict[str, Any]]]:
     `papers`. Scenarios use the other kinds. Each entry has at least a name and a summary.
     """
     from multihop import models, papers
+    from multihop.experiments.specs import REDUCTIONS
     from multihop.results import columns
-    from multihop.study.spec import REDUCTIONS
 
     made = {"tables": columns.catalogue(), "reductions": [{"name": n, "summary": s} for n, s in REDUCTIONS.items()]}
     found = {**registered(), **made, "models": models.catalogue(), "papers": papers.catalogue()}
     return Plain(found, "what scenarios, studies and commands can name")
 
 
-def _result(job: Job, output: _core.Output) -> Result:
-    """Returns the result of a job."""
-    return Result(job.scenario, job.view, dict(job.overrides), output)
+def _result(run: FinishedRun) -> Result:
+    """Returns a run with report and files."""
+    return Result(run.scenario, run.view, dict(run.overrides), run.output)
 
 
 def replacements(given: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import pandas as pd
 from multihop import leagues
 from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
-from multihop.claims.study import Study, StudyResult
+from multihop.experiments.studies import Study, StudyResult
 from multihop.leagues import page, table, words
 from multihop.leagues import when as regimes
 from multihop.results.folders import require_results_directory
@@ -260,7 +260,7 @@ def _simulated(
     studies: Sequence[Study], folder: Path, jobs: int | None, dask: str | None, simulate: Simulate | None
 ) -> list[StudyResult]:
     def silently(asked: Study, directory: Path, store: Path) -> StudyResult:
-        from multihop.study.cluster import executor_at
+        from multihop.experiments.clusters import executor_at
 
         with nullcontext() if dask is None else executor_at(dask) as executor:
             return asked.run(directory, store=store, executor=executor, jobs=jobs)

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 from multihop.base import extras
 from multihop.base.display import Overview
-from multihop.comparison.run import Run
-from multihop.comparison.runs import Runs
-from multihop.comparison.saving import save
-from multihop.comparison.verdict import about_optimum, sentences
+from multihop.experiments.comparisons import VariantRuns
+from multihop.experiments.exports import save
+from multihop.experiments.runs import FinishedRun
+from multihop.experiments.verdicts import about_optimum, sentences
 
 if TYPE_CHECKING:
     from multihop.report.plot import Plot
 
 
 @dataclass(frozen=True, repr=False)
-class Result(Run):
+class Result(FinishedRun):
     """Results of one run. Tables are DataFrames, whose columns the reference of results describes."""
 
     def report(self, path: str | Path) -> Path:
@@ -41,7 +41,7 @@ class Result(Run):
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Runs):
+class Comparison(VariantRuns):
     """Runs of one scenario: one `Result` per variant and seed, with the same seeds for all variants."""
 
     #: Results of each variant.
@@ -108,9 +108,9 @@ class Comparison(Runs):
             UserError: if an argument is invalid, or the directory cannot be written.
         """
         extras.require("report", "figures")
-        from multihop.report.charts import paper
+        from multihop.report.charts import files
 
-        return paper.write(self, Path(directory), paper.Paper.of(kind, width, font_size), metrics)
+        return files.write(self, Path(directory), files.Paper.of(kind, width, font_size), metrics)
 
     def save(self, directory: str | Path) -> Path:
         """Writes the tables (Parquet and CSV), the scenario and a manifest. Returns the directory."""

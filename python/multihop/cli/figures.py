@@ -76,7 +76,7 @@ def asked(
         raise UserError("--figures: figures go to the directory of the results; add --out DIR")
     extras.require("report", "--figures")
     from multihop.report.charts import require_measures
-    from multihop.report.charts.paper import Paper
+    from multihop.report.charts.files import Paper
 
     names = None if metrics is None else [name.strip() for name in metrics.split(",") if name.strip()]
     try:

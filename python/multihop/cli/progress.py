@@ -21,7 +21,7 @@ from rich.progress import Progress as Bar
 
 from multihop.api.results import Result
 from multihop.cli.console import Terminal
-from multihop.study.execution import Progress
+from multihop.experiments.runner import Progress
 
 
 class RunProgress:

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from multihop.base.errors import UserError
-from multihop.claims.export import verdict_record
-from multihop.claims.study import Study, StudyResult
 from multihop.cli import completion, console
 from multihop.cli.runs import JobsOption, JsonOption, QuietOption, report_in, runs_are_kept
 from multihop.cli.studies import CellsOption, DaskOption, QuickOption, print_judgements, simulate
 from multihop.cli.summary import print_key, print_summary
+from multihop.experiments.exports import verdict_record
+from multihop.experiments.studies import Study, StudyResult
 from multihop.papers import Paper, find, papers
 from multihop.papers.verdicts import write_verdicts
 from multihop.simulation.store import Failure

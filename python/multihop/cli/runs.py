@@ -376,7 +376,7 @@ def _nothing_is_kept(*, logged: bool) -> Iterator[None]:
 
 def _report_replaced(comparison: Comparison, out: Path, *, quiet: bool) -> None:
     """Names the scenario whose results are replaced, if it is another one."""
-    from multihop.comparison.saving import other_results
+    from multihop.experiments.exports import other_results
 
     before = other_results(comparison, out)
     if before is not None:

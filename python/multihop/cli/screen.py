@@ -28,7 +28,7 @@ def print_run(comparison: Comparison, *, why: bool = False) -> None:
 
 
 def _print_phases(comparison: Comparison) -> None:
-    from multihop.comparison import phases
+    from multihop.experiments import phases
 
     for sentence in phases.sentences(comparison):
         console.paragraph(sentence)
@@ -50,7 +50,7 @@ def print_comparison(comparison: Comparison) -> None:
 
 def _print_summary(comparison: Comparison, significance: str, *, why: bool) -> None:
     """Prints a summary of at most twelve lines."""
-    from multihop.comparison.verdict import first_screen, shortened
+    from multihop.experiments.verdicts import first_screen, shortened
     from multihop.explanation.explain import causes_of
     from multihop.results.words import counted
 
@@ -148,7 +148,7 @@ def _print_metrics(comparison: Comparison, metrics: Sequence[Metric]) -> None:
 
 def _print_differences(comparison: Comparison) -> None:
     """Prints a table of differences: each pair of schemes, paired by seed."""
-    from multihop.comparison.verdict import differences
+    from multihop.experiments.verdicts import differences
     from multihop.results.words import signed
 
     rows = []

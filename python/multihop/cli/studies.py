@@ -16,8 +16,8 @@ from multihop.cli import console
 from multihop.cli.runs import JobsOption, JsonOption, QuietOption, report_damaged, runs_are_kept, what_is_kept
 
 if TYPE_CHECKING:
-    from multihop.claims.judging import Judgement
-    from multihop.claims.study import Study, StudyResult
+    from multihop.experiments.claims.judging import Judgement
+    from multihop.experiments.studies import Study, StudyResult
     from multihop.simulation.store import Failure
 
 StudyArgument = Annotated[
@@ -137,7 +137,7 @@ def export(
     quiet: QuietOption = False,
 ) -> None:
     """Write the tidy tables of the finished runs (Parquet and CSV), with estimates and paired differences."""
-    from multihop.claims.export import export as export_tables
+    from multihop.experiments.exports import export as export_tables
 
     asked, folder = load(study, out, quick=quick)
     result = _with_runs(asked.result(folder, store=store), quiet=quiet)
@@ -147,7 +147,7 @@ def export(
 
 def load(study: Path, out: Path | None, *, quick: bool) -> tuple[Study, Path]:
     """Returns a study and its folder."""
-    from multihop.claims.study import Study
+    from multihop.experiments.studies import Study
 
     asked = Study.load(study)
     asked = asked.quick() if quick else asked
@@ -166,7 +166,7 @@ def simulate(
 ) -> StudyResult:
     """Runs the missing runs of a study with a progress bar."""
     from multihop.cli.progress import StudyBar
-    from multihop.study.cluster import executor_at
+    from multihop.experiments.clusters import executor_at
 
     if jobs is not None and jobs < 1:
         raise UserError(f"--jobs: found {jobs}; needs at least 1")
@@ -189,7 +189,7 @@ def print_judgements(judgements: Sequence[Judgement], *, cells: bool = False) ->
 
     With `cells`, prints every claim with all its numbers.
     """
-    from multihop.claims.judging import Verdict
+    from multihop.experiments.claims.judging import Verdict
 
     if not judgements:
         return
@@ -202,7 +202,7 @@ def print_judgements(judgements: Sequence[Judgement], *, cells: bool = False) ->
 
 
 def _print_judgement(judgement: Judgement, *, cells: bool) -> None:
-    from multihop.claims.judging import Verdict
+    from multihop.experiments.claims.judging import Verdict
 
     claim = judgement.claim
     write = console.out().print
@@ -221,7 +221,7 @@ def _print_judgement(judgement: Judgement, *, cells: bool) -> None:
 
 
 def _record(result: StudyResult) -> dict[str, Any]:
-    from multihop.claims.export import verdict_record
+    from multihop.experiments.exports import verdict_record
 
     points = []
     names = result.metric_names if result.study.spec.model is not None else [*result.study.spec.metrics]

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from multihop.claims.bars import Bar, pairs, rows
-from multihop.claims.judging import WHOSE, Judgement, State, Verdict
 from multihop.cli import console
+from multihop.experiments.claims.bars import Bar, pairs, rows
+from multihop.experiments.claims.judging import WHOSE, Judgement, State, Verdict
 
 #: Blue and vermilion of the palette of Okabe and Ito. The symbols differ for terminals without colours.
 _CELLS = {

@@ -1,4 +1,4 @@
-"""What is known of one flow: what it got, its hops, and what holds it back."""
+"""Account of a flow: its service, its hops, and the causes that hold it back."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ from typing import Any
 import numpy as np
 
 from multihop import _core
-from multihop.comparison.service import Service, Status
+from multihop.experiments.services import Service, Status
 from multihop.explanation.counters import Blame, Failures, HopCounters
 from multihop.explanation.wires import WireUse
 
-#: Kind of a cause, sender, receiver and interferer. What is said of a hop or of a flow has the kind `hop` or
+#: Kind of a cause, sender, receiver and interferer. Sentences about a hop or a flow have the kind `hop` or
 #: `flow`.
 Place = tuple[str, int | None, int | None, int | None]
 
 
 @dataclass(frozen=True)
 class Cause:
-    """One thing that holds a flow back.
+    """Cause that holds a flow back.
 
     Attributes:
-        kind: which: see `multihop.explanation.words`.
-        score: which part it is of what holds the flow back, from 0 to 1.
-        sender: index of the node that sends on the hop, or where packets are dropped; none where it is no
-            hop's.
+        kind: kind, a key of `multihop.explanation.words.TITLES`.
+        score: share of all that holds the flow back, 0 to 1.
+        sender: index of the node that sends on the hop or drops packets; `None` without a place.
         receiver: index of the other end of the hop.
-        interferer: index of the node that collided, if that is it.
-        facts: numbers and names for the sentence about it.
+        interferer: index of the node whose frames collide.
+        facts: numbers and names for the sentence about the cause.
     """
 
     kind: str
@@ -40,24 +39,24 @@ class Cause:
 
     @property
     def place(self) -> Place:
-        """What it is apart from how much: causes of two flows with one place are one cause."""
+        """Identity of the cause without its score: causes of two flows with one place are the same cause."""
         return self.kind, self.sender, self.receiver, self.interferer
 
 
 @dataclass(frozen=True)
 class Hop:
-    """A hop of a flow's path, with what it did for the flow.
+    """Hop of a flow's path with its counters.
 
     Attributes:
         sender, receiver: indices of its ends.
-        feedback: does it carry the flow's acknowledgements rather than its data?
-        wire: what the wire did, if the hop is one.
-        counters: what it did for the flow; none for a wire, or where nothing came.
-        alone_bps: the goodput that it would carry with nothing else on the air, without the channel's errors.
-        occupied: the share of time during which a frame of the flow was at the head of its queue.
-        failures: why tries failed on this link, of all flows.
-        ended: frames that ended there, of all flows; as many as PPDUs would carry, where they carry several.
-        tries: tries per frame that ended there, of all flows.
+        feedback: whether the hop carries the flow's acknowledgements rather than its data.
+        wire: use of the wire, if the hop is a wire.
+        counters: counters of the flow's frames; `None` for a wire and without frames.
+        alone_bps: goodput of the hop with nothing else on the air and no channel errors.
+        occupied: share of time for which a frame of the flow was at the head of its queue.
+        failures: failed attempts on this link by cause, of all flows.
+        ended: PPDUs that were acknowledged or given up, of all flows.
+        tries: attempts per such PPDU, of all flows.
     """
 
     sender: int
@@ -72,27 +71,27 @@ class Hop:
     tries: float
 
     def share(self, failures: int) -> float:
-        """So many failures as a share of the tries."""
+        """Returns a number of failures as a share of the attempts."""
         return failures / max(self.tries * self.ended, 1.0)
 
 
 @dataclass(frozen=True)
 class FlowAccount:
-    """A flow, what it got, and what holds it back.
+    """Service of a flow, its hops, and the causes that hold it back.
 
     Attributes:
-        flow: index.
-        service: what it got of what it could have.
-        fair_bps: what it would get in proportional fairness, with no more than it offers; none without a
-            path.
-        alone_bps: what it could get alone.
-        payload_bytes: of its packets.
-        hops: of its data, then of its acknowledgements.
-        causes: the greatest first.
-        basis: what causes are shares of: `delay`, `losses`, or `service` for what keeps goodput low.
-        which: positions of the runs that causes and hops are of: those in which the flow starves, or all.
-        clique: links of its path and others that cannot be used at once, which limit it: pairs of indices.
-        clique_airtime: the share of time during which their exchanges took the air in the runs.
+        flow: index of the flow.
+        view: flow in the resolved scenario.
+        service: service of the flow.
+        fair_bps: reference goodput of the service.
+        alone_bps: goodput of the flow alone in the network.
+        payload_bytes: payload of its packets.
+        hops: hops of its data, then of its acknowledgements.
+        causes: causes, the greatest first.
+        basis: quantity that causes are shares of: `delay`, `losses`, or `service` for low goodput.
+        which: positions of the runs that causes and hops describe: those in which the flow starves, or all.
+        clique: links of its path and others that exclude each other and limit the flow: pairs of indices.
+        clique_airtime: share of time for which their exchanges occupied the medium.
     """
 
     flow: int
@@ -110,32 +109,32 @@ class FlowAccount:
 
     @property
     def name(self) -> str:
-        """The flow's name."""
+        """Name of the flow."""
         return self.view["name"]
 
     @property
     def goodput_bps(self) -> np.ndarray:
-        """Goodput by run."""
+        """Goodput by run in bit/s."""
         return self.service.goodput_bps
 
     @property
     def goodput_mean_bps(self) -> float:
-        """Mean over runs."""
+        """Mean goodput over runs in bit/s."""
         return float(self.goodput_bps.mean())
 
     @property
     def share(self) -> float:
-        """Goodput over what would be fair; 0 without a path."""
+        """Goodput over the reference goodput; 0 without a path."""
         return self.service.share
 
     @property
     def status(self) -> Status:
-        """How the flow fares."""
+        """Status of the flow."""
         return self.service.status
 
 
 def without_bps(account: FlowAccount, cause: Cause) -> float | None:
-    """A flow's goodput without a cause, in bit/s; none unless it occupies the cause's hop all the time."""
+    """Returns a flow's goodput without a cause [bit/s]; `None` unless it always occupies the cause's hop."""
     hops = [hop for hop in account.hops if (hop.sender, hop.receiver) == (cause.sender, cause.receiver)]
     if "time_s" not in cause.facts or not any(hop.occupied > 0.9 and not hop.feedback for hop in hops):
         return None

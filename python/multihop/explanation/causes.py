@@ -1,10 +1,10 @@
-"""What holds a flow back, and which part of it each cause is.
+"""Causes that hold a flow back, with the share of each.
 
-A flow that is slow either keeps a hop of its path occupied, or does not. Where it does, the time that a frame
-takes at the head of that hop's queue is what counts, split into the exchange itself, tries that failed (by
-why they failed), and waiting for a medium that others use. Where it does not, its packets were lost and its
-transport waits, or its packets did not come so far: then the packets that were dropped count, split by where
-and why. The share of time that the flow occupies its busiest hop weighs the two.
+A slow flow either occupies a hop of its path all the time, or does not. If it does, the time of a frame at
+the head of that hop's queue is divided into the exchange itself, failed attempts by cause, and waiting for a
+medium that others use. If it does not, its packets were dropped before that hop, or its transport waits after
+losses: then dropped packets are divided by place and cause. The share of time for which the flow occupies its
+busiest hop weighs the two divisions.
 """
 
 from __future__ import annotations
@@ -16,30 +16,28 @@ from typing import Any
 
 import numpy as np
 
-from multihop.comparison.run import Run
-from multihop.comparison.service import Service, Status, services
+from multihop.experiments.runs import FinishedRun
+from multihop.experiments.services import Service, Status, services
 from multihop.explanation.account import Cause, FlowAccount, Hop
 from multihop.explanation.counters import Blame, CauseCounters, HopCounters
 from multihop.explanation.sharing import Sharing
 from multihop.explanation.wires import FULL
 from multihop.optima.optimum import Optimum
 
-#: Causes smaller than this part of what holds a flow back are not named.
+#: Share of a cause below which sentences do not name it.
 LEAST_SCORE = 0.05
 
-#: From this loss rate on a window-limited transport is taken to be held back by losses alone: the window of
-#: TCP goes with one over the root of the loss rate, and is of one to two segments here, too few for a fast
-#: retransmit.
+#: Loss rate from which losses alone limit a window-based transport. The window of TCP is proportional to one
+#: over the root of the loss rate; at this rate it has one or two segments, too few for a fast retransmit.
 _CRIPPLING_LOSS = 0.1
 
-#: Where less than this part of a frame's time is lost to anything, the time counts in proportion.
+#: Share of lost time of a frame below which its time counts in proportion.
 _LITTLE = 0.1
 
-#: A link whose PPDUs carry more MPDUs than this is one that aggregates.
+#: Mean number of MPDUs in a PPDU from which a link aggregates.
 _AGGREGATES = 1.05
 
-#: What the causes of dropped packets are called here; the others are those of frames, and `contention`,
-#: `transport`.
+#: Kind of cause of each drop cause. Further kinds are those of frames, `contention` and `transport`.
 DROP_KINDS = {
     "queue_full": "queue",
     "no_route": "no-route",
@@ -54,10 +52,10 @@ DROP_KINDS = {
 }
 
 
-def accounts(runs: Sequence[Run], best: Optimum) -> list[FlowAccount]:
-    """Accounts of all flows of one scenario from runs with tables of causes; `best` is its optimum.
+def accounts(runs: Sequence[FinishedRun], best: Optimum) -> list[FlowAccount]:
+    """Returns the accounts of all flows from runs with tables of causes; `best` is their optimum.
 
-    The account of a flow that starves in some seeds only is of these seeds: the others hide why it does.
+    The account of a flow that starves only in some seeds covers these seeds, since others hide the cause.
     """
     known: dict[tuple[int, ...], tuple[CauseCounters, Sharing]] = {}
     made = []
@@ -72,7 +70,7 @@ def accounts(runs: Sequence[Run], best: Optimum) -> list[FlowAccount]:
 
 
 class _Accountant:
-    """What is known of one flow."""
+    """Maker of the account of one flow."""
 
     def __init__(
         self, counters: CauseCounters, best: Optimum, sharing: Sharing, service: Service, which: tuple[int, ...]
@@ -85,6 +83,7 @@ class _Accountant:
         self.hops = [*self._path(feedback=False), *self._path(feedback=True)]
 
     def account(self) -> FlowAccount:
+        """Returns the account."""
         clique, airtime = self._clique()
         basis, causes = self._causes()
         return FlowAccount(
@@ -103,16 +102,16 @@ class _Accountant:
         )
 
     def _path(self, *, feedback: bool) -> list[Hop]:
-        """Hops of the shortest path, and others that routing took for a part of the frames."""
+        """Returns the hops of the shortest path, and other hops that routing used for some frames."""
         path = self.view["path"][::-1] if feedback else self.view["path"]
         nodes = self.counters.view["nodes"]
-        # From one radio of a node to another packets pass at once.
+        # Packets pass between radios of one node without a transmission.
         pairs = [(a, b) for a, b in pairwise(path) if nodes[a]["node"] != nodes[b]["node"]]
         used = self.sharing.of_flow(self.flow, feedback=feedback)
         most = max((hop.frames for hop in used.values()), default=0)
         others = [pair for pair, hop in used.items() if pair not in pairs and hop.frames > 0.05 * most]
         if others:
-            # Routing left the shortest path, of which hops without a frame say nothing.
+            # Routing left the shortest path, so hops without frames are omitted.
             pairs = [pair for pair in pairs if pair in used or pair in self.counters.wires] + others
         if feedback and not used:
             return []
@@ -121,7 +120,7 @@ class _Accountant:
     def _hop(self, sender: int, receiver: int, counters: HopCounters | None, feedback: bool) -> Hop:
         link = self.counters.links.get((sender, receiver), {})
         failures = dict(self.counters.failures.get((sender, receiver), {}))
-        # Tries, and what fails, are PPDUs.
+        # Attempts and failures count PPDUs.
         mpdus = self.counters.mpdus.get((sender, receiver), 1.0)
         arrived = link.get("acknowledged", 0) / mpdus
         ended = arrived + link.get("given_up", 0) / mpdus
@@ -131,7 +130,7 @@ class _Accountant:
         if wire is not None:
             occupied = wire.utilisation
         elif counters is not None:
-            # The MPDUs of a PPDU are at the head together.
+            # The MPDUs of a PPDU are at the head of the queue together.
             occupied = (
                 counters.service_s * counters.frames / counters.mpdus / (self.counters.runs * self.counters.measured_s)
             )
@@ -146,12 +145,12 @@ class _Accountant:
         return None
 
     def _loss(self) -> float:
-        """The share of its data packets that were lost, of those whose fate was decided."""
+        """Returns the share of lost data packets among those that were lost or delivered."""
         lost, arrived = float(self.rows["packets_lost"].sum()), float(self.rows["packets_delivered"].sum())
         return lost / (lost + arrived) if lost + arrived else 0.0
 
     def _causes(self) -> tuple[str, list[Cause]]:
-        """All causes, the greatest first, and what they are shares of; together they are one."""
+        """Returns the basis of shares, and all causes, the greatest first; shares sum to one."""
         if self.service.loses_most and (dropped := self._of_drops()):
             return "losses", sorted(dropped, key=lambda cause: -cause.score)
         if self.service.status == Status.LATE and (waits := self._of_delay()):
@@ -181,23 +180,23 @@ class _Accountant:
         return "service", sorted(merged.values(), key=lambda cause: -cause.score)
 
     def _severity(self) -> float:
-        """Share of the goodput, from 0 to 1, that losses cost the transport without occupying a hop."""
+        """Returns the share of goodput, 0 to 1, that losses cost the transport while no hop is occupied."""
         lost = self._loss()
         sent = float(self.rows["packets_sent"].sum())
         backward = sum(sum(drops.values()) for (_, back, _), drops in self.sharing.drops_of(self.flow) if back)
         lost = max(lost, backward / max(backward + float(self.rows["packets_delivered"].sum()), 1.0))
         if not self.demand["feedback"]:
-            # Datagrams are sent whatever happens to them: what does not arrive was dropped.
+            # A sender of datagrams does not react to losses: each missing packet was dropped.
             return 1.0 if lost else 0.0
         if sent == 0:
             return 0.0
         return max(float(min(1.0, (lost / _CRIPPLING_LOSS) ** 0.5)), self._of_random_loss())
 
     def _of_random_loss(self) -> float:
-        """The share of the goodput that wires' random losses allow, from 0 to 1, that the flow has.
+        """Returns goodput over the goodput that the wires' random losses allow, 0 to 1.
 
         A window that each loss halves carries about 1.22 segments per round trip over the root of the loss
-        rate (Mathis et al. 1997), however empty the path is.
+        rate (Mathis et al. 1997), even on an empty path.
         """
         kept = float(np.prod([1.0 - hop.wire.lost_ratio for hop in self.hops if hop.wire and not hop.feedback]))
         rtt = float(self.rows["rtt_mean_s"].mean())
@@ -207,13 +206,13 @@ class _Accountant:
         return float(min(1.0, self.rows["goodput_bps"].mean() / allowed))
 
     def _of_wire(self, hop: Hop) -> list[Cause]:
-        """A wire that is full, and what else it carries."""
+        """Returns a full wire as the cause, with the other flows that it carries."""
         rate = hop.wire.rate_bps if hop.wire else 0.0
-        facts = {"rate_bps": rate, "utilisation": hop.occupied, "others": self._carried_beside(hop)}
+        facts = {"rate_bps": rate, "utilisation": hop.occupied, "others": self._other_flows(hop)}
         return [Cause("wire-full", 1.0, hop.sender, hop.receiver, None, facts)]
 
-    def _carried_beside(self, hop: Hop) -> list[tuple[int, float]]:
-        """Other flows over a hop, those with the most goodput, in bit/s."""
+    def _other_flows(self, hop: Hop) -> list[tuple[int, float]]:
+        """Returns the other flows over a hop with the most goodput, in bit/s."""
         goodput = self.counters.flows.groupby("flow")["goodput_bps"].mean()
         over = (hop.sender, hop.receiver)
         paths = [(index, flow["path"]) for index, flow in enumerate(self.counters.view["flows"]) if index != self.flow]
@@ -221,7 +220,7 @@ class _Accountant:
         return sorted(found, key=lambda each: -each[1])[:3]
 
     def _of_delay(self) -> list[Cause]:
-        """Where packets of the flow wait, by hop."""
+        """Returns the waiting times of the flow's packets as causes, by hop."""
         waits = []
         for hop in self.hops:
             if hop.feedback:
@@ -245,14 +244,14 @@ class _Accountant:
                     "wait_s": wait,
                     "queue_mean": queue,
                     "wire": hop.wire is not None,
-                    "others": self._carried_beside(hop),
+                    "others": self._other_flows(hop),
                 },
             )
             for wait, queue, hop in sorted(waits, key=lambda each: -each[0])
         ]
 
     def _of_time(self, hop: Hop) -> list[Cause]:
-        """The time of a frame at the head of a hop's queue, by what it is spent on."""
+        """Returns the time of a frame at the head of a hop's queue, divided into causes."""
         counters = hop.counters
         if counters is None or counters.data + counters.rts == 0 or counters.service_s <= 0:
             return []
@@ -260,8 +259,8 @@ class _Accountant:
             counters.airtime * self.counters.measured_s * self.counters.runs / max(counters.data / counters.mpdus, 1)
         )
         access = next((time["access_s"] for time in self.demand["forward"]), 0.0)
-        # The contention window doubles with each failure, up to 32 times its first length: what failed n
-        # times in a row waits for 2^n times the first back-off before it is sent again.
+        # The contention window doubles with each failure, up to 32 times: after n failures in a row a frame
+        # waits for 2^n times the first back-off.
         failed = sum(failure.frames for failure in hop.failures.values())
         failing = hop.share(failed)
         backoff = access * sum(failing**n * min(2**n, 32) for n in range(1, 7))
@@ -275,10 +274,10 @@ class _Accountant:
         left = max(counters.service_s - own - sum(spent.values()), 0.0)
         deferral = min(left, busy * counters.service_s)
         others = self._others_of(hop)
-        # MPDUs for a neighbour stand at the head while their node serves others; without A-MPDUs a queue has
-        # one head.
+        # With A-MPDUs, MPDUs for a neighbour are at the head while their node serves others; otherwise a
+        # queue has one head.
         turns = min(left - deferral, sum(others.values()) * counters.service_s) if counters.mpdus > _AGGREGATES else 0.0
-        # Without what the exchange itself takes: that holds nothing back.
+        # The exchange itself is no cause.
         lost = deferral + turns + sum(spent.values())
         if lost <= 0:
             return []
@@ -293,7 +292,7 @@ class _Accountant:
         return made
 
     def _others_of(self, hop: Hop) -> Counter[int]:
-        """The shares of the air that a hop's sender spends on other neighbours."""
+        """Returns the airtime that a hop's sender spends on other neighbours."""
         used: Counter[int] = Counter()
         for (_, _, _, receiver), counters in self.sharing.from_node(hop.sender):
             if receiver != hop.receiver:
@@ -301,7 +300,7 @@ class _Accountant:
         return used
 
     def _of_drops(self) -> list[Cause]:
-        """Dropped packets by place and cause; those given up are split by why tries failed on the hop."""
+        """Returns dropped packets by place and cause, frames given up by causes of failed attempts."""
         weights: dict[Any, list[Any]] = defaultdict(lambda: [0.0, None])
         total = 0
         for (_, feedback, node), drops in self.sharing.drops_of(self.flow):
@@ -351,7 +350,7 @@ class _Accountant:
         return Cause(kind, 1.0, node, None, None, facts)
 
     def _frames(self, hop: Hop, blame: Blame, score: float, more: Mapping[str, Any] | None = None) -> Cause:
-        """Tries that failed on a hop for one reason."""
+        """Returns the attempts that failed on a hop by one cause."""
         failure = hop.failures[blame]
         facts: dict[str, Any] = {
             **(more or {}),
@@ -373,7 +372,7 @@ class _Accountant:
         return Cause(blame.kind, score, hop.sender, hop.receiver, blame.interferer, facts)
 
     def _contention(self, hop: Hop) -> dict[str, Any]:
-        """The other nodes that use the medium around a hop."""
+        """Returns the airtime of other hops around a hop."""
         node = self.counters.nodes[hop.sender]
         used: Counter[tuple[int, tuple[int, int]]] = Counter()
         for (flow, _, sender, receiver), counters in self.sharing.around((hop.sender, hop.receiver)):
@@ -390,8 +389,8 @@ class _Accountant:
         }
 
     def _clique(self) -> tuple[tuple[tuple[int, int], ...], float]:
-        """Of the cliques with a link of the path, the one whose links took most of the time in the runs."""
-        # Wires take no air.
+        """Returns the clique with a link of the path whose links had the most airtime, and that airtime."""
+        # Wires use no airtime.
         radio = {
             time["link"]
             for time in self.demand["forward"]

@@ -1,4 +1,4 @@
-"""The tables of causes of several runs, added up."""
+"""Sums over the tables of causes of several runs."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from typing import Any, NamedTuple, cast
 import pandas as pd
 
 from multihop import _core
-from multihop.comparison.run import Run
+from multihop.experiments.runs import FinishedRun
 from multihop.explanation.wires import uses
 from multihop.results.causes import CAUSE_TABLES, LOSS_CAUSES
 from multihop.results.columns import DROP_CAUSES
 
-#: Frames that ask for an answer, and their answers.
-ASKING, ANSWERING = ("rts", "data"), ("cts", "ack")
+#: Frames that solicit a response, and the responses.
+SOLICITING, RESPONSES = ("rts", "data"), ("cts", "ack")
 
-#: What the causes of lost frames are called here; those of collisions are called by how the frames came to
-#: overlap.
+#: Kind of cause of each loss cause of frames. Kinds of collisions name the kind of overlap.
 FRAME_KINDS = {
     "lost_receiver_sending": "receiver-sending",
     "lost_channel": "channel",
@@ -32,7 +31,7 @@ _OVERLAPS = {"hidden": "hidden", "simultaneous": "together", "sensed": "sensed"}
 
 
 class Blame(NamedTuple):
-    """Why a frame was lost: the kind of cause, and of collisions the index of the interferer."""
+    """Cause of a lost frame: its kind, and the index of the interferer of a collision."""
 
     kind: str
     interferer: int | None = None
@@ -40,22 +39,23 @@ class Blame(NamedTuple):
 
 @dataclass
 class Failures:
-    """Frames on a directed link that failed for one reason."""
+    """Failed attempts on a directed link by one cause."""
 
+    #: Attempts that failed.
     frames: int = 0
-    #: Those of them of which only an RTS or a CTS was lost, which takes little time.
+    #: Attempts of which only an RTS or a CTS was lost, which takes little time.
     short: int = 0
-    #: Those of which the answer was lost, at the sender.
+    #: Attempts of which the response was lost, at the sender.
     answers: int = 0
-    #: What the interferer was sending, and to whom (an index; none for broadcasts): how often each.
+    #: Number of collisions by the interferer's frame and its addressee (an index; `None` for broadcasts).
     doing: Counter[tuple[str, int | None]] = field(default_factory=Counter)
-    #: Collisions whose interferer decodes the receiver's frames.
+    #: Number of collisions whose interferer decodes the receiver's frames.
     warned: int = 0
 
 
 @dataclass(frozen=True)
 class HopCounters:
-    """What a directed link did for a flow in all runs; `mpdus` is the mean of its MPDUs in a PPDU."""
+    """Counters of a flow on a directed link in all runs; `mpdus` is the mean number of MPDUs in a PPDU."""
 
     rts: int
     data: int
@@ -68,19 +68,19 @@ class HopCounters:
 
     @property
     def frames(self) -> int:
-        """Frames that ended, acknowledged or given up."""
+        """Number of frames that were acknowledged or given up."""
         return self.acknowledged + self.given_up
 
 
-def has_causes(runs: Sequence[Run]) -> bool:
-    """Were the runs asked for the tables of causes?"""
+def has_causes(runs: Sequence[FinishedRun]) -> bool:
+    """Whether the runs have the tables of causes."""
     return all(name in run.output for run in runs for name in CAUSE_TABLES)
 
 
 class CauseCounters:
     """Sums over runs of one scenario, by indices of flows and nodes."""
 
-    def __init__(self, runs: Sequence[Run]) -> None:
+    def __init__(self, runs: Sequence[FinishedRun]) -> None:
         self.view = runs[0].view
         self.runs = len(runs)
         self.measured_s = float(runs[0].output["summary"]["measured_s"])
@@ -89,7 +89,7 @@ class CauseCounters:
         self.nodes = pd.concat([run.nodes for run in runs]).groupby("node").mean(numeric_only=True).to_dict("index")
         self.wires = uses(pd.concat([run.wires for run in runs]))
         rows = _rows("links", outputs)
-        #: MPDUs that a PPDU carried in the mean, by directed link.
+        #: Mean number of MPDUs in a PPDU, by directed link.
         self.mpdus = _mpdus(rows)
         links = rows.groupby(["sender", "receiver"]).sum()
         self.links: dict[Any, dict[Any, Any]] = dict(zip(links.index, links.to_dict("records"), strict=True))
@@ -98,7 +98,7 @@ class CauseCounters:
         self.failures = self._failures(_rows("losses", outputs), _rows("collisions", outputs))
 
     def name(self, node: int) -> str:
-        """A node's name."""
+        """Returns the name of a node."""
         return self.view["nodes"][node]["name"]
 
     def _hops(self, rows: pd.DataFrame) -> dict[tuple[int, bool, int, int], HopCounters]:
@@ -131,16 +131,16 @@ class CauseCounters:
         return made
 
     def _failures(self, losses: pd.DataFrame, collisions: pd.DataFrame) -> dict[tuple[int, int], dict[Blame, Failures]]:
-        """By directed link: why its frames, or their answers, failed."""
+        """Returns failed attempts by directed link and cause, with those whose response failed."""
         made: dict[tuple[int, int], dict[Blame, Failures]] = defaultdict(lambda: defaultdict(Failures))
 
         def add(row: dict[Any, Any], blame: Blame, count: int) -> Failures:
-            asks = row["frame"] in ASKING
-            link = (row["sender"], row["receiver"]) if asks else (row["receiver"], row["sender"])
+            solicits = row["frame"] in SOLICITING
+            link = (row["sender"], row["receiver"]) if solicits else (row["receiver"], row["sender"])
             found = made[link][blame]
             found.frames += count
             found.short += count if row["frame"] in {"rts", "cts"} else 0
-            found.answers += 0 if asks else count
+            found.answers += 0 if solicits else count
             return found
 
         for row in losses.to_dict("records"):

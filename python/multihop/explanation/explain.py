@@ -1,4 +1,4 @@
-"""An explanation of a variant of results: its flows, what holds them back, and what was tried."""
+"""Explanation of a variant of results: its flows, causes that hold them back, and outcomes of remedies."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ import pandas as pd
 from multihop import _core
 from multihop.base import extras
 from multihop.base.errors import UserError
-from multihop.comparison.kinds import whom
-from multihop.comparison.run import Run
-from multihop.comparison.runs import Runs
-from multihop.comparison.service import Status
+from multihop.experiments.comparisons import VariantRuns
+from multihop.experiments.flow_kinds import flow_words
+from multihop.experiments.runner import Job, run_all
+from multihop.experiments.runs import FinishedRun
+from multihop.experiments.services import Status
 from multihop.explanation import groups, remedies, source, words
 from multihop.explanation.account import Cause, FlowAccount, Hop, Place, without_bps
 from multihop.explanation.causes import accounts
@@ -31,19 +32,18 @@ from multihop.explanation.trials import Outcome, Trial
 from multihop.optima.optimum import Optimum, optimum
 from multihop.results.provenance import record
 from multihop.results.words import counted, percent, rate, several
-from multihop.simulation.runner import Job, run_all
 from multihop.simulation.seeds import seed_list
 
-#: Seeds that remedies are tried with, unless it is said: fewer make wide intervals.
+#: Default number of seeds of remedies, since fewer seeds have wide intervals.
 SEEDS = 5
 
-#: The first screen has no more groups of flows, and remedies, than these.
+#: Most groups of flows, and most remedies, of the first screen.
 _MOST_GROUPS, _MOST_REMEDIES = 3, 3
 
-#: Lines of a first screen, without those of the terminal, and letters of a line.
+#: Most lines of the first screen, and letters of a line.
 MOST_LINES, _WIDTH = 9, 118
 
-#: A sentence names no more flows than these, or counts them by kind; fewer of one cause.
+#: Most flows that a sentence names, and most of one cause; more are counted by kind.
 _MOST_NAMED, _MOST_OF_CAUSE = 8, 3
 
 OnTick = Callable[[str, float], None]
@@ -51,7 +51,7 @@ OnTick = Callable[[str, float], None]
 
 @dataclass(frozen=True)
 class Sentence:
-    """A statement about a flow; `place` is where a run shows it, none for what was tried."""
+    """Sentence about a flow; `place` is where a run shows it, `None` for outcomes of remedies."""
 
     text: str
     place: Place | None = None
@@ -59,20 +59,21 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why flows get what they get.
+    """Causes that hold the flows of a variant back, and remedies.
 
     Attributes:
-        runs: of the variant, with the tables of causes.
-        variant: its name; `others` are those of the same results.
-        flows: all flows of the scenario.
-        explained: indices of those that are explained: the one that was asked for, or all that are not fine.
-        outcomes: what remedies did that were run; none if nothing was to be tried.
-        chosen: by index of a flow, the keys of the remedies that its causes suggest.
-        rivals: what other variants of the same results do.
+        runs: runs of the variant, with the tables of causes.
+        variant: name of the variant.
+        others: names of the other variants of the results.
+        flows: accounts of all flows of the scenario.
+        explained: indices of the explained flows: the flow asked for, or all flows that are not fine.
+        outcomes: outcomes of the remedies that were run; `None` if no remedy was to be run.
+        chosen: keys of the remedies that a flow's causes suggest, by index of the flow.
+        rivals: outcomes of the other variants of the results.
         added_seeds: number of seeds that the results lack.
     """
 
-    runs: tuple[Run, ...] = field(repr=False)
+    runs: tuple[FinishedRun, ...] = field(repr=False)
     variant: str
     others: tuple[str, ...]
     flows: tuple[FlowAccount, ...]
@@ -83,7 +84,7 @@ class Explanation:
     added_seeds: int = 0
 
     def name(self, node: int) -> str:
-        """A node's name."""
+        """Returns the name of a node."""
         return self.runs[0].view["nodes"][node]["name"]
 
     @property
@@ -93,37 +94,37 @@ class Explanation:
 
     @cached_property
     def main_cause(self) -> MainCause | None:
-        """The kind of cause that costs the explained flows most; none if nothing holds back."""
+        """Kind of cause that costs the explained flows most; `None` without causes."""
         return groups.main_cause(self.flows, self.explained)
 
     @cached_property
     def by_cause(self) -> list[Group]:
-        """The explained flows by their first cause."""
+        """Explained flows by their first cause."""
         return groups.groups(self.flows, self.explained)
 
     @cached_property
     def multicast(self) -> list[FlowAccount]:
-        """Multicast flows, which are not explained: group-addressed frames are not answered."""
+        """Multicast flows, which are not explained, since group-addressed frames are not acknowledged."""
         return [account for account in self.flows if "group" in account.view]
 
     @property
     def views(self) -> list[_core.FlowView]:
-        """The flows of the scenario."""
+        """Flows of the resolved scenario."""
         return self.runs[0].view["flows"]
 
     def headline(self) -> str:
-        """The cause that matters most, in one sentence."""
+        """Returns a sentence with the main cause."""
         unserved = [flow for flow in self.flows if flow.status != Status.FINE and flow not in self.multicast]
         if not unserved and len(self.explained) != 1:
             unicast = [flow.flow for flow in self.flows if flow not in self.multicast]
             return self.fine(unicast, everything=True) if unicast else "No flow is explained: all are multicast."
         if self.main_cause is None:
-            return "Nothing is seen to hold back what is slow."
+            return "No cause of the slow flows was found."
         return groups.headline(self.main_cause, self.by_cause, self.flows, self.name)
 
     @property
     def fine_flows(self) -> list[int]:
-        """Flows that are fine and not explained, without those that only acknowledge others."""
+        """Flows that are fine and not explained, without flows that only carry acknowledgements."""
         return [
             account.flow
             for account in self.flows
@@ -134,21 +135,21 @@ class Explanation:
         ]
 
     def fine(self, which: Sequence[int], *, everything: bool = False) -> str:
-        """Which flows are fine, with the limits that they keep where these are of one kind."""
+        """Returns a sentence with the flows that are fine, and their limits if they are equal."""
         by_limits: dict[str, list[int]] = {}
         for index in which:
             by_limits.setdefault(self.flows[index].service.met(), []).append(index)
         limits = f": {next(iter(by_limits))}" if len(by_limits) == 1 else ""
         if everything:
             return f"{'The flow is' if len(which) == 1 else f'All {len(which)} flows are'} fine{limits}."
-        who = whom(self.views, which, _MOST_NAMED)
+        who = flow_words(self.views, which, _MOST_NAMED)
         who = who[0].upper() + who[1:] if who.startswith("all ") else who
         return f"{who} {'is' if len(which) == 1 else 'are'} fine{limits}."
 
     def first_screen(self, most: int = MOST_LINES) -> list[str]:
-        """The headline, groups of flows that share a cause, what helps, and who is not explained.
+        """Returns the headline, groups of flows that share a cause, remedies, and flows without explanation.
 
-        Groups and further remedies are left out where there would be more lines than `most`.
+        Remedies are left out if there would be more lines than `most`.
         """
         said = [self.headline(), *([remark] if (remark := self.remark()) is not None else [])]
         if len(self.explained) > 1 and len(self.by_cause) > 1:
@@ -162,17 +163,17 @@ class Explanation:
                 account.name + ("" if account.status == Status.FINE else f" ({account.status})")
                 for account in self.multicast
             ]
-            multicast = [f"Multicast, and not explained, as no frame of theirs is answered: {several(of)}."]
+            multicast = [f"Not explained, since multicast frames are not acknowledged: {several(of)}."]
         helps = self._what_helps(most - lines([*said, *multicast]))
         return [*said, *helps, *multicast]
 
     def why(self, under: str = "") -> str:
-        """Why flows fare as they do: the first causes of the groups with most flows, in one clause."""
+        """Returns the causes of the groups with most flows, in one clause."""
         most = 2 if not self.others else 1
         parts = []
         for group in self.by_cause[:most]:
             statuses = list(dict.fromkeys(str(self.flows[index].status) for index in group.flows))
-            who = whom(self.views, group.flows, _MOST_OF_CAUSE)
+            who = flow_words(self.views, group.flows, _MOST_OF_CAUSE)
             verb = "is" if len(group.flows) == 1 else "are"
             parts.append(
                 f"{who} {verb} {statuses[0] if len(statuses) == 1 else 'not fine'}{under}: {group.title(self.name)}"
@@ -181,7 +182,7 @@ class Explanation:
         return "; ".join(parts) + (f"; {counted(left, 'more cause')}" if left else "")
 
     def _what_helps(self, most: int) -> list[str]:
-        """The remedies that help most flows, another scheme of the same results among them."""
+        """Returns the remedies that help most flows, with other schemes of the same results."""
         found = recommendations([*(self.outcomes or ()), *self.rivals], self.explained)
         best, needed = (
             [f"{each.label}: {each.sentence(self.views)}." for each in shown(found, number)]
@@ -195,32 +196,32 @@ class Explanation:
         if main is not None and main.cause.kind == "no-route":
             return [f"What helps: a path: a relay, or links of more range ({Effort.PLAN}). No setting makes one."]
         verdicts = {outcome.trial(index).verdict for outcome in self.outcomes for index in self.explained}
-        why = "one seed decides nothing; use --seeds 5" if "undecided" in verdicts else "nothing that was tried"
+        why = "one seed decides nothing; use --seeds 5" if "undecided" in verdicts else "none of the tried remedies"
         why += ", without harm to other flows" if "helps" in verdicts else ""
         return [f"What helps: {why}."]
 
     def remark(self) -> str | None:
-        """What to bear in mind; none if there is nothing."""
+        """Returns a caveat about the causes; `None` without one."""
         main = self.main_cause
         if main is None or main.cause.kind != "hidden" or self._medium("model") != "matrix":
             return None
         if self._medium("quantity") == "delivery-and-rssi":
             return (
-                "Sensing beyond the listed links was inferred: see whether these collisions remain "
+                "Sensing beyond the listed links was inferred: check whether these collisions remain "
                 "with another draw of shadowing (multihop import --shadowing-seed)."
             )
         return (
-            "The links of this scenario are a measured table: nodes between which it has none do not sense each "
-            "other here. If they do in reality, these collisions are the table's and not the mesh's."
+            "The links of this scenario are measured: nodes without a link between them do not sense each other "
+            "here. If they sense each other in reality, these collisions do not occur there."
         )
 
     def _medium(self, key: str) -> object:
-        """What the scenario says of its medium."""
+        """Returns the value of a key of the medium."""
         scenario, overrides = self.runs[0].scenario, self.runs[0].overrides
         return remedies.Settings(scenario, overrides, self.runs[0].view).get(f"medium.{key}")
 
     def paragraphs(self, index: int) -> list[tuple[str, list[Sentence]]]:
-        """A flow in parts, each a heading (or none) with its sentences."""
+        """Returns the explanation of a flow in parts: a heading, which may be empty, with its sentences."""
         account = self.flows[index]
         changes = any(node["moves"] for node in self.runs[0].view["nodes"])
         path = Sentence(words.path(account, self.name, changes=changes), ("flow", None, None, None))
@@ -246,20 +247,20 @@ class Explanation:
         return made + [(heading, [Sentence(text) for text in said]) for heading, said in self._tried(index)]
 
     def _senders(self, account: FlowAccount, hop: Hop) -> dict[int, tuple[float, float, float]]:
-        """How the nodes at a hop spend their time; the receiver only where it sends none of the data."""
+        """Returns how nodes at a hop spend their time; the receiver only if it sends no data of the flow."""
         data = {each.sender for each in account.hops if not each.feedback}
         nodes = [hop.sender, *([hop.receiver] if hop.receiver not in data else [])]
         airtime = self._airtime[account.which]
         return {node: airtime[node] for node in nodes if node in airtime}
 
     def _said(self, account: FlowAccount, cause: Cause) -> str:
-        """A cause, and what the flow would have without it, where its time is all that limits it."""
+        """Returns a cause, and the flow's goodput without it if only its time limits the flow."""
         bps = without_bps(account, cause)
         without = "" if bps is None else f" Without that it would carry about {rate(bps)}."
         return words.sentence(cause, self.name, [flow.name for flow in self.flows]) + without
 
     def trials(self, index: int) -> list[Trial] | None:
-        """What was tried for a flow, and other remedies that help it; none if nothing was to be tried."""
+        """Returns the trials of a flow's own remedies and of others that help; `None` without remedies."""
         if self.outcomes is None:
             return None
         suggested = self.chosen.get(index, frozenset())
@@ -278,28 +279,28 @@ class Explanation:
             made.append(("What helps", self._sentences(helps)))
         elif tried:
             undecided = any(each.verdict == "undecided" for each in tried)
-            said = "One seed decides nothing; use --seeds 5." if undecided else "Nothing that was tried."
+            said = "One seed decides nothing; use --seeds 5." if undecided else "None of the tried remedies."
             made.append(("What helps", [said]))
         else:
-            made.append(("What helps", ["Nothing is known here that could be tried against this."]))
+            made.append(("What helps", ["No remedy is known for these causes."]))
         if rest:
             made.append(("Tried without gain", self._sentences(rest)))
         return made
 
     def _sentences(self, trials: Sequence[Trial]) -> list[str]:
-        """Trials in sentences, settings and what serves most flows first."""
+        """Returns trials in sentences: settings first, then those with most flows fine."""
         order = sorted(trials, key=lambda each: (each.remedy.effort.rank, -each.outcome.fine))
         return [trial_sentence(each, self.views) for each in order]
 
     @cached_property
     def _airtime(self) -> dict[tuple[int, ...], dict[int, tuple[float, float, float]]]:
-        """By runs that flows are explained by: how nodes spend their time."""
+        """Shares of nodes' time, by the runs that explain flows."""
         return {
             which: _airtimes([self.runs[index] for index in which]) for which in {flow.which for flow in self.flows}
         }
 
     def record(self) -> dict[str, Any]:
-        """Everything as plain data (JSON), rates in bit/s."""
+        """Returns the explanation as plain data (JSON), rates in bit/s."""
         view = self.runs[0].view
         return {
             **record(),
@@ -349,8 +350,8 @@ class Explanation:
         }
 
 
-def _airtimes(runs: Sequence[Run]) -> dict[int, tuple[float, float, float]]:
-    """Shares of time, by node, that it sends, finds the medium busy with others, and is idle."""
+def _airtimes(runs: Sequence[FinishedRun]) -> dict[int, tuple[float, float, float]]:
+    """Returns shares of time by node: sending, medium busy with others, idle."""
     nodes = pd.concat([run.nodes for run in runs]).groupby("node").mean(numeric_only=True)
     busy = nodes["sensing"] + nodes["receiving"]
     rows = zip(nodes.index, nodes["transmitting"], busy, nodes["idle"], strict=True)
@@ -358,17 +359,16 @@ def _airtimes(runs: Sequence[Run]) -> dict[int, tuple[float, float, float]]:
 
 
 def lines(sentences: Sequence[str]) -> int:
-    """Number of lines that sentences take."""
+    """Returns the number of lines of sentences."""
     return sum(math.ceil(len(sentence) / _WIDTH) for sentence in sentences)
 
 
 def of_runs(
-    runs: Sequence[Run], variant: str, others: Sequence[str] = (), *, best: Optimum | None = None
+    runs: Sequence[FinishedRun], variant: str, others: Sequence[str] = (), *, best: Optimum | None = None
 ) -> Explanation | None:
-    """An explanation without remedies of runs that were made before.
+    """Returns an explanation without remedies of finished runs; `None` without tables of causes.
 
-    `None` if they have no tables of causes.
-    What is fair is the optimum of their scenario, or `best`, if their flows are not the scenario's.
+    The fair goodputs are those of `best`, by default the optimum of the scenario.
     """
     if not runs or not has_causes(runs):
         return None
@@ -384,8 +384,8 @@ def of_runs(
     return Explanation(tuple(runs), variant, tuple(others), tuple(flows), explained, None)
 
 
-def causes_of(runs: Runs) -> list[str]:
-    """Why flows are not served, of the variant under which fewest are not; nothing where all are."""
+def causes_of(runs: VariantRuns) -> list[str]:
+    """Returns a sentence with the causes under the variant with most fine flows; none if all are fine."""
     if not extras.has("optimum"):
         return []
     others = runs.variants[1:]
@@ -407,20 +407,20 @@ def explain(
     threads: int | None = None,
     on_tick: OnTick | None = None,
 ) -> Explanation:
-    """Runs a variant of results again, says what holds its flows back, and tries what may help.
+    """Repeats the runs of a variant, explains its slow flows, and runs remedies.
 
     Args:
-        directory: what `run --out` or `compare --out` wrote.
-        flow: the flow to explain; all that are not fine by default.
-        variant: of a comparison; the first by default.
-        seeds: how many, from the first of the results; by default those of the results, or 5 if these are
-            fewer.
-        try_remedies: are remedies run as well?
-        threads: runs at once; all cores by default.
-        on_tick: called now and then with what is run, and which share of it is done.
+        directory: folder that `run --out` or `compare --out` wrote.
+        flow: flow to explain; all that are not fine by default.
+        variant: variant of a comparison; the first by default.
+        seeds: number of seeds, those of the results first; by default as many as the results have, and at
+            least 5 with remedies.
+        try_remedies: whether to run remedies.
+        threads: number of threads; all cores by default.
+        on_tick: callback with the current step and its finished share.
 
     Raises:
-        UserError: if this is no folder of results, or of another engine, or has no such variant or flow.
+        UserError: if the folder has no results, results of another engine, or no such variant or flow.
     """
     found = source.read(directory, variant)
     first = found.seeds[0]
@@ -433,12 +433,11 @@ def explain(
         raise UserError(f"{flow}: a multicast flow, whose frames are not answered; explain needs a unicast flow")
     jobs = [Job(found.scenario, {**found.overrides, "seed": seed}, view, causes=True) for seed in common]
     tick = None if on_tick is None else lambda share: on_tick("runs of the results", share)
-    outputs = run_all(jobs, threads, on_tick=tick)
-    runs = [Run(job.scenario, job.view, job.overrides, output) for job, output in zip(jobs, outputs, strict=True)]
+    runs = run_all(jobs, threads, on_tick=tick)
     for run in runs:
         before = found.fingerprints.get(str(run.seed))
         if before is not None and before != run.summary["fingerprint"]:
-            raise UserError(f"{directory}: seed {run.seed} ran otherwise than these results say; run it again")
+            raise UserError(f"{directory}: seed {run.seed} has another fingerprint than in these results; run it again")
     made = of_runs(runs, found.variant, found.others)
     if made is None:
         raise RuntimeError("the runs were asked for their causes")
@@ -451,7 +450,7 @@ def explain(
 
 
 def _rivals(made: Explanation, found: source.Source, directory: Path) -> tuple[Outcome, ...]:
-    """Other variants of the same results, as remedies over the seeds of these results."""
+    """Returns the other variants of the results, as remedies over the seeds of these results."""
     seeds = [seed for seed in found.seeds if seed in made.seeds]
     base = SeedTables.of(made.runs).at([made.seeds.index(seed) for seed in seeds])
     outcomes = []
@@ -466,7 +465,7 @@ def _rivals(made: Explanation, found: source.Source, directory: Path) -> tuple[O
 def _try(
     made: Explanation, settings: remedies.Settings, found: source.Source, threads: int | None, on_tick: OnTick | None
 ) -> Explanation:
-    """Runs each remedy once, for all flows, and other variants where the results have fewer seeds of them."""
+    """Runs each remedy once for all flows, and the other variants if the results have too few seeds."""
     nodes = made.runs[0].view["nodes"]
     wanted = {index: remedies.candidates(made.flows[index], nodes, settings) for index in made.explained}
     enough = all(seed in found.seeds for seed in made.seeds)

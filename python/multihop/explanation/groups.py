@@ -1,4 +1,4 @@
-"""Flows that share a cause, and the cause that matters most."""
+"""Groups of flows that share a cause, and the main cause."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from multihop.comparison.kinds import whom
-from multihop.comparison.service import Status
+from multihop.experiments.flow_kinds import flow_words
+from multihop.experiments.services import Status
 from multihop.explanation import words
 from multihop.explanation.account import Cause, FlowAccount
 from multihop.explanation.causes import LEAST_SCORE
 from multihop.results.words import listed, percent
 
-#: A sentence names no more flows than these; more are counted by kind.
+#: Most flows that a sentence names; more are counted by kind.
 _MOST_NAMED = 8
 
-#: Causes of the air: flows that they hold back at different hops share them all the same.
+#: Causes of the medium, which flows share even at different hops.
 _OF_THE_AIR = frozenset({"contention", "together", "sensed", "receiver-sending", "unanswered", "late", "turns"})
 
 
 @dataclass(frozen=True)
 class MainCause:
-    """The kind of cause that costs flows most.
+    """Kind of cause that costs flows most.
 
     Attributes:
-        cause: where it costs most; `flow` is the index of the flow that it holds back there, and `share` the
-            part of what holds that flow back.
-        kind_share: part of what holds flows back that the kind is at all places together, mean over `held`.
+        cause: cause of that kind at the place where it costs most.
+        flow: index of the flow that it holds back there.
+        share: share of the cause of all that holds that flow back.
+        kind_share: share of the kind at all places together, mean over `held`.
         held: indices of the flows that the kind holds back.
     """
 
@@ -41,12 +42,12 @@ class MainCause:
 
 @dataclass(frozen=True)
 class Group:
-    """Flows with one first cause, the worst served first.
+    """Flows with a common first cause, the worst served first.
 
     Attributes:
-        cause: that of the first flow.
-        flows: their indices.
-        share: part of what holds each back that the cause is, mean over the flows.
+        cause: first cause of the first flow.
+        flows: indices of the flows.
+        share: share of the cause of all that holds a flow back, mean over the flows.
         places: number of places where the cause occurs.
     """
 
@@ -56,7 +57,7 @@ class Group:
     places: int
 
     def title(self, names: Callable[[int], str]) -> str:
-        """The cause in a few words, with its place if there is one."""
+        """Returns the cause in a few words, with its place if there is only one."""
         if self.places == 1:
             return words.title(self.cause, names)
         title = words.TITLES[self.cause.kind]
@@ -69,7 +70,7 @@ class Group:
 
 
 def _shared(cause: Cause) -> tuple[Any, ...]:
-    """Equal for causes that flows share."""
+    """Returns a key that is equal for causes that flows share."""
     if cause.kind == "hidden":
         return cause.kind, cause.interferer
     if cause.kind == "waiting":
@@ -78,7 +79,7 @@ def _shared(cause: Cause) -> tuple[Any, ...]:
 
 
 def groups(accounts: Sequence[FlowAccount], which: Sequence[int]) -> list[Group]:
-    """These flows by their first cause, the largest group first; flows without a cause are left out."""
+    """Returns flows by their first cause, the largest group first; flows without a cause are left out."""
     found: dict[Any, list[int]] = {}
     for index in sorted(which, key=lambda index: accounts[index].share):
         causes = words.main_causes(accounts[index])
@@ -94,9 +95,9 @@ def groups(accounts: Sequence[FlowAccount], which: Sequence[int]) -> list[Group]
 
 
 def main_cause(accounts: Sequence[FlowAccount], which: Sequence[int]) -> MainCause | None:
-    """The main cause of these flows; none if nothing holds back.
+    """Returns the main cause of these flows; `None` without causes.
 
-    Each flow's causes count by what the flow lacks to its fair share.
+    The causes of a flow are weighted by the goodput that the flow lacks to its fair share.
     """
     kinds: Counter[str] = Counter()
     places: Counter[Any] = Counter()
@@ -118,7 +119,7 @@ def main_cause(accounts: Sequence[FlowAccount], which: Sequence[int]) -> MainCau
 
 
 def headline(main: MainCause, found: Sequence[Group], flows: Sequence[FlowAccount], names: Callable[[int], str]) -> str:
-    """The cause that matters most, and whom it holds back."""
+    """Returns a sentence with the main cause and the flows that it holds back."""
     if len(main.held) == 1:
         with_others = main.kind_share - main.share >= LEAST_SCORE
         more = f", {percent(main.kind_share)} with the other places where it occurs" if with_others else ""
@@ -131,13 +132,13 @@ def headline(main: MainCause, found: Sequence[Group], flows: Sequence[FlowAccoun
 
 
 def sentence(found: Group, flows: Sequence[FlowAccount], names: Callable[[int], str]) -> str:
-    """Flows that share a cause, in one line: how they fare, who they are, and the cause."""
+    """Returns a sentence with the status of flows that share a cause, their names, and the cause."""
     of = [flows[index] for index in found.flows]
     return f"{_fare(of)}: {_shares(found, flows, names)}."
 
 
 def _fare(of: Sequence[FlowAccount]) -> str:
-    """How flows with one cause fare: their statuses, and of those that starve in how many seeds."""
+    """Returns the statuses of flows with a common cause, and the number of seeds in which a flow starves."""
     if len(of) == 1 and of[0].status == Status.STARVING and len(of[0].goodput_bps) > 1:
         return f"{of[0].name} starves in {of[0].service.starved_seeds} of {len(of[0].goodput_bps)} seeds"
     if len(of) == 1:
@@ -147,17 +148,17 @@ def _fare(of: Sequence[FlowAccount]) -> str:
 
 
 def _shares(found: Group, flows: Sequence[FlowAccount], names: Callable[[int], str]) -> str:
-    """The cause of a group, and which part of what holds its flows back it is."""
+    """Returns the cause of a group with its share."""
     of = [flows[index] for index in found.flows]
     average = "on average " if len(of) > 1 else ""
     return f"{found.title(names)}: {average}{percent(found.share)} of {_whose(of, flows)}"
 
 
 def _whose(of: Sequence[FlowAccount], flows: Sequence[FlowAccount]) -> str:
-    """What shares are of: of one flow, or of several, which are named or counted by kind."""
+    """Returns the quantity that shares refer to, of one flow or of several."""
     if len(of) == 1:
         return words.of_what(of[0])
-    who = whom([account.view for account in flows], [account.flow for account in of], _MOST_NAMED)
+    who = flow_words([account.view for account in flows], [account.flow for account in of], _MOST_NAMED)
     bases = {account.basis for account in of}
     what = {"delay": "the delay of {}", "losses": "the packets that {} lose"}
     return (what.get(next(iter(bases)), "what holds back {}") if len(bases) == 1 else "what holds back {}").format(who)

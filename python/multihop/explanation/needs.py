@@ -1,22 +1,22 @@
-"""What a flow lacks, and by which number of each seed a remedy for it is judged."""
+"""Needs of flows: the number of each seed by which a remedy for a flow is judged."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
 import numpy as np
 import pandas as pd
 
-from multihop.comparison.service import CONVERSATION_S, Service, Status, rows_of
+from multihop.experiments.runs import FinishedRun
+from multihop.experiments.services import CONVERSATION_S, Service, Status, rows_of
 
 
 class Need(StrEnum):
-    """The number of a seed that decides whether a remedy helps a flow."""
+    """Number of a seed that decides whether a remedy helps a flow."""
 
-    #: Of a flow that starves: the number of seeds in which it does, then its goodput.
+    #: Of a starving flow: number of seeds in which it starves, then its goodput.
     EVERY_SEED = "every-seed"
     GOODPUT = "goodput"
     #: Share of a video's frames that are late, lost or skipped.
@@ -28,16 +28,8 @@ class Need(StrEnum):
 
     @property
     def more_is_better(self) -> bool:
-        """Whether the number is a goodput; the others are shares of what is missed."""
+        """Whether the number is a goodput; other numbers are shares of missed frames or packets."""
         return self in {Need.EVERY_SEED, Need.GOODPUT}
-
-
-class _Run(Protocol):
-    @property
-    def flows(self) -> pd.DataFrame: ...
-
-    @property
-    def delays(self) -> pd.DataFrame: ...
 
 
 @dataclass(frozen=True)
@@ -48,22 +40,22 @@ class SeedTables:
     delays: Sequence[pd.DataFrame]
 
     @classmethod
-    def of(cls, runs: Sequence[_Run]) -> SeedTables:
-        """The tables of runs."""
+    def of(cls, runs: Sequence[FinishedRun]) -> SeedTables:
+        """Returns the tables of runs."""
         return cls([run.flows for run in runs], [run.delays for run in runs])
 
     def at(self, which: Sequence[int]) -> SeedTables:
-        """The tables at these positions."""
+        """Returns the tables at these positions."""
         return SeedTables([self.flows[index] for index in which], [self.delays[index] for index in which])
 
     @property
     def total_bps(self) -> np.ndarray:
-        """Goodput of all flows together, by seed."""
+        """Total goodput of all flows, by seed."""
         return np.array([float(table["goodput_bps"].sum()) for table in self.flows])
 
 
 def need_of(service: Service) -> Need:
-    """What decides whether a remedy helps a flow with this service."""
+    """Returns the number that decides whether a remedy helps a flow with this service."""
     match service.status:
         case Status.DEAD | Status.STARVING:
             return Need.EVERY_SEED
@@ -77,7 +69,7 @@ def need_of(service: Service) -> Need:
 
 
 def by_seed(need: Need, service: Service, tables: SeedTables) -> np.ndarray:
-    """The number that decides, by seed; NaN where a seed has none."""
+    """Returns the deciding number by seed; NaN without a value."""
     rows = rows_of(service.name, tables.flows)
     if rows is None:
         return np.full(len(tables.flows), np.nan)
@@ -94,7 +86,7 @@ def by_seed(need: Need, service: Service, tables: SeedTables) -> np.ndarray:
 
 
 def _late(name: str, delays: pd.DataFrame) -> float:
-    """Number of packets of a flow that took longer than a conversation bears."""
+    """Returns the number of packets of a flow whose delay exceeds the limit of conversations."""
     late = (delays["name"] == name) & (delays["delay_s"] > CONVERSATION_S)
     return float(delays.loc[late, "packets"].sum())
 

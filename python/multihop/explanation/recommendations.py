@@ -1,4 +1,4 @@
-"""Remedies in sentences: what they do for flows, what they leave, and what they cost others."""
+"""Recommended remedies in sentences: their gains, remaining problems, and costs for other flows."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from multihop import _core
-from multihop.comparison.kinds import whom
-from multihop.comparison.relevance import differ
-from multihop.comparison.service import SLOW, Service, Status
+from multihop.experiments.flow_kinds import flow_words
+from multihop.experiments.relevance import is_noticeable
+from multihop.experiments.services import SLOW, Service, Status
 from multihop.explanation.needs import Need
 from multihop.explanation.trials import Outcome, Trial
 from multihop.results.words import percent, rate, three_digits
 
-#: A sentence names no more flows than these, or counts them by kind.
+#: Most flows that a sentence names; more are counted by kind.
 _MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """A remedy with the flows that it helps.
+    """Remedy with the flows that it helps.
 
     Attributes:
-        outcome: what it did for all flows.
-        helped: trials of the flows that it helps; `others` of explained flows that it does not help.
+        outcome: outcome for all flows.
+        helped: trials of the flows that the remedy helps.
+        others: trials of other explained flows.
     """
 
     outcome: Outcome
@@ -39,26 +40,26 @@ class Recommendation:
 
     @property
     def rank(self) -> tuple[int, int, int, float, float]:
-        """Settings first, then the remedy with which most flows are fine, also in their worst seed."""
+        """Sort key: settings first, then the number of flows that are fine, also in their worst seed."""
         total = self.outcome.total
         effort = self.outcome.remedy.effort
         return effort.rank, -self.outcome.fine, -len(self.helped), -self._worst_share(), -(total.mean if total else 0.0)
 
     @property
     def label(self) -> str:
-        """First words: "in part" unless all explained flows are fine with it and none fares worse."""
+        """First words of the sentence: "in part" unless all explained flows are fine and no flow is worse."""
         after = [trial.after for trial in self.trials]
         whole = not self.outcome.harmed and all(each is not None and each.status == Status.FINE for each in after)
         return "What helps" if whole else "What helps in part"
 
     def _worst_share(self) -> float:
-        """Least share of its due that an explained flow has in a seed, at most that of a slow flow."""
+        """Returns the least share of its fair goodput of an explained flow in a seed, at most `SLOW`."""
         after = [trial.after for trial in self.trials]
         shares = [float(each.goodput_bps.min()) / each.fair_bps for each in after if each is not None and each.fair_bps]
         return min([*shares, SLOW])
 
     def sentence(self, flows: Sequence[_core.FlowView]) -> str:
-        """What the remedy does for the flows that it helps, whom it leaves, and what it costs."""
+        """Returns the gains of the remedy, the flows that are still not fine, and its costs."""
         by_need: dict[Need, list[Trial]] = {}
         for trial in self.helped:
             by_need.setdefault(trial.need, []).append(trial)
@@ -71,22 +72,22 @@ class Recommendation:
 
     @staticmethod
     def _gain(of: Sequence[Trial], flows: Sequence[_core.FlowView]) -> str:
-        """Flows that need the same, the number that decides, and how they fare then if all do alike."""
-        who = whom(flows, [trial.before.flow for trial in of], _MOST_NAMED)
+        """Returns flows with equal need, the deciding number, and their common status, if they have one."""
+        who = flow_words(flows, [trial.before.flow for trial in of], _MOST_NAMED)
         then = {_then(trial) for trial in of}
         return f"{who} {change(of)}{f', {then.pop()}' if len(then) == 1 else ''}"
 
     def _left(self, flows: Sequence[_core.FlowView], said: set[str]) -> list[str]:
-        """Explained flows that are not fine with the remedy either, by their status then."""
+        """Returns explained flows that are not fine with the remedy, by status."""
         by_status: dict[str, list[int]] = {}
         for trial in self.trials:
             if trial.after is not None and trial.after.status != Status.FINE and trial.before.name not in said:
                 by_status.setdefault(_then(trial), []).append(trial.before.flow)
-        return [f"{whom(flows, left, _MOST_NAMED)} {how}" for how, left in by_status.items()]
+        return [f"{flow_words(flows, left, _MOST_NAMED)} {how}" for how, left in by_status.items()]
 
 
 def _then(trial: Trial) -> str:
-    """How a flow fares with a remedy, beside how it does without."""
+    """Returns the status of a flow with a remedy, relative to that without."""
     if trial.after is None:
         return ""
     still = trial.after.status == trial.before.status and trial.after.status != Status.FINE
@@ -94,7 +95,7 @@ def _then(trial: Trial) -> str:
 
 
 def recommendations(outcomes: Sequence[Outcome], explained: Sequence[int]) -> list[Recommendation]:
-    """Remedies that help explained flows and leave no fewer flows fine, the best first."""
+    """Returns the remedies that help explained flows and leave as many flows fine, the best first."""
     made = []
     for outcome in outcomes:
         trials = [outcome.trial(flow) for flow in explained]
@@ -106,14 +107,14 @@ def recommendations(outcomes: Sequence[Outcome], explained: Sequence[int]) -> li
 
 
 def shown(found: Sequence[Recommendation], most: int) -> list[Recommendation]:
-    """The best remedies, among them the best of each effort: a setting, and what needs hardware."""
+    """Returns the best remedies, among them the best of each effort."""
     first = {each.outcome.remedy.effort: each for each in reversed(found)}
     rest = [each for each in found if each not in first.values()]
     return sorted([*first.values(), *rest[: max(most - len(first), 0)]], key=lambda each: each.rank)
 
 
 def trial_sentence(trial: Trial, flows: Sequence[_core.FlowView]) -> str:
-    """What a remedy did for one flow, with the interval of the number that decides."""
+    """Returns the outcome of a remedy for one flow, with the interval of the deciding number."""
     if trial.after is None or trial.change is None:
         return f"{_named(trial.outcome)}: cannot be tried here ({trial.problem})."
     said = change([trial])
@@ -127,7 +128,7 @@ def trial_sentence(trial: Trial, flows: Sequence[_core.FlowView]) -> str:
 
 
 def change(of: Sequence[Trial]) -> str:
-    """The number that decides for flows, from what it is without the remedy to what it is with it."""
+    """Returns the deciding number of flows without and with the remedy."""
     pairs = [(trial.before, trial.after) for trial in of if trial.after is not None]
     if not pairs:
         return ""
@@ -154,15 +155,15 @@ def change(of: Sequence[Trial]) -> str:
 
 
 def cost(outcome: Outcome, flows: Sequence[_core.FlowView], but: int | None = None) -> list[str]:
-    """The goodput of all flows without and with a remedy, and the flows that fare worse with it."""
+    """Returns the flows with a worse status, and the total goodput without and with a remedy."""
     by_status: dict[Status, list[Service]] = {}
     for each in outcome.harmed:
         if each.flow != but:
             by_status.setdefault(each.status, []).append(each)
-    said = [
-        f"makes {whom(flows, [each.flow for each in of], _MOST_NAMED)} {status}" for status, of in by_status.items()
-    ]
-    if len(flows) > 1 and differ("goodput", *outcome.totals_bps):
+    said = []
+    for status, of in by_status.items():
+        said.append(f"makes {flow_words(flows, [each.flow for each in of], _MOST_NAMED)} {status}")
+    if len(flows) > 1 and is_noticeable("goodput", *outcome.totals_bps):
         said.append(f"goodput of all flows {_rates(*outcome.totals_bps)}")
     return said
 
@@ -172,7 +173,7 @@ def _named(outcome: Outcome) -> str:
 
 
 def _rates(before: float, after: float) -> str:
-    """Two rates with one unit."""
+    """Formats two rates with one unit."""
     return f"from {rate(before).removesuffix(' Mb/s')} to {rate(after)}"
 
 

@@ -14,7 +14,7 @@ Names = Callable[[int], str]
 
 
 def cause_record(account: FlowAccount, cause: Cause, names: Names) -> dict[str, Any]:
-    """A cause of a flow, with the nodes that it is about."""
+    """Returns a cause of a flow, with the names of its nodes."""
     nodes = {"sender": cause.sender, "receiver": cause.receiver, "interferer": cause.interferer}
     return {
         "kind": cause.kind,
@@ -26,7 +26,7 @@ def cause_record(account: FlowAccount, cause: Cause, names: Names) -> dict[str, 
 
 
 def hop_record(hop: Hop, runs: int, names: Names) -> dict[str, Any]:
-    """A hop of a flow; frames are means over so many runs."""
+    """Returns a hop of a flow; frames are means over this number of runs."""
 
     def lost(blame: Blame, frames: int) -> dict[str, Any]:
         interferer = None if blame.interferer is None else names(blame.interferer)
@@ -48,7 +48,7 @@ def hop_record(hop: Hop, runs: int, names: Names) -> dict[str, Any]:
 
 
 def trial_record(trial: Trial) -> dict[str, Any]:
-    """What a remedy did for a flow."""
+    """Returns the outcome of a remedy for a flow."""
 
     def plain(difference: PairedDifference | None) -> dict[str, Any] | None:
         return None if difference is None else {**difference.__dict__}

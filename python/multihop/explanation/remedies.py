@@ -1,4 +1,4 @@
-"""What may help, chosen by cause, and run with the same seeds."""
+"""Remedies: candidates by cause, and their runs with the same seeds."""
 
 from __future__ import annotations
 
@@ -6,63 +6,63 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from multihop import _core
 from multihop._core import ScenarioError
 from multihop.base.errors import UserError
-from multihop.comparison.run import Run
+from multihop.experiments.runner import Job, run_all
+from multihop.experiments.runs import FinishedRun
 from multihop.explanation import wires
 from multihop.explanation.account import Cause, FlowAccount
 from multihop.explanation.causes import LEAST_SCORE
-from multihop.simulation.runner import Job, run_all
 from multihop.simulation.scenario import Scenario, registered, schema
 
 if TYPE_CHECKING:
     Nodes = Sequence[_core.NodeView]
 
-#: Causes that say that frames of others destroyed the flow's.
+#: Causes in which frames of other nodes destroy those of the flow.
 _COLLISIONS = {"hidden", "sensed", "together", "receiver-sending"}
 
-#: Generators that make the same nodes with every seed, and no wires.
+#: Generators whose nodes do not depend on the seed, and that make no wires.
 _FIXED = {"chain", "star", "cross", "exposed-terminal", "bar", "parking-lot", "circle"}
 
-#: Tried of one flow at most, and those of them that need hardware.
+#: Most remedies that are tried for a flow, and most of these that need hardware.
 MOST_REMEDIES, MOST_HARDWARE = 5, 2
 
-#: The PHYs whose rates are stepped down one by one: those of direct sequence, and of OFDM.
+#: PHYs whose next lower rate is a remedy: direct sequence, and OFDM.
 _STEPPED = ("802.11b", "802.11a")
 
-#: What schemes are tried in place of others: of the same kind of transport, with another signal of
-#: congestion.
+#: Schemes that are tried in place of others, with other signals of congestion.
 _SCHEMES = ("tcp-vegas", "recn", "xcp-winf")
 
 
 class Effort(StrEnum):
-    """What a remedy takes, the least first."""
+    """Effort of a remedy, the least first."""
 
     SETTING = "setting"
-    #: More radios, at nodes that are there.
+    #: More radios at existing nodes.
     HARDWARE = "hardware"
-    #: Other places of nodes, or more nodes.
+    #: Other positions of nodes, or more nodes.
     PLAN = "new plan"
 
     @property
     def rank(self) -> int:
-        """Place in this order, from 0."""
+        """Position in this order, from 0."""
         return list(Effort).index(self)
 
 
 @dataclass(frozen=True)
 class Remedy:
-    """A change of the scenario.
+    """Change of the scenario that may help.
 
     Attributes:
-        words: what it is, and in place of what.
+        words: description of the change, with the value that it replaces.
         set: keys with their new values.
         scheme: scheme of every flow that varies.
-        flow: index of the flow of which `set` has the scheme.
-        effort: what it takes.
+        flow: index of the flow whose scheme `set` replaces.
+        effort: effort of the change.
     """
 
     words: str
@@ -73,24 +73,24 @@ class Remedy:
 
     @property
     def key(self) -> str:
-        """Equal for equal changes."""
+        """Identity of the change."""
         return repr((sorted(self.set.items(), key=lambda item: item[0]), self.scheme))
 
 
 class Settings:
-    """Values of keys by overrides, scenario, or the engine's defaults of tables that have any."""
+    """Values of keys: of the overrides, else of the scenario, else the engine's defaults of tables."""
 
     def __init__(self, scenario: Scenario, overrides: Mapping[str, Any], view: _core.ScenarioView) -> None:
         self._document = tomllib.loads(scenario.text)
         self._set: Mapping[str, Any] = overrides.get("set", {})
         self._defaults = {table: value.get("default") for table, value in schema()["properties"].items()}
-        #: Has every flow the same scheme?
+        #: Whether every flow has the same scheme.
         self.same_scheme = len({flow["scheme"] for flow in view["flows"]}) == 1
-        #: Packets that a queue holds.
+        #: Length of queues in packets.
         self.queue = view["queue"]
 
     def get(self, path: str, default: Any = None) -> Any:  # noqa: ANN401 - any TOML value
-        """The value of a key."""
+        """Returns the value of a key."""
         if path in self._set:
             return self._set[path]
         for values in (self._document, self._defaults):
@@ -103,7 +103,7 @@ class Settings:
 
 
 def candidates(account: FlowAccount, nodes: Nodes, settings: Settings) -> list[Remedy]:
-    """What may help a flow, by its greatest causes; each change once, settings before hardware."""
+    """Returns remedies for a flow by its greatest causes, each change once, settings before hardware."""
     made: dict[str, Remedy] = {}
     for cause in account.causes:
         if cause.score < LEAST_SCORE:
@@ -117,7 +117,7 @@ def candidates(account: FlowAccount, nodes: Nodes, settings: Settings) -> list[R
 
 
 def _for(cause: Cause, account: FlowAccount, nodes: Nodes, settings: Settings) -> list[Remedy]:
-    """What may help against one cause, the likeliest first."""
+    """Returns remedies against a cause, the most promising first."""
     channel = _channel(cause.sender, cause.receiver, account, nodes, settings)
     match cause.kind:
         case kind if kind in _COLLISIONS:
@@ -202,7 +202,7 @@ def _queue(settings: Settings) -> list[Remedy]:
 
 
 def _wire_discipline(cause: Cause, nodes: Nodes, settings: Settings) -> list[Remedy]:
-    """Fair queueing in front of a wire, instead of one line."""
+    """Returns fair queueing in front of a wire, instead of one queue."""
     if cause.sender is None or cause.receiver is None:
         return []
     ends = (nodes[cause.sender]["name"], nodes[cause.receiver]["name"])
@@ -214,7 +214,7 @@ def _wire_discipline(cause: Cause, nodes: Nodes, settings: Settings) -> list[Rem
 
 
 def _discipline(settings: Settings) -> list[Remedy]:
-    """Fair queueing in front of radios, instead of one line."""
+    """Returns fair queueing in front of radios, instead of one queue."""
     if settings.get("mac.discipline") != "drop-tail":
         return []
     words = f'discipline "fq-codel" instead of "drop-tail"{_room(1024, settings)}'
@@ -222,12 +222,12 @@ def _discipline(settings: Settings) -> list[Remedy]:
 
 
 def _room(packets: int, settings: Settings) -> str:
-    """The change of the room of queues; empty where there is none."""
+    """Returns the change of the length of queues in words; empty without a change."""
     return "" if packets == settings.queue else f", and queues of {packets} instead of {settings.queue} packets"
 
 
 def _loss_tolerant(account: FlowAccount, settings: Settings) -> list[Remedy]:
-    """A scheme whose rate random losses do not set."""
+    """Returns a scheme whose rate does not depend on random losses."""
     return _schemes(account, settings, ("tcp-bbr",))
 
 
@@ -243,7 +243,7 @@ _HARDWARE_QUEUE = ("mac.hardware_queue.packets", "mac.hardware_queue.aggregates"
 
 
 def _airtime_limits(settings: Settings) -> list[Remedy]:
-    """Linux's limit of airtime below the discipline (AQL), where the hardware's queue lacks one."""
+    """Returns Linux's limit of airtime below the discipline (AQL), if the hardware's queue lacks one."""
     packets, aggregates, low = map(settings.get, _HARDWARE_QUEUE)
     if not (packets or aggregates) or low is not None:
         return []
@@ -255,7 +255,7 @@ def _airtime_limits(settings: Settings) -> list[Remedy]:
 
 
 def _schemes(account: FlowAccount, settings: Settings, which: Sequence[str] = _SCHEMES) -> list[Remedy]:
-    """Another scheme, for all flows if they share one; none for datagrams, which send what they are given."""
+    """Returns other schemes, for all flows if they share one; none for datagrams."""
     present = account.view["scheme"]
     names = [name for name in which if name != present][:2]
     if present.startswith("udp"):
@@ -275,12 +275,12 @@ def _interferer_channel(cause: Cause, account: FlowAccount, nodes: Nodes, settin
 
 
 def _channel(a: int | None, b: int | None, account: FlowAccount, nodes: Nodes, settings: Settings) -> list[Remedy]:
-    """Another channel for a hop, by second radios at both ends: a wire as fast as the hop is alone."""
+    """Returns another channel for a hop, by radios of its own: a wire with the goodput of the hop alone."""
     generator = settings.get("topology.generator")
     if a is None or b is None or generator not in {None, *_FIXED}:
         return []
     if generator is not None and settings.get("traffic.pattern") == "canonical":
-        return []  # listed nodes have no canonical flows
+        return []  # canonical flows need generated nodes
     rates = [hop.alone_bps for hop in account.hops if hop.alone_bps]
     own = next((hop.alone_bps for hop in account.hops if {hop.sender, hop.receiver} == {a, b} and hop.alone_bps), None)
     if not rates:
@@ -290,7 +290,7 @@ def _channel(a: int | None, b: int | None, account: FlowAccount, nodes: Nodes, s
     if any(set(ends) == set(old["between"]) for old in there):
         return []
     extended = [*there, {"between": ends, "rate": f"{round(own or max(rates))} b/s", "delay": "1 ms"}]
-    # Generated nodes have no wires: the same are listed instead.
+    # Generated nodes have no wires, so the nodes are listed instead.
     changes: dict[str, Any] = {"topology.wires": extended}
     if generator is not None:
         listed = [_listed(nodes, index) for index, node in enumerate(nodes) if node["node"] == index]
@@ -300,7 +300,7 @@ def _channel(a: int | None, b: int | None, account: FlowAccount, nodes: Nodes, s
 
 
 def _listed(nodes: Nodes, index: int) -> dict[str, Any]:
-    """A node as scenarios list it."""
+    """Returns a node as scenarios list it."""
     node = nodes[index]
     made: dict[str, Any] = {"name": node["name"]}
     if node["x"] is not None and node["y"] is not None:
@@ -316,20 +316,20 @@ def _listed(nodes: Nodes, index: int) -> dict[str, Any]:
 def try_all(
     scenario: Scenario,
     overrides: Mapping[str, Any],
-    base: Sequence[Run],
+    base: Sequence[FinishedRun],
     remedies: Sequence[Remedy],
     threads: int | None = None,
     on_tick: Callable[[float], None] | None = None,
-) -> dict[str, list[Run] | str]:
-    """By key of a remedy: its runs, with the seeds of `base`, or why it cannot be run."""
-    made: dict[str, list[Run] | str] = {}
+) -> dict[str, list[FinishedRun] | str]:
+    """Runs remedies with the seeds of `base`. Returns runs by key of the remedy, or why it cannot be run."""
+    made: dict[str, list[FinishedRun] | str] = {}
     jobs: list[Job] = []
     for remedy in remedies:
         replaced = {**overrides, "set": {**overrides.get("set", {}), **remedy.set}}
         if remedy.scheme is not None:
             replaced["scheme"] = remedy.scheme
         if remedy.flow is not None and "scheme" in replaced:
-            # What `--scheme` replaces is not what the key of the flow says.
+            # `scheme` must not replace the scheme that the key of the flow sets.
             varying = replaced.get("varying", range(len(base[0].view["flows"])))
             replaced["varying"] = [index for index in varying if index != remedy.flow]
         try:
@@ -339,10 +339,8 @@ def try_all(
             continue
         made[remedy.key] = []
         jobs += [Job(scenario, {**replaced, "seed": run.seed}, view) for run in base]
-    outputs = iter(zip(jobs, run_all(jobs, threads, on_tick=on_tick), strict=True)) if jobs else iter(())
+    finished = iter(run_all(jobs, threads, on_tick=on_tick) if jobs else ())
     for runs in made.values():
         if isinstance(runs, list):
-            for _ in base:
-                job, output = next(outputs)
-                runs.append(Run(job.scenario, job.view, job.overrides, output))
+            runs += islice(finished, len(base))
     return made

@@ -1,4 +1,4 @@
-"""Who uses the medium where: counters of causes by place, and the cliques of links that share airtime."""
+"""Use of the medium by place: counters by flow, node and link, and cliques of links that share airtime."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from multihop.explanation.counters import CauseCounters, HopCounters
 from multihop.optima.optimum import Optimum
 
 Link = tuple[int, int]
-#: What a link did for a flow: the flow, whether its acknowledgements are meant, sender and receiver; with
-#: counters.
+#: Counters of a link for a flow, by flow, whether for its acknowledgements, sender and receiver.
 HopEntry = tuple[tuple[int, bool, int, int], HopCounters]
-#: The packets of a flow that were dropped at a node: the flow, whether its acknowledgements are meant, and
-#: the node; with how many by cause.
+#: Dropped packets by cause, by flow, whether acknowledgements, and node.
 DropEntry = tuple[tuple[int, bool, int], dict[str, int]]
 
 _Entry = TypeVar("_Entry")
@@ -22,7 +20,7 @@ _Group = TypeVar("_Group")
 
 
 class Sharing:
-    """What accounts of flows look up, found once for all of them."""
+    """Index of counters and cliques, made once for the accounts of all flows."""
 
     def __init__(self, counters: CauseCounters, best: Optimum) -> None:
         hops, drops = counters.hops.items(), counters.drops.items()
@@ -31,7 +29,7 @@ class Sharing:
         self._by_link = _grouped(hops, lambda entry: entry[0][2:])
         self._drops_by_flow = _grouped(drops, lambda entry: entry[0][0])
         self._drops_by_node = _grouped(drops, lambda entry: entry[0][2])
-        #: Links that flows may use, and by such a link its number.
+        #: Links that flows may use.
         self.links: list[Link] = [(a, b) for a, b in best.capacity["links"]]
         self._numbers = {link: number for number, link in enumerate(self.links)}
         self._excluded: dict[int, set[int]] = defaultdict(set)
@@ -46,35 +44,35 @@ class Sharing:
         self._airtime_of = self._airtimes()
 
     def of_flow(self, flow: int, *, feedback: bool) -> dict[Link, HopCounters]:
-        """What the links did for the packets, or the acknowledgements, of a flow."""
+        """Returns the counters of links for the packets of a flow, or for its acknowledgements."""
         return {key[2:]: hop for key, hop in self._by_flow[flow, feedback]}
 
     def from_node(self, node: int) -> list[HopEntry]:
-        """What a node sent, by flow and receiver."""
+        """Returns the counters of a sending node, by flow and receiver."""
         return self._by_sender[node]
 
     def drops_of(self, flow: int) -> list[DropEntry]:
-        """The packets of a flow that were dropped."""
+        """Returns the dropped packets of a flow."""
         return self._drops_by_flow[flow]
 
     def drops_at(self, node: int) -> list[DropEntry]:
-        """The packets that were dropped at a node."""
+        """Returns the packets dropped at a node."""
         return self._drops_by_node[node]
 
     def around(self, link: Link) -> list[HopEntry]:
-        """What links did that cannot be used while this one is, as far as flows know them."""
+        """Returns the counters of links that exclude this one."""
         near = self._excluded[self._numbers[link]] if link in self._numbers else ()
         entries = (entry for number in near for entry in self._by_link[self.links[number]])
         return sorted(entries, key=lambda entry: entry[0])
 
     def busiest_clique(self, links: set[int]) -> tuple[tuple[int, ...], float]:
-        """Of the cliques with one of these links, that with the most airtime in the runs; empty if none."""
+        """Returns the clique with one of these links and the most airtime, and that airtime."""
         found = {clique for link in links for clique in self._cliques_of[link]}
         most, clique = max(((self._airtime_of[number], self._cliques[number]) for number in found), default=(0.0, ()))
         return clique, most
 
     def _airtimes(self) -> list[float]:
-        """Of the links of each clique, together."""
+        """Returns the total airtime of the links of each clique."""
         used: dict[Link, float] = {
             link: sum(hop.airtime for _, hop in entries) for link, entries in self._by_link.items()
         }
@@ -82,7 +80,7 @@ class Sharing:
 
 
 def _grouped(entries: Iterable[_Entry], group: Callable[[_Entry], _Group]) -> dict[_Group, list[_Entry]]:
-    """Entries by group, in their order; there is an empty list for a group without any."""
+    """Returns entries by group, in their order; an empty list for a group without entries."""
     made: dict[_Group, list[_Entry]] = defaultdict(list)
     for entry in entries:
         made[group(entry)].append(entry)

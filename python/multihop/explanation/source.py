@@ -1,4 +1,4 @@
-"""What `run` and `compare` wrote, read back as what has to be run to have it again."""
+"""Folders of `run` and `compare`, read as the runs that reproduce them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from multihop.simulation.scenario import Scenario, load, read_text
 
 @dataclass(frozen=True)
 class Source:
-    """A variant of results: its scenario, overrides, seeds, and the fingerprints of its runs."""
+    """Variant of results: its scenario, overrides, seeds, and the fingerprints of its runs by seed."""
 
     scenario: Scenario
     variant: str
@@ -34,7 +34,7 @@ def read(directory: Path, variant: str | None = None) -> Source:
     """Reads a folder that `run --out` or `compare --out` wrote.
 
     Raises:
-        UserError: if it is none, is of another version of the engine, or has no such variant.
+        UserError: if the folder has no results, results of another version of the engine, or no such variant.
     """
     about = _manifest(directory)
     if about["engine"] != engine():
@@ -58,7 +58,7 @@ def read(directory: Path, variant: str | None = None) -> Source:
 
 
 def tables(directory: Path, variant: str, seeds: Sequence[int]) -> SeedTables | None:
-    """Tables of flows and delays of a variant, one per seed; none where the folder lacks them."""
+    """Returns the tables of flows and delays of a variant, one per seed; `None` if the folder lacks them."""
     try:
         found = [pd.read_csv(directory / f"{name}.csv") for name in ("flows", "delays")]
         by_seed = [dict(list(of[of["variant"] == variant].groupby("seed"))) for of in found]
@@ -71,10 +71,10 @@ def tables(directory: Path, variant: str, seeds: Sequence[int]) -> SeedTables | 
 
 
 def flow_index(view: _core.ScenarioView, name: str) -> int:
-    """The index of the flow of that name.
+    """Returns the index of the flow of that name.
 
     Raises:
-        UserError: if there is none.
+        UserError: if there is no such flow.
     """
     names = [flow["name"] for flow in view["flows"]]
     if name not in names:

@@ -1,4 +1,4 @@
-"""What remedies that were run did: for all flows of a network, and for each flow by what it needs."""
+"""Outcomes of remedies that were run: for all flows of a network, and for each flow by its need."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from multihop.comparison.relevance import differ
-from multihop.comparison.service import Service, Status, services_elsewhere
+from multihop.experiments.relevance import is_noticeable
+from multihop.experiments.services import Service, Status, services_elsewhere
 from multihop.explanation.needs import Need, SeedTables, by_seed, need_of
 from multihop.explanation.remedies import Remedy
 from multihop.results.statistics import PairedDifference, paired_difference
@@ -19,14 +19,14 @@ _WORST_FIRST = list(Status)
 
 @dataclass(frozen=True)
 class Outcome:
-    """A remedy that was run, or why it could not be run.
+    """Outcome of a remedy, or the reason why it could not be run.
 
     Attributes:
-        remedy: the change of the scenario.
-        services: what each flow gets without the remedy; what it is held against is the same with it.
+        remedy: change of the scenario.
+        services: service of each flow without the remedy, whose reference goodput also applies with it.
         base: tables without the remedy, of the same seeds as `tables`.
-        tables: tables with the remedy; none where it could not be run.
-        problem: why it could not be run.
+        tables: tables with the remedy; `None` if it could not be run.
+        problem: reason why it could not be run.
     """
 
     remedy: Remedy
@@ -37,30 +37,30 @@ class Outcome:
 
     @cached_property
     def before(self) -> list[Service | None]:
-        """The service of each flow without the remedy, over the seeds that were run with it."""
+        """Service of each flow without the remedy, over the seeds that were run with it."""
         return services_elsewhere(self.services, self.base.flows)
 
     @cached_property
     def after(self) -> list[Service | None]:
-        """The service of each flow with the remedy; none for a flow that the changed scenario lacks."""
+        """Service of each flow with the remedy; `None` for a flow that the changed scenario lacks."""
         if self.tables is None:
             return [None] * len(self.services)
         return services_elsewhere(self.services, self.tables.flows)
 
     @cached_property
     def total(self) -> PairedDifference | None:
-        """Goodput of all flows together with the remedy less that without, in bit/s."""
+        """Total goodput of all flows with the remedy minus that without, in bit/s."""
         return None if self.tables is None else paired_difference(self.tables.total_bps, self.base.total_bps)
 
     @property
     def totals_bps(self) -> tuple[float, float]:
-        """Mean goodput of all flows together, without and with the remedy."""
+        """Mean total goodput of all flows without and with the remedy, in bit/s."""
         after = float("nan") if self.tables is None else float(self.tables.total_bps.mean())
         return float(self.base.total_bps.mean()), after
 
     @cached_property
     def harmed(self) -> list[Service]:
-        """Services with the remedy, of flows that fare worse with it."""
+        """Services with the remedy of the flows with a worse status."""
         pairs = zip(self.before, self.after, strict=True)
         return [after for before, after in pairs if before is not None and after is not None and worse(after, before)]
 
@@ -70,7 +70,7 @@ class Outcome:
         return sum(after is not None and after.status == Status.FINE for after in self.after)
 
     def trial(self, flow: int) -> Trial:
-        """What the remedy did for one flow."""
+        """Returns the outcome of the remedy for one flow."""
         before, after = self.before[flow], self.after[flow]
         problem = self.problem
         if before is None or after is None or self.tables is None:
@@ -90,17 +90,18 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Trial:
-    """What a remedy did for one flow, judged by what the flow needs.
+    """Outcome of a remedy for one flow, judged by the need of the flow.
 
     Attributes:
-        outcome: of the remedy, for all flows.
-        before: what the flow gets without it, over the same seeds.
-        after: what the flow gets with it; none where it could not be run.
-        need: the number that decides.
-        means: of that number over seeds, without and with the remedy.
-        change: of that number, with the remedy less without; `gain` of the goodput, in bit/s.
+        outcome: outcome of the remedy for all flows.
+        before: service of the flow without the remedy, over the same seeds.
+        after: service of the flow with the remedy; `None` if it could not be run.
+        need: deciding number.
+        means: means of that number over seeds, without and with the remedy.
+        change: difference of that number, with the remedy minus without.
         everywhere: whether that number is better in each seed.
-        problem: why it could not be run.
+        gain: difference of goodput in bit/s.
+        problem: reason why the remedy could not be run.
     """
 
     outcome: Outcome = field(repr=False)
@@ -115,12 +116,12 @@ class Trial:
 
     @property
     def remedy(self) -> Remedy:
-        """The change of the scenario."""
+        """Change of the scenario."""
         return self.outcome.remedy
 
     @property
     def verdict(self) -> str:
-        """`helps`, `harms`, `no effect`, `undecided` with one seed, or `impossible`."""
+        """Verdict: `helps`, `harms`, `no effect`, `undecided` with one seed, or `impossible`."""
         if self.after is None or self.change is None:
             return "impossible"
         if self.change.low is None or self.change.high is None:
@@ -128,18 +129,18 @@ class Trial:
         starved = self.before.starved_seeds - self.after.starved_seeds
         if worse(self.after, self.before) or starved < 0:
             return "harms"
-        # What makes a flow fine, and is better in each seed, needs no more seeds.
+        # A remedy that makes a flow fine and is better in each seed needs no more seeds.
         if starved > 0 or (self.everywhere and self.after.status == Status.FINE != self.before.status):
             return "helps"
         metric = "goodput" if self.need.more_is_better else "missed_ratio"
         same = self.after.status == self.before.status
-        if self.change.low <= 0 <= self.change.high or (same and not differ(metric, *self.means)):
+        if self.change.low <= 0 <= self.change.high or (same and not is_noticeable(metric, *self.means)):
             return "no effect"
         return "helps" if (self.change.low > 0) == self.need.more_is_better else "harms"
 
 
 def worse(after: Service, before: Service) -> bool:
-    """Whether a flow fares worse than before."""
+    """Whether a flow has a worse status than before."""
     return _WORST_FIRST.index(after.status) < _WORST_FIRST.index(before.status)
 
 

@@ -1,4 +1,4 @@
-"""What wires did: how full they were, what waited in front of them, and what they lost."""
+"""Use of wires: utilisation, queues and random losses."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import cast
 
 import pandas as pd
 
-#: A wire that is busy for more than this share of the time holds back what it carries.
+#: Utilisation above which a wire limits the flows that it carries.
 FULL = 0.9
 
 
 @dataclass(frozen=True)
 class WireUse:
-    """One direction of a wire, means over runs.
+    """Use of one direction of a wire, means over runs.
 
     Attributes:
-        rate_bps: its rate.
-        utilisation: share of time during which it was sending.
-        queue_mean: packets that waited in front of it.
-        wait_s: how long a packet waited there.
-        lost_ratio: share of the packets sent that it lost at random.
+        rate_bps: rate of the wire.
+        utilisation: share of time for which the wire was sending.
+        queue_mean: mean number of packets in the queue in front of it.
+        wait_s: mean time of a packet in that queue.
+        lost_ratio: share of sent packets that were lost at random.
     """
 
     rate_bps: float
@@ -32,7 +32,7 @@ class WireUse:
 
 
 def uses(wires: pd.DataFrame) -> dict[tuple[int, int], WireUse]:
-    """Uses by sender and receiver, from the tables of wires of several runs."""
+    """Returns uses by sender and receiver, from the tables of wires of several runs."""
     made = {}
     for key, rows in wires.groupby(["sender", "receiver"]):
         sender, receiver = cast("tuple[int, int]", key)
@@ -48,7 +48,7 @@ def uses(wires: pd.DataFrame) -> dict[tuple[int, int], WireUse]:
 
 
 def remedy_key(topology: Mapping[str, object], ends: tuple[str, str]) -> str | None:
-    """The key of the discipline of the wire between two nodes; none where it has no key of its own."""
+    """Returns the key of the discipline of the wire between two nodes; `None` without such a key."""
     if topology.get("generator") == "dumbbell":
         return "topology.discipline"
     listed = topology.get("wires")

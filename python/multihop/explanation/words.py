@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from multihop.comparison.service import Status, Yardstick
+from multihop.experiments.services import Status, Yardstick
 from multihop.explanation.account import Cause, FlowAccount, Hop
 from multihop.explanation.causes import LEAST_SCORE
 from multihop.results.statistics import estimate
@@ -13,28 +13,28 @@ from multihop.results.words import percent, rate, several, three_digits
 
 Names = Callable[[int], str]
 
-#: What each kind of cause is called in a few words.
+#: Short name of each kind of cause.
 TITLES = {
     "hidden": "collisions with a hidden sender",
     "together": "collisions of stations that began in the same slot",
     "sensed": "collisions with frames sent despite carrier sense",
-    "receiver-sending": "a receiver that was itself sending",
+    "receiver-sending": "a receiver that was sending",
     "channel": "a lossy link",
     "weak": "a link below the receiver's sensitivity",
     "off": "a radio that was off",
-    "unanswered": "a receiver that may not answer",
-    "late": "answers that come too late",
+    "unanswered": "a receiver that does not respond",
+    "late": "responses after the sender's timeout",
     "queue": "a full queue",
     "aqm": "drops of a queue discipline",
     "policy": "drops of a router policy",
     "lifetime": "packets too old for the queue",
     "no-route": "packets without a route",
     "broken": "a broken next hop",
-    "hop-limit": "packets that went in circles",
+    "hop-limit": "packets beyond the hop limit",
     "wire-loss": "random losses on wires",
     "wire-full": "a full wire",
     "waiting": "waiting in queues",
-    "reordering": "a reordering buffer that waited no longer",
+    "reordering": "timeouts of a reordering buffer",
     "multicast": "group-addressed frames that were not decoded",
     "given-up": "frames given up after the retry limit",
     "contention": "a medium that others use",
@@ -42,10 +42,10 @@ TITLES = {
     "transport": "the transport, which leaves the path unused",
 }
 
-#: What a flow is held against, before the rate.
+#: Words before the reference goodput of a flow.
 _YARDSTICKS = {
     Yardstick.FAIR: "its proportionally fair share is",
-    Yardstick.ALIKE: "flows that want the same have on average",
+    Yardstick.ALIKE: "the mean of flows with equal demand is",
     Yardstick.PATH: "its path can carry",
     Yardstick.OFFERED: "it offers",
     Yardstick.BEST: "its best seed has",
@@ -55,24 +55,24 @@ _FRAMES = {"rts": "an RTS", "cts": "a CTS", "data": "a DATA frame", "ack": "an A
 
 
 def amount(value: float) -> str:
-    """Packets or milliseconds with three digits and at most two decimals."""
+    """Formats packets or milliseconds with three digits and at most two decimals."""
     return three_digits(round(value, 2))
 
 
 def count(frames: float) -> str:
-    """A number of frames or packets per run."""
+    """Formats a number of frames or packets per run."""
     return f"{frames:.0f}" if frames >= 10 else f"{frames:.2g}"
 
 
 def place(cause: Cause, names: Names) -> str:
-    """Where a cause is."""
+    """Returns the node or link of a cause; empty without one."""
     if cause.sender is None:
         return ""
     return names(cause.sender) if cause.receiver is None else f"{names(cause.sender)} to {names(cause.receiver)}"
 
 
 def title(cause: Cause, names: Names) -> str:
-    """A cause in a few words, with its place and the interferer."""
+    """Returns a cause in a few words, with its place and the interferer."""
     where = place(cause, names)
     match cause.kind:
         case "hidden" if cause.interferer is not None:
@@ -90,7 +90,7 @@ def title(cause: Cause, names: Names) -> str:
 
 
 def _hidden(cause: Cause, names: Names) -> str:
-    """Who collides where, and who does not sense whom."""
+    """Returns which frames collide where, and which node does not sense which."""
     sender, receiver = names(cause.sender or 0), names(cause.receiver or 0)
     if cause.facts.get("answers", 0) > 0.5:
         sender, receiver = receiver, sender
@@ -100,7 +100,7 @@ def _hidden(cause: Cause, names: Names) -> str:
 
 
 def of_what(account: FlowAccount) -> str:
-    """What causes of a flow are shares of."""
+    """Returns the quantity that the causes of a flow are shares of."""
     match account.basis:
         case "delay":
             return f"the delay of {account.name}"
@@ -110,27 +110,27 @@ def of_what(account: FlowAccount) -> str:
 
 
 def sentence(cause: Cause, names: Names, flows: Sequence[str]) -> str:
-    """One cause, with its numbers."""
+    """Returns a cause with its numbers as a sentence."""
     facts, where = cause.facts, place(cause, names)
     frames = f"{percent(facts['share'])} of the tries ({count(facts['frames'])} per run)" if "share" in facts else ""
     match cause.kind:
         case "hidden" | "together" | "sensed" if cause.interferer is not None:
             return _collision(cause, names, frames)
         case "receiver-sending":
-            return f"On {where}, {frames} came while {names(cause.receiver or 0)} was itself sending."
+            return f"On {where}, {frames} arrived while {names(cause.receiver or 0)} was sending."
         case "channel":
-            return f"On {where}, {frames} were lost to the channel alone, without anybody's interference."
+            return f"On {where}, {frames} were lost to errors of the channel, without interference."
         case "weak":
             return f"On {where}, {frames} were too weak to be decoded at all."
         case "off":
             return f"On {where}, {frames} failed as a radio was off."
         case "unanswered":
             return (
-                f"On {where}, {frames} were decoded, but {names(cause.receiver or 0)} gave no answer: its NAV was set "
-                "by frames of others, or it was at something else."
+                f"On {where}, {frames} were decoded, but {names(cause.receiver or 0)} did not respond: its NAV was set "
+                "by frames of others, or it was busy."
             )
         case "late":
-            return f"On {where}, {frames} were answered when the sender no longer waited for it."
+            return f"On {where}, {frames} were answered after the sender's timeout."
         case "queue":
             return _queue(cause, names, flows)
         case "wire-full":
@@ -150,13 +150,11 @@ def sentence(cause: Cause, names: Names, flows: Sequence[str]) -> str:
             return f"While the flow's packets for {receiver} wait, {sender} serves other neighbours: {others}."
         case "transport" if not facts["sent"]:
             return (
-                "Its transport sent nothing in the measured time: it waits for its retransmission timer after earlier "
+                "The transport sent nothing in the measured time: it waits for its retransmission timer after earlier "
                 "losses, or for its application."
             )
         case "transport":
-            return (
-                "Its transport sends less than its path would take: what limits it is its window, rate or application."
-            )
+            return "The transport sends less than the path can carry: its window, rate or application limits it."
         case "no-route":
             return f"{count(facts['packets'])} packets per run were dropped at {where}, which had no route."
         case "wire-loss" if cause.receiver is not None:
@@ -167,7 +165,7 @@ def sentence(cause: Cause, names: Names, flows: Sequence[str]) -> str:
 
 
 def _in_front(cause: Cause, names: Names) -> str:
-    """The queue that a cause is about."""
+    """Returns the queue of a cause."""
     if cause.receiver is None:
         return f"in the queue of {names(cause.sender or 0)}"
     what = "wire" if cause.facts.get("wire", True) else "radio link"
@@ -188,7 +186,7 @@ def _collision(cause: Cause, names: Names, frames: str) -> str:
             cts = (
                 ""
                 if facts.get("warned", 1.0) >= 0.5
-                else f" {interferer} cannot decode what {receiver} sends, its CTS neither."
+                else f" {interferer} cannot decode frames of {receiver}, such as its CTS."
             )
             return (
                 f"{lost}, which {receiver if at == sender else sender} does not sense (a hidden sender): {busy}.{cts}"
@@ -209,11 +207,11 @@ def _queue(cause: Cause, names: Names, flows: Sequence[str]) -> str:
     others = ", ".join(
         f"{flows[flow]} with {percent(share)}" for flow, share in facts.get("others", []) if share >= 0.02
     )
-    whose = f"the flow is {percent(facts['own_share'])} of what comes to it" + (
+    whose = f"the flow sends {percent(facts['own_share'])} of the packets for it" + (
         f", others are {others}" if others else ""
     )
     return (
-        f"The queue of {node} was full for {percent(facts['lost_share'])} of the flow's packets that came there "
+        f"The queue of {node} was full for {percent(facts['lost_share'])} of the flow's packets "
         f"({count(facts['packets'])} per run); {whose}; "
         f"{amount(facts['queue_mean'])} packets wait in it on average."
     )
@@ -230,7 +228,7 @@ def _contention(cause: Cause, names: Names, flows: Sequence[str]) -> str:
 
 
 def status(account: FlowAccount) -> str:
-    """What a flow got, beside what it is held against."""
+    """Returns the goodput of a flow next to its reference."""
     got = estimate(account.goodput_bps)
     service = account.service
     head = rate(got.mean)
@@ -247,7 +245,7 @@ def status(account: FlowAccount) -> str:
 
 
 def hop_sentence(hop: Hop, back: Hop | None, names: Names, airtime: Mapping[int, tuple[float, float, float]]) -> str:
-    """A hop with its numbers, those of the acknowledgements back over it, and the time of its senders."""
+    """Returns the numbers of a hop, of acknowledgements back over it, and of its senders' time."""
     head = f"{names(hop.sender)} to {names(hop.receiver)}{' (acknowledgements)' if hop.feedback else ''}: "
     text = head + "; ".join(_numbers(hop)) + "."
     if back is not None:
@@ -262,7 +260,7 @@ def hop_sentence(hop: Hop, back: Hop | None, names: Names, airtime: Mapping[int,
 
 
 def _numbers(hop: Hop) -> list[str]:
-    """What a hop did for a flow."""
+    """Returns the numbers of a hop for a flow."""
     if hop.wire:
         wire = hop.wire
         random = [f"{percent(wire.lost_ratio)} of its packets lost at random"] if wire.lost_ratio else []
@@ -272,7 +270,7 @@ def _numbers(hop: Hop) -> list[str]:
             *random,
         ]
     if hop.counters is None or hop.counters.frames == 0:
-        return ["nothing of the flow ended here"]
+        return ["no frame of the flow ended here"]
     counters = hop.counters
     parts = [f"{hop.tries:.3g} tries per frame"]
     lost = sorted(_by_kind(hop).items(), key=lambda item: -item[1])
@@ -289,7 +287,7 @@ def _numbers(hop: Hop) -> list[str]:
 
 
 def causes_heading(account: FlowAccount) -> str:
-    """What the causes of a flow are of, and of which seeds."""
+    """Returns the heading of a flow's causes, with the seeds that they describe."""
     if account.status == Status.FINE:
         return "What limits it"
     seeds, starved = len(account.goodput_bps), account.service.starved_seeds
@@ -299,9 +297,9 @@ def causes_heading(account: FlowAccount) -> str:
 
 
 def both_ways(hops: Sequence[Hop]) -> list[tuple[Hop, Hop | None]]:
-    """Hops of a flow's data with those of its acknowledgements over the same nodes.
+    """Returns the hops of a flow's data, each with the hop of its acknowledgements over the same nodes.
 
-    Acknowledgements that take another way are hops of their own.
+    Hops of acknowledgements over other nodes follow without a partner.
     """
     back = {(hop.receiver, hop.sender): hop for hop in hops if hop.feedback}
     data = [(hop, back.pop((hop.sender, hop.receiver), None)) for hop in hops if not hop.feedback]
@@ -316,7 +314,7 @@ def _by_kind(hop: Hop) -> dict[str, int]:
 
 
 def path(account: FlowAccount, names: Names, *, changes: bool) -> str:
-    """The path that packets took: the shortest, or the hops that they went over instead."""
+    """Returns the path of packets: the shortest, or the hops that routing used instead."""
     shortest = account.view["path"]
     shown = " > ".join(names(node) for node in shortest) or "no path"
     scheme = f"; scheme {account.view['scheme']}."
@@ -333,7 +331,7 @@ def path(account: FlowAccount, names: Names, *, changes: bool) -> str:
 
 
 def clique(account: FlowAccount, names: Names) -> str:
-    """Which links limit a flow together."""
+    """Returns the links that limit a flow together."""
     if not account.clique:
         return ""
     shown = [f"{names(a)}>{names(b)}" for a, b in account.clique[:8]]
@@ -349,5 +347,5 @@ def clique(account: FlowAccount, names: Names) -> str:
 
 
 def main_causes(account: FlowAccount) -> list[Cause]:
-    """The causes that are named: the greatest, and others that are not small beside it, five at most."""
+    """Returns the causes that sentences name, at most five."""
     return [cause for cause in account.causes if cause.score >= LEAST_SCORE][:5]

@@ -21,10 +21,10 @@ import pandas as pd
 
 from multihop import importers
 from multihop.base.errors import UserError, instead_of
-from multihop.claims.study import Study, StudyResult
+from multihop.experiments.studies import Study, StudyResult
+from multihop.experiments.tables import differences
 from multihop.importers import to_scenario
 from multihop.simulation.scenario import load, registered
-from multihop.study.tables import differences
 
 _FOLDER = Path(__file__).parent
 

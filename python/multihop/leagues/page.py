@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from multihop.claims.study import StudyResult
+from multihop.experiments.derived_metrics import question_of
+from multihop.experiments.studies import StudyResult
 from multihop.leagues import League, Network, headers, rules, settings
 from multihop.leagues.table import Standing, decided, main_metric, overtaken, standings
 from multihop.report.study.provenance import spans
@@ -14,7 +15,6 @@ from multihop.results.columns import Metric
 from multihop.results.provenance import build
 from multihop.results.statistics import Estimate
 from multihop.results.words import markdown_table, with_interval
-from multihop.study.optima import question_of
 
 WITHOUT_MESH = (
     "The community mesh is left out, since measured meshes are not part of this project. Any file that multihop import "

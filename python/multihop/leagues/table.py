@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from multihop.base.files import write_text
-from multihop.claims.study import StudyResult
+from multihop.experiments.studies import StudyResult
 from multihop.leagues import League, kind_of, rules
 from multihop.results.columns import Column
 from multihop.results.folders import results_directory, table_file, write_table

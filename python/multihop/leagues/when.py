@@ -10,7 +10,7 @@ from typing import Any
 
 from multihop.base.errors import UserError
 from multihop.base.files import write_text
-from multihop.claims.study import StudyResult
+from multihop.experiments.studies import StudyResult
 from multihop.leagues import Network, networks, schemes, words
 from multihop.leagues.words import CARRIES, LEAST_INDEX, LEAST_SHARE, QUESTIONS, Win, listed, wins
 from multihop.report.study.provenance import spans

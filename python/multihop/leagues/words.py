@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from multihop.claims.study import StudyResult
+from multihop.experiments.studies import StudyResult
 from multihop.leagues import kind_of, rules
 from multihop.results.columns import Metric
 from multihop.results.statistics import SIGNIFICANCE, PairedDifference, holm, paired_difference

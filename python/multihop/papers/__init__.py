@@ -10,7 +10,7 @@ from typing import Any
 
 from multihop import importers
 from multihop.base.errors import UserError, instead_of
-from multihop.claims.study import Study
+from multihop.experiments.studies import Study
 from multihop.importers import to_scenario
 
 _FOLDER = Path(__file__).parent

@@ -11,12 +11,12 @@ from typing import Any
 
 from multihop.base.errors import UserError
 from multihop.base.files import write_text
-from multihop.claims.export import verdict_record
-from multihop.claims.judging import Cell, Judgement, State, Verdict
-from multihop.claims.study import StudyResult
+from multihop.experiments.claims.judging import Cell, Judgement, State, Verdict
+from multihop.experiments.exports import verdict_record
+from multihop.experiments.specs import Claim
+from multihop.experiments.studies import StudyResult
 from multihop.papers import Paper
 from multihop.results.provenance import build
-from multihop.study.spec import Claim
 
 #: Name of the file in the folder of a reproduced paper.
 FILE = "verdicts.json"

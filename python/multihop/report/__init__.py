@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from multihop.base.files import write_text
-from multihop.comparison.runs import Runs
+from multihop.experiments.comparisons import VariantRuns
 from multihop.explanation.explain import Explanation
 from multihop.report.document import page
 from multihop.report.places import Shown
@@ -15,7 +15,7 @@ __all__ = ["Shown", "page", "write"]
 
 
 def write(
-    comparison: Runs,
+    comparison: VariantRuns,
     path: Path,
     explanation: Explanation | None = None,
     frames: Mapping[str, Shown] | None = None,

@@ -7,14 +7,14 @@ import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
-from multihop.comparison.runs import Contrast, Runs
-from multihop.comparison.verdict import about_optimum, sentences
+from multihop.experiments.comparisons import Contrast, VariantRuns
+from multihop.experiments.verdicts import about_optimum, sentences
 from multihop.explanation.explain import Explanation
 from multihop.framelog.reading import packed
 from multihop.report import charts, explained, flow_tables, topology, viewer
-from multihop.report.charts.figure import Figure
+from multihop.report.charts.figures import Figure
 from multihop.report.charts.html import html
-from multihop.report.markup import document, facts, paragraphs, remark, section
+from multihop.report.markup import disclosure, document, facts, paragraphs, remark, section, table
 from multihop.report.markup import escape as _e
 from multihop.report.numbers import in_script
 from multihop.report.places import Shown
@@ -24,7 +24,9 @@ from multihop.results.provenance import build
 from multihop.results.words import signed, with_interval
 
 
-def page(comparison: Runs, explanation: Explanation | None = None, frames: Mapping[str, Shown] | None = None) -> str:
+def page(
+    comparison: VariantRuns, explanation: Explanation | None = None, frames: Mapping[str, Shown] | None = None
+) -> str:
     """Returns the report as HTML, with the explanation of its runs, and frame logs or links to them."""
     shown = frames or {}
     first = comparison.first
@@ -88,7 +90,7 @@ def _transmissions(frames: Mapping[str, Shown]) -> list[str]:
     return made
 
 
-def _subjects(comparison: Runs) -> str:
+def _subjects(comparison: VariantRuns) -> str:
     """Returns the page's variants, flows and nodes by number, for the script that highlights paths."""
     view = comparison.view
     nodes = [node["name"] for node in view["nodes"]]
@@ -100,7 +102,7 @@ def _subjects(comparison: Runs) -> str:
     return f'<script type="application/json" id="subjects">{in_script(about)}</script>'
 
 
-def _subtitle(comparison: Runs) -> str:
+def _subtitle(comparison: VariantRuns) -> str:
     view = comparison.view
     palette = colours(comparison.variants)
     chips = "".join(
@@ -113,7 +115,7 @@ def _subtitle(comparison: Runs) -> str:
     return f"<p>{chips}</p><p class='note'>{times}, {seeds}.{varied}</p>"
 
 
-def _verdict(comparison: Runs) -> str:
+def _verdict(comparison: VariantRuns) -> str:
     items = []
     for sentence in sentences(comparison):
         head, colon, rest = sentence.partition(":")
@@ -130,7 +132,7 @@ def _verdict(comparison: Runs) -> str:
     return f'<ul class="verdict">{"".join(items)}</ul>' + remark(note)
 
 
-def _path_note(comparison: Runs) -> str:
+def _path_note(comparison: VariantRuns) -> str:
     view = comparison.view
     without = [flow for flow in view["flows"] if not flow["path"]]
     lost = ", ".join(flow["name"] for flow in without if "group" not in flow)
@@ -141,26 +143,26 @@ def _path_note(comparison: Runs) -> str:
     return " ".join(said) or "Thick lines are the paths of flows at the start."
 
 
-def _flows(comparison: Runs) -> list[str]:
+def _flows(comparison: VariantRuns) -> list[str]:
     """Returns a table of the flows of a single scheme, for which bars would add nothing."""
     if len(comparison.variants) > 1:
         return []
     return [section("Flows", flow_tables.service(comparison), _optimum_note(comparison))]
 
 
-def _losses(comparison: Runs) -> list[str]:
+def _losses(comparison: VariantRuns) -> list[str]:
     """Returns a table of the losses of a single scheme; nothing without losses."""
     if len(comparison.variants) > 1 or not charts.bars.lost_causes(comparison):
         return []
     return [section("Where packets are lost", flow_tables.losses(comparison), _feedback(comparison))]
 
 
-def _marks_note(comparison: Runs) -> str:
+def _marks_note(comparison: VariantRuns) -> str:
     """Explains the marks of optima, where they are drawn."""
     return _optimum_note(comparison) if len(comparison.variants) > 1 else ""
 
 
-def _optimum_note(comparison: Runs) -> str:
+def _optimum_note(comparison: VariantRuns) -> str:
     why = comparison.not_comparable
     if why is not None:
         return f"No optimum is drawn: {why}."
@@ -170,7 +172,7 @@ def _optimum_note(comparison: Runs) -> str:
     )
 
 
-def _feedback(comparison: Runs) -> str:
+def _feedback(comparison: VariantRuns) -> str:
     lost = ", ".join(f"{v} {comparison.values(v, 'feedback_dropped').mean():.4g}" for v in comparison.variants)
     seeds = ", means over seeds" if len(comparison.seeds) > 1 else ""
     return (
@@ -179,51 +181,40 @@ def _feedback(comparison: Runs) -> str:
     )
 
 
-def _time_note(comparison: Runs) -> str:
+def _time_note(comparison: VariantRuns) -> str:
     return "Means over seeds; bands are 95 % intervals (Student t)." if len(comparison.seeds) > 1 else ""
 
 
-def _metric_table(comparison: Runs) -> str:
-    heads = "".join(f"<th>{_e(v)}</th>" for v in comparison.variants)
-    rows = []
-    for metric in comparison.metrics:
-        cells = "".join(
-            f"<td>{_e(with_interval(comparison.estimate(v, metric.name), metric))}</td>" for v in comparison.variants
-        )
-        rows.append(f"<tr><th>{_e(metric.heading)}</th>{cells}</tr>")
-    body = f"<thead><tr><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    return f'<div class="scroll"><table>{body}</table></div>'
+def _metric_table(comparison: VariantRuns) -> str:
+    rows = [
+        [m.heading, *(with_interval(comparison.estimate(v, m.name), m) for v in comparison.variants)]
+        for m in comparison.metrics
+    ]
+    return table(["", *comparison.variants], rows)
 
 
-def _about_optimum(comparison: Runs) -> str:
+def _about_optimum(comparison: VariantRuns) -> str:
     """Explains the last rows of the table, if they are about the optimum."""
     return remark(" ".join(about_optimum(comparison))) if comparison.not_comparable is None else ""
 
 
-def _paired_table(comparison: Runs) -> str:
+def _paired_table(comparison: VariantRuns) -> str:
     contrasts = [contrast for metric in comparison.metrics for contrast in comparison.contrasts(metric)]
     if not contrasts or len(comparison.seeds) == 1:
         return ""
-    rows = "".join(_paired_row(contrast) for contrast in contrasts)
-    return (
-        "<details><summary>Paired differences</summary>"
-        '<div class="scroll"><table><thead><tr><th></th><th>difference</th><th>mean</th><th>95 % interval</th>'
-        f"<th>p (adjusted)</th></tr></thead><tbody>{rows}</tbody></table></div></details>"
-    )
+    heads = ["", "difference", "mean", "95 % interval", "p (adjusted)"]
+    significant = {number for number, contrast in enumerate(contrasts) if contrast.significant}
+    return disclosure("Paired differences", table(heads, map(_paired_row, contrasts), "", 2, significant))
 
 
-def _paired_row(contrast: Contrast) -> str:
+def _paired_row(contrast: Contrast) -> list[str]:
     d, m = contrast.difference, contrast.metric
     interval = "" if d.low is None or d.high is None else f"{signed(m, d.low)} to {signed(m, d.high)}"
     p = "" if contrast.adjusted_p is None else f"{contrast.adjusted_p:.2g}"
-    mark = ' class="significant"' if contrast.significant else ""
-    return (
-        f"<tr{mark}><th>{_e(m.heading)}</th><td>{_e(contrast.a)} - {_e(contrast.b)}</td>"
-        f"<td>{signed(m, d.mean)}</td><td>{interval}</td><td>{p}</td></tr>"
-    )
+    return [m.heading, f"{contrast.a} - {contrast.b}", signed(m, d.mean), interval, p]
 
 
-def _provenance(comparison: Runs) -> str:
+def _provenance(comparison: VariantRuns) -> str:
     view = comparison.view
     known = {
         "multihop": build(),

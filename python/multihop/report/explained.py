@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from multihop.base import extras
-from multihop.comparison.runs import Runs
+from multihop.experiments.comparisons import VariantRuns
 from multihop.explanation.account import Place
 from multihop.explanation.explain import Explanation, of_runs
 from multihop.report.markup import disclosure, escape, section
@@ -15,7 +15,7 @@ from multihop.report.places import Places
 MOST_FLOWS = 8
 
 
-def sections(comparison: Runs, explanation: Explanation | None, places: Mapping[str, Places]) -> list[str]:
+def sections(comparison: VariantRuns, explanation: Explanation | None, places: Mapping[str, Places]) -> list[str]:
     """Returns the section from the explanation, or else from runs with tables of causes; otherwise nothing.
 
     With places in the frame log of a variant, sentences about a run link to the viewer.
@@ -33,7 +33,7 @@ def sections(comparison: Runs, explanation: Explanation | None, places: Mapping[
     return [section("What holds flows back", content, note)] if content else []
 
 
-def _of_runs(comparison: Runs) -> list[Explanation]:
+def _of_runs(comparison: VariantRuns) -> list[Explanation]:
     if not extras.has("optimum"):
         return []  # the fair share of a flow is unknown
     best = comparison.optima

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from multihop.comparison.runs import Runs
+from multihop.experiments.comparisons import VariantRuns
 from multihop.report.charts import bars
 from multihop.report.markup import remark, table
 from multihop.results.columns import METRIC, TABLES, Metric
@@ -25,7 +25,7 @@ _METRICS = {
 _MOST_FLOWS = 100
 
 
-def service(runs: Runs) -> str:
+def service(runs: VariantRuns) -> str:
     """Returns a row per flow: means over seeds with 95 % intervals, and its optimum if known."""
     variant = runs.variants[0]
     results = runs.results[variant]
@@ -46,7 +46,7 @@ def service(runs: Runs) -> str:
     return table(["flow", "scheme", "hops", *heads], rows, names=2) + remark(seeds + more)
 
 
-def losses(runs: Runs) -> str:
+def losses(runs: VariantRuns) -> str:
     """Returns a row per cause of lost data packets."""
     metric = METRIC["loss_ratio"]
     rows = [

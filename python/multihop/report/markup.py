@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from importlib import resources
 
 from multihop.base.escaping import visible
@@ -44,12 +44,28 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
     return f'<table class="facts">{rows}</table>'
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "", names: int = 1) -> str:
-    """Returns a scrollable table of plain text; its first `names` columns are names, others numbers."""
+def table(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    kind: str = "",
+    names: int = 1,
+    significant: Collection[int] = (),
+) -> str:
+    """Returns a scrollable table of plain text.
+
+    Args:
+        heads: heads of the columns.
+        rows: texts of each row.
+        kind: classes of the table.
+        names: number of first columns that are names; others are numbers.
+        significant: indices of emphasised rows.
+    """
     head = "".join(f'<th scope="col"{_is_name(i, names)}>{escape(text)}</th>' for i, text in enumerate(heads))
     body = "".join(
-        "<tr>" + "".join(f"<td{_is_name(i, names)}>{escape(text)}</td>" for i, text in enumerate(row)) + "</tr>"
-        for row in rows
+        f"<tr{' class=significant' if number in significant else ''}>"
+        + "".join(f"<td{_is_name(i, names)}>{escape(text)}</td>" for i, text in enumerate(row))
+        + "</tr>"
+        for number, row in enumerate(rows)
     )
     return (
         f'<div class="scroll {escape(kind)}" tabindex="0"><table><thead><tr>{head}</tr></thead>'

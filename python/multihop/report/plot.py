@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from multihop.base import extras
 from multihop.base.errors import UserError
-from multihop.comparison.runs import Runs
+from multihop.experiments.comparisons import VariantRuns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from multihop.report.charts.figure import Figure
+    from multihop.report.charts.figures import Figure
 
 
 @dataclass(frozen=True)
 class Plot:
     """Charts on `ax` or on axes of a new figure. Each method returns the axes. Colours are schemes."""
 
-    runs: Runs
+    runs: VariantRuns
 
     def __post_init__(self) -> None:
         """Checks that Matplotlib is installed.
@@ -104,7 +104,7 @@ class Plot:
 
     def _flows(self, flow: str | None) -> list[int] | None:
         """Returns the index of a flow as a list, or `None` for all flows."""
-        from multihop.report.charts.figure import flow_names
+        from multihop.report.charts.figures import flow_names
 
         if flow is None:
             return None
@@ -114,8 +114,8 @@ class Plot:
         return [names.index(flow)]
 
     def _draw(self, figure: Figure, ax: Axes | None, why_not: str) -> Axes:
-        from multihop.report.charts import paper
+        from multihop.report.charts import files
 
         if not figure.facets:
             raise UserError(f"plot: there is nothing to draw: {why_not}")
-        return paper.on_axes(figure, ax)
+        return files.on_axes(figure, ax)

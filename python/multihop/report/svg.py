@@ -164,7 +164,12 @@ class Chart(Notes):
         buffer = io.StringIO()
         about = {"Date": None, "Creator": None}
         self.figure.savefig(buffer, format="svg", transparent=transparent, metadata=about)
-        return _NOT_IN_XML.sub("", buffer.getvalue())
+        return without_controls(buffer.getvalue())
+
+
+def without_controls(text: str) -> str:
+    """Removes the characters that XML excludes."""
+    return _NOT_IN_XML.sub("", text)
 
 
 @contextmanager

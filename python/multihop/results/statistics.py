@@ -106,6 +106,17 @@ def paired_difference(
     return PairedDifference(mean, mean - half, mean + half, p_value, n)
 
 
+def difference_or_none(a: np.ndarray, b: np.ndarray) -> PairedDifference | None:
+    """Returns `paired_difference`, or `None` if no pair is finite."""
+    return paired_difference(a, b) if np.isfinite(a - b).any() else None
+
+
+def adjusted_p(differences: Sequence[PairedDifference]) -> list[float] | list[None]:
+    """Returns p-values of simultaneous tests, adjusted by `holm`; all `None` if a difference has none."""
+    known = [each.p_value for each in differences if each.p_value is not None]
+    return holm(known) if len(known) == len(differences) else [None] * len(differences)
+
+
 def half_width(deviation: np.ndarray, count: np.ndarray, confidence: float = CONFIDENCE) -> np.ndarray:
     """Half widths of Student-t intervals of means by standard deviation and count; NaN below two values."""
     counts = np.asarray(count)

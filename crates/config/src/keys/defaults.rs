@@ -1,16 +1,16 @@
-//! Defaults of keys that may be left out, which their schemas have from the constants that the code reads.
+//! Defaults of keys that may be left out. Their schemas take the defaults from the constants that the code
+//! uses.
 
 use schemars::Schema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// The default of a key that may be left out.
+/// States the default of a key that may be left out.
 pub fn usually(value: impl Serialize) -> impl FnMut(&mut Schema) {
     move |schema| drop(schema.insert("default".into(), json!(value)))
 }
 
-/// The defaults of a key that may be left out, each with the name of the case in which it is that; null for
-/// none.
+/// States the defaults of a key that may be left out, one for each named case. A null default means none.
 pub fn usually_by(cases: Vec<(&'static str, Value)>) -> impl FnMut(&mut Schema) {
     move |schema| {
         let cases = cases.iter().map(|(case, value)| (*case, Some(value)));
@@ -18,16 +18,16 @@ pub fn usually_by(cases: Vec<(&'static str, Value)>) -> impl FnMut(&mut Schema) 
     }
 }
 
-/// The default of a key that has an effect in one case alone, and is refused in all others.
+/// States the default of a key that has an effect in one case only and is refused in all others.
 pub fn default_if(case: &'static str, value: impl Serialize) -> impl FnMut(&mut Schema) {
     usually_by(vec![(case, json!(value)), OTHERWISE])
 }
 
-/// In all cases that are not named there is no default.
+/// Case without a default, for all cases that are not named.
 pub const OTHERWISE: (&str, Value) = ("otherwise", Value::Null);
 
-/// Leaves out of a schema a default of null, and nulls in a default that is a table: they stand for a key
-/// that is left out, and no file has them.
+/// Removes a null default from a schema, and nulls from a default that is a table. A null stands for a key
+/// that is left out, which no file contains.
 pub(super) fn leave_out_nothing(schema: &mut Schema) {
     match schema.get_mut("default") {
         Some(Value::Null) => drop(schema.remove("default")),
@@ -43,8 +43,8 @@ fn leave_out_nulls(value: &mut Value) {
     }
 }
 
-/// Puts into the schema of a key what it is in each case: as its default if that is one and the same, and
-/// else as a sentence of its description.
+/// Writes the defaults of a key into its schema: as `default` if they are equal in all cases, else as a
+/// sentence at the end of the description.
 pub fn state_default<'a>(
     property: &mut Map<String, Value>,
     cases: impl Iterator<Item = (&'a str, Option<&'a Value>)>,
@@ -66,11 +66,11 @@ pub fn state_default<'a>(
     }
 }
 
-/// Such as `Default "1 s" (rfc, linux) or "3 s" (ns2).`
+/// Returns a sentence such as `Default "1 s" (rfc, linux) or "3 s" (ns2).`
 fn sentence(groups: &[(Option<&Value>, Vec<&str>)]) -> String {
     let shown = |value: Option<&Value>| match value {
         None | Some(Value::Null) => "none".into(),
-        // As a file may have it: 1 and not 1.0.
+        // Written as in a file: 1 and not 1.0.
         Some(Value::Number(number)) => number.as_f64().map_or_else(String::new, |number| number.to_string()),
         Some(other) => other.to_string(),
     };
@@ -86,7 +86,7 @@ fn sentence(groups: &[(Option<&Value>, Vec<&str>)]) -> String {
 mod tests {
     use super::*;
 
-    /// Of a key whose description is "A time." and that has these defaults by flavour.
+    /// Returns the schema of a key described as "A time." with these defaults by flavour.
     fn stated(values: &[Option<Value>; 3]) -> Value {
         let mut property = json!({ "description": "A time." });
         let cases = ["rfc", "ns2", "linux"].into_iter().zip(values.iter().map(Option::as_ref));
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn cases_of_one_default_share_it() {
+    fn cases_with_equal_defaults_are_grouped() {
         let (second, three) = (Some(json!("1 s")), Some(json!("3 s")));
         let one = json!({ "description": "A time.", "default": "1 s" });
         assert_eq!(stated(&[second.clone(), second.clone(), second.clone()]), one);

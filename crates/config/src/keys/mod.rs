@@ -1,7 +1,7 @@
-//! Tables of keys: a row is a key with its type, its range, its default and its meaning.
+//! Tables of keys. A row is a key with its type, range, default and meaning.
 //!
-//! The JSON Schema of a table has all of it, and the check of what is given reads the schema: nothing is
-//! written twice.
+//! The JSON Schema of a table follows from its rows, and the check of given values reads the schema. Each
+//! fact therefore stands in one place.
 
 mod defaults;
 mod rule;
@@ -13,8 +13,8 @@ use schemars::Schema;
 use schemars::transform::Transform;
 use serde_json::Value;
 
-/// A table of a scenario, such as the parameters of a scheme: each row is a key with its type, its range, its
-/// default and its meaning.
+/// Defines a table of a scenario, such as the parameters of a scheme. Each row is a key with its type, range,
+/// default and meaning.
 ///
 /// ```
 /// use multihop_config::quantity::Duration;
@@ -22,10 +22,10 @@ use serde_json::Value;
 /// use serde::{Deserialize, Serialize};
 ///
 /// multihop_config::keys! {
-///     /// What a pacer has.
+///     /// Parameters of a pacer.
 ///     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 ///     pub struct Pacing {
-///         /// Packets that leave at once.
+///         /// Packets in a burst.
 ///         pub burst: u32 [1, 1000] = 2,
 ///         /// Weight of a new sample.
 ///         pub weight: f64 [above 0, 1] = 0.125,
@@ -36,10 +36,10 @@ use serde_json::Value;
 /// assert_eq!(Pacing::default(), Pacing { burst: 2, weight: 0.125, interval: None });
 /// ```
 ///
-/// A default that is left out is that of the type; bounds of quantities are written as in a file. A table
-/// `with required keys` has no default as a whole: a row that may be left out says `#[serde(default)]`. An
-/// `Option` of which it matters whether it is given has its default from [`usually`], [`usually_by`] or
-/// [`default_if`], with the constant that takes its place.
+/// - A row without a default has the default of its type.
+/// - Bounds of quantities are written as in a file.
+/// - A table `with required keys` has no default as a whole. Its optional rows say `#[serde(default)]`.
+/// - An `Option` whose absence matters states its default with [`usually`], [`usually_by`] or [`default_if`].
 #[macro_export]
 macro_rules! keys {
     (
@@ -87,8 +87,7 @@ macro_rules! keys {
     };
 }
 
-/// The range of a key: `[least, most]`, `[above least, most]`, `[least, below most]`, `[least]` alone, or
-/// none.
+/// Range of a key: `[least, most]`, `[above least, most]`, `[least, below most]`, `[least]`, or empty.
 #[macro_export]
 macro_rules! bounds {
     (above $least:expr, $most:expr) => {
@@ -108,8 +107,8 @@ macro_rules! bounds {
     };
 }
 
-/// The range of a key, which puts itself into its schema: as `minimum` and `maximum` of numbers, and for
-/// quantities, of which JSON Schema has none, as `x-minimum` and `x-maximum`.
+/// Range of a key, as a transform of the key's schema. A number's range becomes `minimum` and `maximum`. A
+/// quantity's range becomes `x-minimum` and `x-maximum`, because JSON Schema has no keywords for quantities.
 #[derive(Clone, Debug)]
 pub struct Bounds {
     least: (&'static str, Value),
@@ -117,26 +116,26 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// From the one to the other, both included.
+    /// Creates a range with both ends included.
     pub fn of(least: impl Into<Value>, most: impl Into<Value>) -> Bounds {
         let most = most.into();
         let high = if most.is_string() { "x-maximum" } else { "maximum" };
         Bounds { most: Some((high, most)), ..Bounds::from(least) }
     }
 
-    /// From this on; there is no other end.
+    /// Creates a range with a lower end, included, and no upper end.
     pub fn from(least: impl Into<Value>) -> Bounds {
         let least = least.into();
         let low = if least.is_string() { "x-minimum" } else { "minimum" };
         Bounds { least: (low, least), most: None }
     }
 
-    /// From the one on, below the other.
+    /// Creates a range with the lower end included and the upper end excluded.
     pub fn below(least: impl Into<Value>, most: impl Into<Value>) -> Bounds {
         Bounds { least: ("minimum", least.into()), most: Some(("exclusiveMaximum", most.into())) }
     }
 
-    /// Above the one, up to the other.
+    /// Creates a range with the lower end excluded and the upper end included.
     pub fn above(least: impl Into<Value>, most: impl Into<Value>) -> Bounds {
         Bounds { least: ("exclusiveMinimum", least.into()), most: Some(("maximum", most.into())) }
     }

@@ -1,4 +1,4 @@
-//! What a key may be, as its schema says, and whether a value is that.
+//! Rules for values of keys, read from a JSON Schema, and checks of values against them.
 
 use super::defaults::leave_out_nothing;
 use crate::parameter_error::{Found, Kind, ParameterError, Wanted};
@@ -10,12 +10,12 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value, json};
 use std::fmt;
 
-/// The JSON Schema of a type, without references.
+/// Returns the JSON Schema of a type, without references.
 pub fn schema_of<T: JsonSchema>() -> Value {
     made::<T>(SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true))
 }
 
-/// The JSON Schema of a type, with references to those that it is made of.
+/// Returns the JSON Schema of a type, with references to the schemas of its parts.
 pub fn schema_with_references<T: JsonSchema>() -> Value {
     made::<T>(SchemaSettings::draft2020_12())
 }
@@ -25,13 +25,13 @@ fn made<T: JsonSchema>(settings: SchemaSettings) -> Value {
     settings.into_generator().into_root_schema_for::<T>().to_value()
 }
 
-/// The rules of a table: what each of its keys may be.
+/// Rules of a table: the values that each of its keys may have.
 #[derive(Clone, Debug)]
 pub struct Rules {
     schema: Value,
 }
 
-/// What the value of one key may be. Several kinds may do.
+/// Rule for the value of one key. Several kinds of values may be allowed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rule {
     nothing: bool,
@@ -47,43 +47,44 @@ pub struct Rule {
     excludes_least: bool,
     most: Option<Value>,
     excludes_most: bool,
-    /// Of 32 bits, if it is whole.
+    /// Whether whole numbers are limited to 32 bits.
     is_short: bool,
 }
 
 impl Rules {
-    /// Those of this type, a struct that is read from a table.
+    /// Returns the rules of a struct that is read from a table.
     pub fn of<T: JsonSchema>() -> Rules {
         let mut schema = schema_of::<T>();
         schema["additionalProperties"] = json!(false);
         Rules { schema }
     }
 
-    /// The JSON Schema of the table.
+    /// Returns the JSON Schema of the table.
     pub fn into_schema(self) -> Value {
         self.schema
     }
 
-    /// The keys of the table.
+    /// Returns the keys of the table.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         let properties = self.schema["properties"].as_object();
         properties.into_iter().flat_map(Map::keys).map(String::as_str)
     }
 
-    /// The rule of a key, if there is one.
+    /// Returns the rule of a key; none for an unknown key.
     pub fn rule(&self, key: &str) -> Option<Rule> {
         Some(Rule::of(self.schema["properties"].get(key)?))
     }
 
-    /// The default of a key, if it has one in all cases.
+    /// Returns the default of a key; none if it has no default or one that depends on other keys.
     pub fn default_of(&self, key: &str) -> Option<&Value> {
         self.schema["properties"].get(key)?.get("default")
     }
 
-    /// Is everything that is given known, of its kind and in its range? `name` is what has the table.
+    /// Checks that each key is known and that its value is of the right kind and in range. `name` names the
+    /// table in messages.
     ///
     /// # Errors
-    /// The key, what was found, and what would do.
+    /// Names the key, the value found and a remedy.
     pub fn check(&self, name: &'static str, given: &Map<String, Value>) -> Result<(), ParameterError> {
         given.iter().try_for_each(|(key, value)| {
             let checked = match self.rule(key) {
@@ -97,10 +98,10 @@ impl Rules {
         })
     }
 
-    /// The table that these values make; what is left out takes its default.
+    /// Reads a table from these values. A key that is left out has its default.
     ///
     /// # Errors
-    /// As [`Rules::check`].
+    /// Same as [`Rules::check`].
     pub fn read<T: DeserializeOwned>(
         &self,
         name: &'static str,
@@ -109,7 +110,7 @@ impl Rules {
         self.check(name, given)?;
         let read = |given: Map<String, Value>| serde_json::from_value::<T>(Value::Object(given));
         read(given.clone()).map_err(|error| {
-            // All parameters have defaults, so that one alone shows which it is.
+            // All parameters have defaults, so each can be read alone to find the one that fails.
             let alone = |(key, value): &(&String, &Value)| {
                 read(Map::from_iter([((*key).clone(), (*value).clone())])).is_err()
             };
@@ -123,40 +124,40 @@ impl Rules {
 }
 
 impl Rule {
-    /// That of a schema without references.
+    /// Returns the rule of a schema without references.
     pub fn of(schema: &Value) -> Rule {
         let mut rule = Rule::default();
         rule.collect(schema);
         rule
     }
 
-    /// May the value be a number, with a unit or without?
+    /// Whether the value may be a number, with or without a unit.
     pub fn has_numbers(&self) -> bool {
         self.whole || self.number || self.quantity.is_some()
     }
 
-    /// Does it have a range that its type does not have already?
+    /// Whether the rule limits values more than their type does.
     pub fn is_bounded(&self) -> bool {
         self.most.is_some() || self.least.as_ref().is_some_and(|least| *least != json!(0))
     }
 
-    /// Is this value in the range, if it is one that has a place there?
-    pub fn has_in_range(&self, value: &Value) -> bool {
+    /// Whether the value is in the range. Values that are not numbers always are.
+    pub fn is_in_range(&self, value: &Value) -> bool {
         let value = match value {
             Value::Number(number) => number.as_f64(),
             Value::String(text) => self.quantity.and_then(|quantity| quantity.parse(text).ok()),
             _ => None,
         };
-        value.is_none_or(|value| self.spans(value))
+        value.is_none_or(|value| self.contains(value))
     }
 
-    /// Are these one value, in whatever units they are written?
-    pub fn equates(&self, one: &Value, other: &Value) -> bool {
+    /// Whether two values are equal, whatever units they are written in.
+    pub fn is_same_value(&self, one: &Value, other: &Value) -> bool {
         let size = |value: &Value| self.quantity?.parse(value.as_str()?).ok();
         one == other || size(one).is_some_and(|one| size(other) == Some(one))
     }
 
-    /// Adds what a schema allows.
+    /// Adds the values that a schema allows.
     fn collect(&mut self, schema: &Value) {
         let each = |value: &Value| value.as_array().cloned().unwrap_or_default();
         for alternative in ["anyOf", "oneOf", "allOf"].iter().flat_map(|key| each(&schema[key])) {
@@ -197,13 +198,13 @@ impl Rule {
         }
     }
 
-    /// Is this value of a kind that does, and in its range?
+    /// Checks that the value is of an allowed kind and in its range.
     ///
     /// # Errors
-    /// What was found, and what would do.
+    /// Returns the value found and a remedy.
     pub fn check(&self, value: &Value) -> Result<(), (Found, Wanted)> {
         match value {
-            Value::Number(number) if self.number || (self.whole && self.has_room(number)) => {
+            Value::Number(number) if self.number || (self.whole && self.fits_type(number)) => {
                 self.within(number.as_f64().unwrap_or(f64::NAN), value)
             }
             Value::String(text) if self.words.contains(text) => Ok(()),
@@ -217,15 +218,15 @@ impl Rule {
         }
     }
 
-    /// A text that is none of the words.
+    /// Checks a text that is not one of the allowed words.
     fn read(&self, text: &str) -> Result<(), (Found, Wanted)> {
         let unknown = || Found::UnknownName(text.to_owned());
         let Some(quantity) = self.quantity else {
             return Err((unknown(), Wanted::Known(text.to_owned(), self.words.clone())));
         };
         match quantity.parse(text) {
-            // Bytes are not divided.
-            Ok(size) if self.spans(size) && quantity.is_whole() && size.fract() != 0.0 => {
+            // Bytes are indivisible.
+            Ok(size) if self.contains(size) && quantity.is_whole() && size.fract() != 0.0 => {
                 Err((Found::Text(text.to_owned()), Wanted::WholeBytes))
             }
             Ok(value) => self.within(value, &json!(text)),
@@ -248,20 +249,20 @@ impl Rule {
         }
     }
 
-    /// Is this a whole number that its type has?
-    fn has_room(&self, number: &Number) -> bool {
+    /// Whether the type of the key can hold this whole number.
+    fn fits_type(&self, number: &Number) -> bool {
         number.as_u64().is_some_and(|number| !self.is_short || u32::try_from(number).is_ok())
     }
 
     fn within(&self, value: f64, written: &Value) -> Result<(), (Found, Wanted)> {
-        if self.spans(value) {
+        if self.contains(value) {
             return Ok(());
         }
         Err((Found::OutOfRange(written.to_string()), Wanted::Within(Box::new(self.clone()))))
     }
 
-    /// Is this number, in base units, in the range?
-    fn spans(&self, value: f64) -> bool {
+    /// Whether this number, in base units, is in the range.
+    fn contains(&self, value: f64) -> bool {
         let bound = |bound: &Option<Value>| match bound.as_ref()? {
             Value::String(text) => self.quantity?.parse(text).ok(),
             number => number.as_f64(),
@@ -273,11 +274,11 @@ impl Rule {
                 .is_none_or(|most| if self.excludes_most { value < most } else { value <= most })
     }
 
-    /// The range in words, such as "from 1 to 1000"; empty if there is none.
+    /// Returns the range in words, such as "from 1 to 1000"; empty if there is none.
     pub fn range(&self) -> String {
         let shown = |bound: &Value| match bound {
             Value::String(text) => text.clone(),
-            // As a file may have it: 1 and not 1.0.
+            // Written as in a file: 1 and not 1.0.
             number => number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string()),
         };
         let range = match (self.least.as_ref().map(shown), self.most.as_ref().map(shown)) {
@@ -288,7 +289,7 @@ impl Rule {
             (None, Some(most)) => format!("up to {most}"),
             (None, None) => return String::new(),
         };
-        // A word such as "off" is in no range.
+        // A word such as "off" is allowed besides the range.
         let words: Vec<String> = self.words.iter().map(|word| format!("{word:?}")).collect();
         if words.is_empty() { range } else { format!("{range} (or {})", words.join(", ")) }
     }
@@ -335,7 +336,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// What was found, where it is of the wrong kind.
+/// Describes a value of the wrong kind.
 fn found(value: &Value) -> Found {
     match value {
         Value::Null => Found::Nothing,
@@ -381,33 +382,33 @@ mod tests {
     }
 
     crate::keys! {
-        /// One of each.
+        /// Table with a key of each kind.
         #[derive(Deserialize, JsonSchema, Serialize)]
         pub struct Each {
             /// A whole number.
             pub count: u32 [1, 1000] = 2,
             /// A weight.
             pub weight: f64 [above 0, 1] = 0.5,
-            /// A time, or not.
+            /// An optional time.
             pub time: Option<Duration> ["1 ms", "1 min"],
             /// A size.
             pub size: Size ["1 B", "1 kB"] = Size(10.0),
-            /// Where from.
+            /// Source of the capacity.
             pub capacity: Option<Source> ["8 b/s", "16 Gb/s"],
-            /// Whose.
+            /// Flavour of the transport.
             pub flavour: Flavour,
-            /// Whether.
+            /// A truth value.
             pub truth: bool,
         }
     }
 
     fn checked(given: &Value) -> Result<(), String> {
         let rules = Rules::of::<Each>();
-        rules.check("each", given.as_object().unwrap()).map_err(|misfit| misfit.to_string())
+        rules.check("each", given.as_object().unwrap()).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn what_does_passes_up_to_the_bounds() {
+    fn values_pass_up_to_the_bounds() {
         for given in [
             json!({ "count": 1 }),
             json!({ "count": 1000 }),
@@ -426,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_is_refused_with_what_would() {
+    fn other_values_are_refused_with_a_remedy() {
         let kinds =
             "a time as text with a unit (s, ms, us, µs, ns, min, h), such as \"1 s\", from 1 ms to 1 min";
         for (given, expected) in [

@@ -1,4 +1,4 @@
-//! What can be wrong with `[[flows]]` and `[traffic]`.
+//! Problems with `[[flows]]` and `[traffic]`.
 
 use super::run::given_by;
 use super::{instead_of, problems};
@@ -7,20 +7,20 @@ use multihop_core::Span;
 use std::fmt;
 
 problems! {
-    /// What can be wrong with flows.
+    /// Problem with flows.
     FlowProblem:
 
     NoScheme =>
         "missing";
         "name a scheme, for example scheme = \"tcp-newreno\"; `multihop list` has them all";
     EndlessTransfers =>
-        "VALUE datagrams are not acknowledged, so that a transfer would never end";
+        "VALUE needs a scheme with acknowledgements: a transfer of datagrams never ends";
         "use a TCP scheme, or app kind \"cbr\", \"poisson\" or \"video\"";
     EndlessWeb =>
-        "VALUE datagrams are not acknowledged, so that a transfer would never end";
+        "VALUE needs a scheme with acknowledgements: a transfer of datagrams never ends";
         "use a TCP scheme, or leave out \"web\"";
     StartsAfterRun { is_last: bool, run: Span, by: Option<String>, key: String } =>
-        "VALUE lets the {}flow start when the run of {}{} has ended",
+        "VALUE makes the {}flow start after the end of the run of {}{}",
             if *is_last { "last " } else { "" }, seconds(*run), given_by(by.as_ref());
         "start earlier{}, or run for longer",
             by.as_ref().map(|_| format!(", such as {}", option_like("--set", key, "0 s"))).unwrap_or_default();
@@ -34,37 +34,37 @@ problems! {
     // Multicast.
     NoReceivers =>
         "VALUE names no receiver";
-        "name one node at least; [\"*\"] is every other node";
+        "name at least one node; [\"*\"] is every other node";
     AcknowledgedMulticast { scheme: String } =>
-        "VALUE makes a multicast flow, but packets of {scheme:?} are acknowledged, and the sender waits for that";
+        "VALUE makes a multicast flow, but a sender of {scheme:?} waits for acknowledgements";
         "use scheme \"udp\", or a flow for each receiver";
     ExternalMulticast =>
-        "VALUE makes a multicast flow, but packets from outside have one receiver";
+        "VALUE makes a multicast flow, but injected packets have one receiver";
         "use app kind \"cbr\", \"poisson\", \"saturated\" or \"video\", or a flow for each receiver";
 
     // Videos.
     NoKeyFrames =>
-        "VALUE needs frames that are no key frames";
+        "VALUE has no effect if all frames are key frames";
         "give gop, the number of frames from one key frame to the next, or remove the key";
     FramesTooSmall { bytes: f64 } =>
         "VALUE leaves {bytes:.2} B for a frame";
-        "a frame has a byte at least; raise the rate, or lower frame_rate or key_ratio";
+        "a frame has at least one byte; raise the rate, or lower frame_rate or key_ratio";
     FramesTooLarge =>
         "VALUE makes frames too large";
         "frames have up to 4 GB; lower the rate, or raise frame_rate";
 
     // Patterns.
-    IdleInPattern { pattern: &'static str } =>
+    UnusedByPattern { pattern: &'static str } =>
         "VALUE has no effect with pattern {pattern:?}";
         "remove it, or choose another pattern";
     NotCanonical =>
         "VALUE is unknown for this topology, which has no canonical flows";
         "list [[flows]], or use \"random-pairs\", \"to-gateway\", \"gateway\", \"all-to-one\" or \"all-pairs\"";
     UnknownHops =>
-        "VALUE is unknown before the run, because nodes move";
+        "VALUE cannot be checked before the run, because nodes move";
         "remove it, or list [[flows]]";
     NoSuchName { pattern: String, known: Vec<String> } =>
-        "VALUE is no node's name";
+        "VALUE matches no node";
         "{}", instead_of(pattern, known);
     TooFewPairs { found: usize, min_hops: usize } =>
         "VALUE flows are too many: there are {found} pairs of nodes over at least {min_hops} hops";
@@ -75,50 +75,50 @@ problems! {
 
     // Clients and their gateways.
     UnknownGateways =>
-        "VALUE has clients at their nearest gateways, which are not known before the run, because nodes move";
+        "VALUE needs the nearest gateways, which are unknown before the run, because nodes move";
         "use \"to-gateway\", or list [[flows]]";
     NoClients { nodes: usize } =>
         "VALUE leaves no clients: there are {nodes} nodes";
         "ask for fewer gateways";
-    TooFewReach { reached: Reached, number: &'static str } =>
+    TooFewReach { reached: GatewayReach, number: &'static str } =>
         "VALUE {number} are too many: {reached}";
         "ask for fewer {number}{}", reached.remedy();
-    NobodyReaches { reached: Reached } =>
-        "no flow has two ends: {reached}";
+    NoneReaches { reached: GatewayReach } =>
+        "there are no flows: {reached}";
         "choose another gateway{}", reached.remedy();
 }
 
-/// Which nodes reach a gateway, and what parts the others from it.
+/// Number of nodes that reach a gateway, and the gap to the others.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reached {
+pub struct GatewayReach {
     /// Number of nodes that may be an end of a flow and reach a gateway over enough hops.
     pub found: usize,
     /// Number of nodes that may be an end of a flow.
     pub users: usize,
     /// Names of the gateways.
     pub gateways: Vec<String>,
-    /// Least number of hops of a flow.
+    /// Minimum number of hops of a flow.
     pub min_hops: usize,
     /// Names of the nodes without a path to any gateway.
     pub apart: Vec<String>,
-    /// The shortest distance between a node with a path to a gateway and one without; none where distance
-    /// does not decide.
+    /// Shortest distance between a node with a path to a gateway and one without; none if distance does not
+    /// decide.
     pub gap: Option<Gap>,
 }
 
 /// Two nodes that are too far apart for a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gap {
-    /// Names of the node without a path to a gateway and of the nearest one with such a path.
+    /// Names of the node without a path to a gateway, and of the nearest node with such a path.
     pub ends: [String; 2],
-    /// The distance between the two in metres.
+    /// Distance between the two nodes in metres.
     pub distance_m: f64,
-    /// The longest link in metres.
+    /// Maximum length of a link in metres.
     pub range_m: f64,
 }
 
-impl Reached {
-    /// What else would do, after "ask for fewer".
+impl GatewayReach {
+    /// Further remedies, after "ask for fewer".
     fn remedy(&self) -> String {
         let hops = if self.min_hops > 1 { ", lower min_hops" } else { "" };
         let links =
@@ -127,9 +127,9 @@ impl Reached {
     }
 }
 
-impl fmt::Display for Reached {
+impl fmt::Display for GatewayReach {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Reached { found, users, gateways, min_hops, apart, gap } = self;
+        let GatewayReach { found, users, gateways, min_hops, apart, gap } = self;
         let reach = if *found == 1 { "reaches" } else { "reach" };
         write!(f, "{found} of {users} nodes {reach} {}", listed(gateways))?;
         if *min_hops > 1 {
@@ -142,12 +142,12 @@ impl fmt::Display for Reached {
         let Some(Gap { ends: [from, to], distance_m, range_m }) = gap else { return Ok(()) };
         write!(
             f,
-            "; from {from:?} to {to:?}, the nearest with a path, it is {distance_m:.0} m, and links end at {range_m:.0} m"
+            "; {from:?} is {distance_m:.0} m from {to:?}, the nearest node with a path, and links reach {range_m:.0} m"
         )
     }
 }
 
-/// Names with commas between, of many the first.
+/// The first names of a list, separated by commas.
 fn listed(names: &[String]) -> String {
     const SHOWN: usize = 5;
     let shown = names.iter().take(SHOWN).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");

@@ -1,11 +1,11 @@
-//! What can be wrong with any key.
+//! Problems with any key.
 
 use super::{instead_of, problems};
 use multihop_config::keys::Rule;
 use std::fmt;
 
 problems! {
-    /// What can be wrong with any key.
+    /// Problem with any key.
     KeyProblem:
 
     Missing { key: &'static str, example: &'static str } =>
@@ -17,10 +17,10 @@ problems! {
     NoEffect { key: &'static str, value: String, instead: &'static str } =>
         "VALUE has no effect with {key} = {value:?}";
         "remove it, or set {key} = {instead}";
-    Beside { other: &'static str } =>
-        "VALUE is given beside {other}";
+    GivenTogether { other: &'static str } =>
+        "VALUE is given together with {other}";
         "remove one of the two";
-    Unknown { what: Named, name: String, known: Vec<String> } =>
+    Unknown { what: ItemKind, name: String, known: Vec<String> } =>
         "VALUE is not a {what}";
         "{}", instead_of(name, known);
     EmptyName =>
@@ -29,29 +29,29 @@ problems! {
     EmptyList =>
         "VALUE is an empty list";
         "name at least one, or remove the key";
-    Taken { name: String, by: String } =>
+    NameTaken { name: String, by: String } =>
         "{name:?} is already the name of {by}";
         "names must differ; give one of the two another";
-    Twice =>
-        "VALUE is there twice";
-        "name each once";
-    Loop { what: Joined, node: String } =>
+    ListedTwice =>
+        "VALUE is listed twice";
+        "list each once";
+    Loop { what: ConnectionKind, node: String } =>
         "a {what} from {node:?} to itself";
         "name another node, or remove the {what}";
     Above { key: &'static str, value: String, other: &'static str, limit: String } =>
         "{key} {value} is above {other} {limit}";
         "lower {key}, or raise {other}";
-    TooMany { count: u64, what: Limited, most: u64 } =>
+    TooMany { count: u64, what: LimitedKind, most: u64 } =>
         "{count} {what} are too many";
         "at most {most} are simulated";
 }
 
-/// The range of a value.
+/// Range of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Interval {
-    /// Between two values, as they are written.
+    /// From one value to another, as written in a file.
     Between(String, String),
-    /// As the schema says.
+    /// Range of the schema.
     Rule(Box<Rule>),
 }
 
@@ -64,7 +64,7 @@ impl fmt::Display for Interval {
     }
 }
 
-/// An enum whose variants have a word each.
+/// Defines an enum whose variants have a word each.
 macro_rules! words {
     ($(#[$about:meta])* $name:ident: $($variant:ident => $word:literal,)*) => {
         $(#[$about])*
@@ -84,24 +84,24 @@ macro_rules! words {
 }
 
 words! {
-    /// What a name stands for.
-    Named:
+    /// Kind of item that a name refers to.
+    ItemKind:
     Flow => "flow",
     Node => "node",
     Scheme => "scheme",
 }
 
 words! {
-    /// What joins two nodes.
-    Joined:
+    /// Kind of connection between two nodes.
+    ConnectionKind:
     Flow => "flow",
     Link => "link",
     Wire => "wire",
 }
 
 words! {
-    /// Of what there may only be so many.
-    Limited:
+    /// Kind of item with a maximum number.
+    LimitedKind:
     Flows => "flows",
     Nodes => "nodes",
 }

@@ -1,22 +1,22 @@
-//! What can be wrong with `[mobility]` and `[[outages]]`.
+//! Problems with `[mobility]` and `[[outages]]`.
 
 use super::problems;
 use crate::document::seconds;
 use multihop_core::Span;
 
 problems! {
-    /// What can be wrong with motion and outages.
+    /// Problem with motion and outages.
     MobilityProblem:
 
     Measured =>
-        "nodes move, but links are measured, wherever nodes are";
+        "nodes move, but measured links do not depend on positions";
         "use the medium \"ranges\" or \"sinr\"";
     StaticRoutes { instead: String } =>
         "static routes are computed before the run, and would not follow nodes that move";
         "set routing.protocol = {instead}";
     NoPosition { node: String } =>
-        "node {node:?} has no position, and the file does not have it";
-        "add its position, or a file with more nodes";
+        "node {node:?} has no position, and is not in the motion file";
+        "add its position, or give a motion file with more nodes";
     NameTaken { name: String } =>
         "VALUE adds a node {name:?}, and the topology has one of that name";
         "rename that of the topology";
@@ -24,16 +24,16 @@ problems! {
     // Random waypoints.
     TooManyLegs { legs: f64, run_s: f64, most: f64 } =>
         "nodes turn too often: up to {legs:.0} times in {run_s} s";
-        "at most {most:.0} legs are kept; give a larger area, longer pauses or a smaller speed";
-    SlowsDown =>
-        "VALUE needs a min_speed of at least 1e-6 m/s: with speeds down to 0 nodes slow down for ever";
+        "at most {most:.0} legs are possible; give a larger area, longer pauses or a smaller speed";
+    NoStationarySpeed =>
+        "VALUE needs a min_speed of at least 1e-6 m/s: with lower speeds the motion has no stationary distribution";
         "set min_speed, or start = \"pause\"";
 
     // Files.
     Unreadable { why: String } =>
         "VALUE cannot be read: {why}";
-        "give a file that is there";
-    StandsStill {
+        "give an existing file";
+    NodeNotMoving {
         index: usize,
         name: String,
         moving: usize,
@@ -54,10 +54,10 @@ problems! {
             if first.is_some() && first_instead.is_none() { " and leave out mobility.first_node" } else { "" };
 
     // Outages.
-    NobodyOff =>
+    NoOutageNode =>
         "missing";
-        "name the node that is off, or several in one_of, of which one is drawn";
+        "name the node that is down, or several in one_of, of which one is drawn";
     EndsBeforeStart { from: Span } =>
-        "VALUE is not after {}, when the outage begins", seconds(*from);
+        "VALUE is not after {}, the start of the outage", seconds(*from);
         "give a later time, or leave it out";
 }

@@ -1,5 +1,5 @@
-//! The one error of scenarios. What is wrong is a value, a variant of the enum of its subject; its sentences
-//! are made here, and nowhere else.
+//! The error of scenarios. A problem is a variant of the enum of its subject. Its sentences are made here, and
+//! nowhere else.
 
 mod flows;
 mod key;
@@ -13,8 +13,8 @@ mod settings;
 mod topology;
 mod trace;
 
-pub use flows::{FlowProblem, Gap, Reached};
-pub use key::{Interval, Joined, KeyProblem, Limited, Named};
+pub use flows::{FlowProblem, Gap, GatewayReach};
+pub use key::{ConnectionKind, Interval, ItemKind, KeyProblem, LimitedKind};
 pub use mac::MacProblem;
 pub use measure::{MeasureProblem, MediumProblem};
 pub use mobility::MobilityProblem;
@@ -22,7 +22,7 @@ pub use phy::{PhyProblem, RateProblem};
 pub use run::RunProblem;
 pub use schemes::SchemeProblem;
 pub use settings::{EditProblem, SettingProblem};
-pub use topology::{TopologyProblem, Whereabouts};
+pub use topology::{FlowEnd, TopologyProblem};
 pub use trace::TraceProblem;
 
 use multihop_config::parameter_error::{Found, Wanted};
@@ -31,22 +31,22 @@ use thiserror::Error;
 
 pub(crate) use multihop_core::{first_of as list, instead_of, shorten};
 
-/// What is wrong with a scenario, in one line: where, what was found, and what would do.
+/// Problem with a scenario, as one line: place, what was found, and a remedy.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("{}: {}; {}", place.with(key), self.found(), self.remedy())]
 pub struct ScenarioError {
-    /// The file, or the option of the command line.
+    /// Line of the file, or option of the command line.
     pub place: Place,
     /// Dotted path of the key, such as `flows[1].stop`.
     pub key: String,
-    /// The value of the key as it is written, unless it is absent or a table.
+    /// Value of the key as written; none if it is absent or a table.
     pub written: Option<String>,
-    /// What is wrong.
+    /// The problem.
     pub problem: Box<Problem>,
 }
 
 impl ScenarioError {
-    /// The error that something is wrong at a place whose value is not shown.
+    /// The error about a place whose value is not shown.
     pub(crate) fn new(place: Place, key: impl Into<String>, problem: impl Into<Problem>) -> ScenarioError {
         ScenarioError { place, key: key.into(), written: None, problem: Box::new(problem.into()) }
     }
@@ -56,15 +56,15 @@ impl ScenarioError {
         self.problem.found(self.written.as_deref())
     }
 
-    /// What would do instead.
+    /// A remedy.
     pub fn remedy(&self) -> String {
         self.problem.remedy()
     }
 }
 
-/// An enum of what can be wrong. Each row is a variant with its data, what was found, and what would do: two
-/// format strings, which see the data, with what else they need behind them. A sentence that begins with
-/// `VALUE` has the value of the key there, as it is written.
+/// Defines an enum of problems. Each row is a variant with its data and two format strings: what was found, and
+/// a remedy. The format strings can use the data, and may have further arguments. `VALUE` at the start of a
+/// sentence is replaced by the value of the key, as written.
 macro_rules! problems {
     (
         $(#[$about:meta])*
@@ -77,7 +77,7 @@ macro_rules! problems {
     ) => {
         $(#[$about])*
         #[derive(Clone, Debug, PartialEq)]
-        #[allow(missing_docs)] // of the data: the sentences name them
+        #[allow(missing_docs)] // the sentences name the data
         pub enum $name {
             $(
                 #[doc = concat!("`", $found, "`")]
@@ -86,19 +86,19 @@ macro_rules! problems {
         }
 
         impl $name {
-            /// What was found, of a value as it is written.
-            #[allow(unused_variables)] // not every sentence has all data
+            /// What was found, with the value as written.
+            #[allow(unused_variables)] // not every sentence uses all data
             pub(crate) fn found(&self, written: Option<&str>) -> String {
                 match self {
                     $(
                         $name::$variant $({ $($datum),* })? => {
-                            $crate::error::begun($found, format!($found $(, $in_found)*), written)
+                            $crate::error::with_value($found, format!($found $(, $in_found)*), written)
                         }
                     )*
                 }
             }
 
-            /// What would do.
+            /// A remedy.
             #[allow(unused_variables)]
             pub(crate) fn remedy(&self) -> String {
                 match self {
@@ -110,8 +110,8 @@ macro_rules! problems {
 }
 use problems;
 
-/// A sentence with the value, if it is there, in place of the `VALUE` that its format begins with.
-fn begun(format: &str, sentence: String, written: Option<&str>) -> String {
+/// The sentence with the value in place of the `VALUE` at its start. Without a value, `VALUE` is removed.
+fn with_value(format: &str, sentence: String, written: Option<&str>) -> String {
     const VALUE: &str = "VALUE ";
     match (written, format.starts_with(VALUE)) {
         (_, false) => sentence,
@@ -120,17 +120,17 @@ fn begun(format: &str, sentence: String, written: Option<&str>) -> String {
     }
 }
 
-/// Gathers the enums of all subjects.
+/// Defines the enum of all problems, with one variant per subject.
 macro_rules! subjects {
     ($($variant:ident($type:ty): $about:literal,)*) => {
-        /// What is wrong, by subject.
+        /// Problem with a scenario, by subject.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Problem {
-            /// A value that does not fit its key, or a key that is missing or not known.
+            /// A value that does not fit its key, or a key that is missing or unknown.
             ParameterError {
                 /// What was found.
                 found: Found,
-                /// What would do.
+                /// What would be valid instead.
                 wanted: Wanted,
             },
             $(
@@ -166,23 +166,23 @@ macro_rules! subjects {
 }
 
 subjects! {
-    Key(KeyProblem): "What can be wrong with any key.",
-    Edit(EditProblem): "Of an edit of a scenario's text.",
-    Flow(FlowProblem): "Of `[[flows]]` and `[traffic]`.",
-    Mac(MacProblem): "Of `[mac]`, `[routing]` and queues.",
-    Measure(MeasureProblem): "Of `[[measure]]`.",
-    Medium(MediumProblem): "Of `[medium]`.",
-    Mobility(MobilityProblem): "Of `[mobility]` and `[[outages]]`.",
-    Phy(PhyProblem): "Of `[phy]` and channels.",
-    Rate(RateProblem): "Of a rate, wherever it is given.",
-    Run(RunProblem): "Of the run as a whole.",
-    Scheme(SchemeProblem): "Of `[schemes]`.",
-    Setting(SettingProblem): "Of `--set`.",
-    Topology(TopologyProblem): "Of `[topology]`.",
-    Trace(TraceProblem): "Of a file of motion.",
+    Key(KeyProblem): "Problem with any key.",
+    Edit(EditProblem): "Problem with an edit of a scenario's text.",
+    Flow(FlowProblem): "Problem with `[[flows]]` or `[traffic]`.",
+    Mac(MacProblem): "Problem with `[mac]` or a queue.",
+    Measure(MeasureProblem): "Problem with `[[measure]]`.",
+    Medium(MediumProblem): "Problem with `[medium]`.",
+    Mobility(MobilityProblem): "Problem with `[mobility]` or `[[outages]]`.",
+    Phy(PhyProblem): "Problem with `[phy]` or channels.",
+    Rate(RateProblem): "Problem with a rate of any key.",
+    Run(RunProblem): "Problem with the run as a whole.",
+    Scheme(SchemeProblem): "Problem with `[schemes]`.",
+    Setting(SettingProblem): "Problem with `--set`.",
+    Topology(TopologyProblem): "Problem with `[topology]`.",
+    Trace(TraceProblem): "Problem with a motion file.",
 }
 
-/// Where a value came from.
+/// Place of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Place {
     /// A line of a file, counted from 1.
@@ -199,14 +199,14 @@ pub enum Place {
 }
 
 impl Place {
-    /// The place and the key, which is said once where an option is of the same name.
+    /// Text of the place and the key. The key is left out if an option has the same name.
     fn with(&self, key: &str) -> String {
-        let says_key = match self {
+        let contains_key = match self {
             Place::Line { .. } => false,
             Place::Override(option) => option.trim_start_matches('-').replace('-', "_") == key,
             Place::Setting(path) => shorten(path.trim()) == key,
         };
-        if says_key { self.to_string() } else { format!("{self}: {key}") }
+        if contains_key { self.to_string() } else { format!("{self}: {key}") }
     }
 }
 

@@ -1,9 +1,9 @@
-//! What can be wrong with `[schemes]`.
+//! Problems with `[schemes]`.
 
 use super::{instead_of, problems};
 
 problems! {
-    /// What can be wrong with schemes and their variants.
+    /// Problem with schemes and their variants.
     SchemeProblem:
 
     NoBase { name: String, known: Vec<String> } =>
@@ -13,7 +13,7 @@ problems! {
         "VALUE cannot be the base of a variant called {name:?}, which is a scheme itself";
         "give the variant another name, such as \"{base}-variant\"";
     NoDatagram { size: u32 } =>
-        "segments of {size} B";
+        "segments of {size} B do not fit into datagrams";
         "give a size from 1 B to 65507 B (the largest datagram)";
     NoMsdu { size: u32, headers: u32, largest: u32 } =>
         "segments of {size} B and at least {headers} B of headers exceed the largest MSDU, {largest} B";

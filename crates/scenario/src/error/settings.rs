@@ -1,16 +1,16 @@
-//! What can be wrong with `--set` and with edits.
+//! Problems with `--set` and with edits.
 
 use super::problems;
 
 problems! {
-    /// What can be wrong with a setting.
+    /// Problem with a setting.
     SettingProblem:
 
     NoPath =>
         "not a path to a key";
         "write a path as messages show it, such as topology.hops, flows[0].start or flows[*].scheme";
     Seed =>
-        "seeds are not set this way";
+        "seeds are not set by --set";
         "give --seed (seed= in Python)";
     Scheme =>
         "not a key of scenarios";
@@ -22,10 +22,10 @@ problems! {
         "not valid TOML: {message}";
         "give a TOML document with the one key value, such as value = 5";
     NotOne =>
-        "the value is not one value";
+        "there is not exactly one value";
         "give a TOML document with the one key value, such as value = 5";
 
-    // What the path leads to.
+    // Value at the path.
     NoTable { kind: &'static str } =>
         "found a value of the kind {kind}, not a table";
         "correct the path, or set this key as a whole";
@@ -43,17 +43,17 @@ problems! {
         "set the whole list";
     NoName { pattern: String } =>
         "no entry of the list has a name like {pattern:?}";
-        "correct the name; a * in it is any text";
+        "correct the name; * matches any text";
     NoLength =>
         "the length of a list is a whole number";
         "give how many entries of the list to keep: a whole number, not negative";
     TooLong { wanted: usize, length: usize } =>
-        "{wanted} entries are wanted, and the list has {length}";
+        "{wanted} entries are wanted, but the list has {length}";
         "give at most that many, or set the whole list";
 }
 
 problems! {
-    /// What can be wrong with an edit of a scenario's text.
+    /// Problem with an edit of a scenario's text.
     EditProblem:
 
     NoToml { message: String } =>
@@ -67,9 +67,9 @@ problems! {
         "correct the path, or set the whole key";
     NoTomlValue =>
         "the new value is not TOML";
-        "write a value of TOML";
+        "write a TOML value";
 
-    // What a list cannot say.
+    // Topologies and flows that a list cannot express.
     Wires =>
         "the generator makes wires";
         "list the nodes by hand";

@@ -1,7 +1,7 @@
-//! `[traffic] pattern = "gateway"`: what the users of a mesh do, each by the nearest gateway.
+//! `[traffic] pattern = "gateway"`: traffic of the users of a mesh, each with its nearest gateway.
 
 use super::traffic::{GATEWAYS, Traffic, hops};
-use super::{App, Distribution, Flows, Offer, served};
+use super::{App, Distribution, FlowTemplate, Flows, served};
 use crate::document::{Result, key};
 use crate::error::{FlowProblem, KeyProblem};
 use crate::schemes::Schemes;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The direction of the flows between a client and its gateway.
+/// Direction of the flows between a client and its gateway.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowDirection {
@@ -24,28 +24,28 @@ pub enum FlowDirection {
     Downloads,
     /// From the client to the gateway.
     Uploads,
-    /// One flow each way.
+    /// One flow in each direction.
     Both,
 }
 
-/// What a client does.
+/// Activity of a client.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Saturated: always more to send.
+    /// Download: saturated traffic.
     Download,
-    /// Pages one after another: exponential sizes, 1 MB in the mean, and exponential pauses of 10 s in the
-    /// mean from the end of one to the next.
+    /// Web: consecutive pages with exponential sizes of 1 MB on average, and exponential pauses of 10 s on
+    /// average between them.
     Web,
-    /// A video of 1.5 Mb/s in the mean: 25 frames per second, each to be shown 2 s after it was made, a key
-    /// frame of four times the size of others every 2 s, sizes that vary by 20 %.
+    /// Video of 1.5 Mb/s on average, with 25 frames per second and a deadline of 2 s. A key frame of four
+    /// times the size of others follows every 2 s; sizes vary by 20 %.
     Video,
-    /// A call: 160 B of G.711 speech and 12 B of RTP header (RFC 3550, RFC 3551) every 20 ms, both ways
-    /// whatever `direction` says.
+    /// Voice call: 160 B of G.711 speech and 12 B of RTP header (RFC 3550, RFC 3551) every 20 ms, in both
+    /// directions whatever `direction` is.
     Call,
 }
 
-/// From one node to another.
+/// Source and destination, or client and gateway.
 type Pair = (usize, usize);
 
 impl Kind {
@@ -102,7 +102,7 @@ pub(super) fn add(
         return Err(document.error(&key!["traffic", "mix"], KeyProblem::EmptyList));
     }
     if traffic.mix.is_some() && document.has(&key!["traffic", "app"]) {
-        return Err(document.error(&key!["traffic", "app"], KeyProblem::Beside { other: "mix" }));
+        return Err(document.error(&key!["traffic", "app"], KeyProblem::GivenTogether { other: "mix" }));
     }
     let quality = LinkQuality::new(config);
     let gateways = gateways(traffic, flows, &config.radios, &quality)?;
@@ -114,7 +114,7 @@ pub(super) fn add(
     let Some(mix) = &traffic.mix else {
         let pairs: Vec<Pair> =
             clients.iter().flat_map(|client| pairs_of(*client, traffic.direction)).collect();
-        return flows.add(&traffic.offer(), None, &pairs, schemes);
+        return flows.add(&traffic.template(), None, &pairs, schemes);
     };
     let doing = clients.into_iter().zip(mix.iter().cycle());
     let all = doing.flat_map(|(client, kind)| {
@@ -124,14 +124,14 @@ pub(super) fn add(
     for (place, (kind, pair)) in all.enumerate() {
         let app = kind.app();
         let start = Duration(traffic.start.0 + traffic.start_interval.0 * place as f64);
-        let offer = Offer { app: &app, of_mix: true, start, ..traffic.offer() };
+        let template = FlowTemplate { app: &app, is_from_mix: true, start, ..traffic.template() };
         let [from, to] = [pair.0, pair.1].map(|node| &nodes.list[node].name);
-        flows.add(&offer, Some(&format!("{} {from}->{to}", kind.name())), &[pair], schemes)?;
+        flows.add(&template, Some(&format!("{} {from}->{to}", kind.name())), &[pair], schemes)?;
     }
     Ok(())
 }
 
-/// The gateways: named, or the best connected.
+/// Gateways: the named nodes, or the best connected ones.
 fn gateways(
     traffic: &Traffic,
     flows: &Flows<'_>,
@@ -149,7 +149,7 @@ fn gateways(
         return Ok(best_connected(nodes.list.len(), wanted, radios, quality));
     };
     if traffic.gateway_count.is_some() {
-        let problem = KeyProblem::Beside { other: "gateways" };
+        let problem = KeyProblem::GivenTogether { other: "gateways" };
         return Err(document.error(&key!["traffic", "gateway_count"], problem));
     }
     if names.is_empty() {
@@ -159,14 +159,14 @@ fn gateways(
     for (i, name) in names.iter().enumerate() {
         let node = nodes.find(document, &at.join(i), name)?;
         if found.contains(&node) {
-            return Err(document.error(&at.join(i), KeyProblem::Twice));
+            return Err(document.error(&at.join(i), KeyProblem::ListedTwice));
         }
         found.push(node);
     }
     Ok(found)
 }
 
-/// Those with two-way links to most nodes; of equal ones, the first.
+/// Nodes with two-way links to the most nodes; of equal ones, the first.
 fn best_connected(nodes: usize, wanted: usize, radios: &Radios, quality: &LinkQuality) -> Vec<usize> {
     let usable: BTreeSet<(NodeId, NodeId)> =
         quality.usable().into_iter().map(|(from, to, _)| (from, to)).collect();
@@ -183,7 +183,7 @@ fn best_connected(nodes: usize, wanted: usize, radios: &Radios, quality: &LinkQu
     ranked
 }
 
-/// Each of the users that can reach a gateway over enough hops, with the one to which its route costs least;
+/// Users that can reach a gateway over at least `min_hops` hops, each with the gateway of the cheapest route;
 /// of equal ones, the first.
 fn nearest(
     gateways: &[usize],
@@ -209,7 +209,7 @@ fn nearest(
     pairs.filter(|pair| hops(&routes, &config.radios, *pair) >= min_hops).collect()
 }
 
-/// The flows of a client and its gateway, from their sources.
+/// Source and destination of the flows between a client and its gateway.
 fn pairs_of((client, gateway): Pair, direction: Option<FlowDirection>) -> Vec<Pair> {
     match direction.unwrap_or_default() {
         FlowDirection::Downloads => vec![(gateway, client)],

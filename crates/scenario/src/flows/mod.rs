@@ -1,4 +1,4 @@
-//! `[[flows]]`: source, destination, traffic and time of each.
+//! `[[flows]]`: source, destination, traffic and time of each flow.
 
 mod gateway;
 mod receivers;
@@ -12,7 +12,7 @@ pub use traffic::{Pattern, Traffic};
 
 use crate::Overrides;
 use crate::document::{Document, KeyPath, Result, key};
-use crate::error::{FlowProblem, KeyProblem, Limited};
+use crate::error::{FlowProblem, KeyProblem, LimitedKind};
 use crate::schemes::Schemes;
 use crate::topology::Nodes;
 use crate::values::{Codepoint, Switch};
@@ -26,37 +26,37 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use video::{KEY_RATIO, Video, alone, television};
 
-/// A flow.
+/// Flow from one node to another, or to several.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
-    /// Its name. Default: `from->to`. A multicast flow of this name has a row `name->receiver` for each
-    /// receiver.
+    /// Name of the flow. Default: `from->to`. A multicast flow with a name has a row `name->receiver` for
+    /// each receiver.
     pub name: Option<String>,
-    /// Name of the node that sends; `first` and `last` are the ends of the list of nodes.
+    /// Name of the sending node. `first` and `last` are the ends of the list of nodes.
     pub from: String,
-    /// Name of the node that receives, or `first` or `last`. A list of names makes a multicast flow: each
-    /// packet is sent once, to all of them, in a group-addressed frame over one hop. In names of the list,
-    /// `*` stands for any characters: `["*"]` is every other node.
+    /// Name of the receiving node, or `first` or `last`. A list of names makes a multicast flow: each packet
+    /// is sent once, over one hop, in a group-addressed frame to all receivers. In the list, `*` stands for
+    /// any characters: `["*"]` is every other node.
     pub to: Receivers,
-    /// Name of its scheme: one of `multihop list`, or of `[schemes]`. It may be absent if the command line
-    /// sets one.
+    /// Name of the flow's scheme, from `multihop list` or `[schemes]`. The key may be absent if the command
+    /// line sets a scheme.
     #[schemars(required)]
     pub scheme: Option<String>,
-    /// What it sends.
+    /// Traffic of the flow.
     #[serde(default)]
     pub app: App,
-    /// When it starts.
+    /// Start time.
     #[serde(default)]
     pub start: Duration,
-    /// Its start is later by up to this, uniformly, by the seed of the run.
+    /// Maximum random delay of the start, uniform and drawn from the run's seed.
     #[serde(default)]
     pub start_jitter: Duration,
-    /// When it stops offering data. Default: never.
+    /// Time at which the flow stops offering data. Default: the end of the run.
     pub stop: Option<Duration>,
 }
 
-/// An enum of what flows send, each of which may have a codepoint besides its own keys.
+/// Defines an enum of applications. Each variant has a codepoint in addition to its own keys.
 macro_rules! apps {
     (
         $(#[$about:meta])*
@@ -69,9 +69,9 @@ macro_rules! apps {
                 $(#[$variant_about])*
                 $variant {
                     $( $(#[$key_about])* $key: $type, )*
-                    /// Differentiated services codepoint of its packets, and of their acknowledgements: a
-                    /// number or a name such as "EF", "AF41" or "CS1". With `[mac.edca]` it says the access
-                    /// category (RFC 8325). 0 is best effort.
+                    /// Differentiated services codepoint of the flow's packets and acknowledgements: a
+                    /// number, or a name such as "EF", "AF41" or "CS1". With `[mac.edca]` it selects the
+                    /// access category (RFC 8325). 0 is best effort.
                     #[serde(default, skip_serializing_if = "Codepoint::is_default")]
                     #[schemars(transform = usually(Codepoint::BEST_EFFORT))]
                     dscp: Codepoint,
@@ -79,7 +79,8 @@ macro_rules! apps {
             )*
         }
 
-        /// As a file has it, which the reader takes: serde's own tag would be one for both.
+        /// Serialized as in a file. The reader of this crate handles the tag; serde's own tag attribute would
+        /// apply to both directions.
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
                 #[derive(Serialize)]
@@ -101,7 +102,7 @@ macro_rules! apps {
         }
 
         impl $name {
-            /// The codepoint of its packets.
+            /// Codepoint of the flow's packets.
             fn dscp(&self) -> Dscp {
                 match self {
                     $( $name::$variant { dscp, .. } => dscp.0, )*
@@ -112,16 +113,16 @@ macro_rules! apps {
 }
 
 apps! {
-    /// What a flow sends.
+    /// Traffic of a flow.
     #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields, rename_all = "kebab-case")]
     #[schemars(tag = "kind")]
     App:
-    /// Always more to send; datagrams keep the interface queue filled.
+    /// Always more data to send. Datagrams keep the interface queue filled.
     Saturated {}
-    /// One transfer that begins at once.
+    /// One transfer, from the start of the flow.
     Bulk {
-        /// How much. Default: without end.
+        /// Bytes to transfer. Default: unlimited.
         #[schemars(transform = bounds!("1 B", "1000000 GB"))]
         size: Option<Size>,
     }
@@ -133,12 +134,12 @@ apps! {
         /// Payload of a packet.
         #[schemars(transform = bounds!("1 B", "65507 B"))]
         packet: Size,
-        /// Each interval varies uniformly by up to this fraction of it.
+        /// Maximum relative deviation of an interval, uniformly distributed.
         #[serde(default)]
         #[schemars(transform = bounds!(0, 1))]
         jitter: f64,
     }
-    /// Packets at exponential intervals.
+    /// Packets at exponentially distributed intervals.
     Poisson {
         /// Mean payload rate.
         #[schemars(transform = bounds!("1 b/s", "1000 Gb/s"))]
@@ -147,22 +148,23 @@ apps! {
         #[schemars(transform = bounds!("1 B", "65507 B"))]
         packet: Size,
     }
-    /// Transfers one after another, with pauses.
+    /// Consecutive transfers, with pauses between them.
     Transfers {
-        /// Size of a transfer; the mean, if exponential.
+        /// Size of a transfer; the mean size with `distribution = "exponential"`.
         #[schemars(transform = bounds!("1 B", "1000000 GB"))]
         size: Size,
-        /// Pause from the end of one to the start of the next; the mean, if exponential.
+        /// Pause from the end of a transfer to the start of the next; the mean pause with `distribution =
+        /// "exponential"`.
         #[serde(default)]
         pause: Duration,
-        /// How sizes and pauses are distributed.
+        /// Distribution of sizes and pauses.
         #[serde(default)]
         distribution: Distribution,
-        /// How many. Default: as many as fit.
+        /// Number of transfers. Default: as many as fit into the run.
         #[schemars(transform = bounds!(1))]
         count: Option<u32>,
     }
-    /// Frames of a video that is made while it is sent, each to be shown a while after it was made.
+    /// Frames of a live video, each with a deadline for its display.
     Video {
         /// Frames per second.
         #[serde(default = "television")]
@@ -171,27 +173,28 @@ apps! {
         /// Mean payload rate.
         #[schemars(transform = bounds!("1 b/s", "1000 Gb/s"))]
         rate: BitRate,
-        /// A frame is to be shown this long after it was made; playback starts so much later.
+        /// Time from the creation of a frame to its display. Playback starts this long after the first frame.
         #[schemars(transform = bounds!("1 ms", "1 h"))]
         deadline: Duration,
-        /// Frames from one key frame to the next; with 1, all frames are alike.
+        /// Number of frames from one key frame to the next. With 1, all frames are of one kind.
         #[serde(default = "alone")]
         #[schemars(transform = bounds!(1, 100_000))]
         gop: u32,
-        /// How many times larger key frames are than others, where there are others.
+        /// Ratio of the size of key frames to that of other frames. Only with `gop` above 1.
         #[schemars(transform = default_if("gop above 1", KEY_RATIO), transform = bounds!(1, 1000))]
         key_ratio: Option<f64>,
-        /// Coefficient of variation of sizes, lognormally around those of the pattern.
+        /// Coefficient of variation of frame sizes, lognormally distributed around the size of the frame's
+        /// kind.
         #[serde(default)]
         #[schemars(transform = bounds!(0, 10))]
         variation: f64,
-        /// Frames are skipped while more waits at the sender than the mean rate makes in this time; `"off"`
-        /// for never. Default: the deadline.
+        /// Maximum backlog at the sender, as a time at the mean rate. The sender skips frames while its
+        /// backlog is longer; `"off"` for never. Default: `deadline`.
         #[schemars(transform = bounds!("1 ms", "1 h"))]
         buffer: Option<Switch<Duration>>,
     }
-    /// Nothing by itself: packets come from outside while the run is stepped (`multihop.Run`, `multihop
-    /// emulate`). Of the scheme there is only what its routers do. `start` and `stop` hold nothing back.
+    /// Generates no traffic. Packets are injected from outside while the run is stepped (`multihop.Run`,
+    /// `multihop emulate`). Only the scheme's router policies apply. `start` and `stop` have no effect.
     External {}
 }
 
@@ -202,67 +205,67 @@ impl Default for App {
     }
 }
 
-/// How sizes and pauses are distributed.
+/// Distribution of sizes and pauses.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {
-    /// All the same.
+    /// Constant.
     #[default]
     Constant,
-    /// Exponential, with the given means.
+    /// Exponential with the given means.
     Exponential,
 }
 
-/// What flows and generated traffic have in common.
-pub(super) struct Offer<'a> {
-    /// The table that it stands in.
+/// Keys that `[[flows]]` and `[traffic]` have in common.
+pub(super) struct FlowTemplate<'a> {
+    /// Path of the table in the file.
     pub(super) at: KeyPath,
     /// Name of the scheme.
     pub(super) scheme: Option<&'a str>,
-    /// What it sends.
+    /// Traffic of the flow.
     pub(super) app: &'a App,
-    /// That is one of the things of `mix`.
-    pub(super) of_mix: bool,
-    /// Each packet is for several receivers.
-    pub(super) multicast: bool,
-    /// When it starts.
+    /// Whether the application is an entry of `traffic.mix`.
+    pub(super) is_from_mix: bool,
+    /// Whether each packet has several receivers.
+    pub(super) is_multicast: bool,
+    /// Start time.
     pub(super) start: Duration,
-    /// How much later each starts than the one before it.
+    /// Interval between the starts of consecutive flows.
     pub(super) start_interval: Duration,
-    /// And how much later at most, by chance.
+    /// Maximum random delay of each start.
     pub(super) start_jitter: Duration,
-    /// When it stops.
+    /// Time at which the flow stops offering data; none for the end of the run.
     pub(super) stop: Option<Duration>,
 }
 
-/// What every check of flows needs.
+/// Flows of a scenario while they are made, with what their checks need.
 pub(super) struct Flows<'a> {
-    /// The file.
+    /// Scenario file.
     pub(super) document: &'a Document<'a>,
     /// The nodes.
     pub(super) nodes: &'a Nodes,
-    /// Which flows have another scheme than the file says.
+    /// Options of the command line, which may replace the schemes of flows.
     pub(super) overrides: &'a Overrides,
-    /// Length of the run.
+    /// Duration of the run.
     pub(super) duration: Span,
-    /// What has been made so far, with the start jitter of each.
-    pub(super) made: Vec<PlannedFlow>,
+    /// Flows made so far, with their start jitters.
+    pub(super) planned: Vec<PlannedFlow>,
 }
 
-/// A flow whose start has not been jittered yet.
+/// Flow whose random start delay has not been drawn yet.
 #[derive(Clone, Debug)]
 pub(super) struct PlannedFlow {
     /// The flow.
     pub(super) flow: FlowConfig,
-    /// The user gave its name.
+    /// Whether the user gave the flow's name.
     named: bool,
-    /// How much later it starts at most.
+    /// Maximum random delay of the start.
     pub(super) jitter: Span,
-    /// The table that it comes from, for messages.
+    /// Path of the flow's table, for messages.
     pub(super) at: KeyPath,
 }
 
-/// The most flows of a scenario.
+/// Maximum number of flows of a scenario.
 const FLOWS_MAX: usize = 100_000;
 
 impl Flows<'_> {
@@ -280,24 +283,24 @@ impl Flows<'_> {
                 }
                 if let Some(first) = names.insert(name, i) {
                     let by = key!["flows", first].to_string();
-                    return Err(self.document.error(&at, KeyProblem::Taken { name: name.clone(), by }));
+                    return Err(self.document.error(&at, KeyProblem::NameTaken { name: name.clone(), by }));
                 }
             }
-            let offer = Offer {
+            let template = FlowTemplate {
                 at,
                 scheme: flow.scheme.as_deref(),
                 app: &flow.app,
-                of_mix: false,
-                multicast: matches!(flow.to, Receivers::Group(_)),
+                is_from_mix: false,
+                is_multicast: matches!(flow.to, Receivers::Group(_)),
                 start: flow.start,
                 start_interval: Duration::default(),
                 start_jitter: flow.start_jitter,
                 stop: flow.stop,
             };
             match &flow.to {
-                Receivers::One(_) => self.add(&offer, flow.name.as_deref(), &[(from, to[0])], schemes)?,
+                Receivers::One(_) => self.add(&template, flow.name.as_deref(), &[(from, to[0])], schemes)?,
                 Receivers::Group(_) => {
-                    self.add_multicast(&offer, flow.name.as_deref(), (from, &to), schemes)?;
+                    self.add_multicast(&template, flow.name.as_deref(), (from, &to), schemes)?;
                 }
             }
         }
@@ -307,33 +310,33 @@ impl Flows<'_> {
     /// Adds a flow for each pair.
     pub(super) fn add(
         &mut self,
-        offer: &Offer<'_>,
+        template: &FlowTemplate<'_>,
         name: Option<&str>,
         pairs: &[(usize, usize)],
         schemes: &mut Schemes<'_>,
     ) -> Result<()> {
-        let count = self.made.len() + pairs.len();
+        let count = self.planned.len() + pairs.len();
         if count > FLOWS_MAX {
             let (count, most) = (count as u64, FLOWS_MAX as u64);
-            let problem = KeyProblem::TooMany { count, what: Limited::Flows, most };
-            return Err(self.document.error(&offer.at, problem));
+            let problem = KeyProblem::TooMany { count, what: LimitedKind::Flows, most };
+            return Err(self.document.error(&template.at, problem));
         }
-        let first = self.made.len();
+        let first = self.planned.len();
         let chosen: Vec<usize> = (first..count)
-            // The rows of a multicast flow are one sender's.
-            .map(|index| self.scheme_of(if offer.multicast { first } else { index }, offer, schemes))
+            // The flows of a multicast group share the scheme of their one sender.
+            .map(|index| self.scheme_of(if template.is_multicast { first } else { index }, template, schemes))
             .collect::<Result<_>>()?;
-        let app = offer.app.resolve(self.document, &offer.at.join("app"))?;
-        let unreliable = chosen.iter().any(|&scheme| !schemes.used[scheme].scheme.reliable());
+        let app = template.app.resolve(self.document, &template.at.join("app"))?;
+        let unreliable = chosen.iter().any(|&scheme| !schemes.used[scheme].scheme.is_reliable());
         if matches!(app, AppConfig::Transfers { .. }) && unreliable {
-            let (at, problem) = if offer.of_mix {
-                (offer.at.join("mix"), FlowProblem::EndlessWeb)
+            let (at, problem) = if template.is_from_mix {
+                (template.at.join("mix"), FlowProblem::EndlessWeb)
             } else {
-                (offer.at.join("app").join("kind"), FlowProblem::EndlessTransfers)
+                (template.at.join("app").join("kind"), FlowProblem::EndlessTransfers)
             };
             return Err(self.document.error(&at, problem));
         }
-        let (start, interval, jitter, stop) = self.times(offer, pairs.len())?;
+        let (start, interval, jitter, stop) = self.times(template, pairs.len())?;
         for ((place, &(source, destination)), scheme) in (0..).zip(pairs).zip(chosen) {
             let [from, to] = [source, destination].map(|node| &self.nodes.list[node].name);
             let flow = FlowConfig {
@@ -343,24 +346,29 @@ impl Flows<'_> {
                 group: None,
                 scheme,
                 app,
-                dscp: offer.app.dscp(),
+                dscp: template.app.dscp(),
                 start: start + interval * place,
                 stop,
             };
-            self.made.push(PlannedFlow { flow, named: name.is_some(), jitter, at: offer.at.clone() });
+            self.planned.push(PlannedFlow { flow, named: name.is_some(), jitter, at: template.at.clone() });
         }
         Ok(())
     }
 
-    /// Index of the scheme of a flow: that of the command line where it replaces the flow's, else the file's.
-    /// Multicast flows keep theirs beside one that acknowledges packets.
-    fn scheme_of(&self, index: usize, offer: &Offer<'_>, schemes: &mut Schemes<'_>) -> Result<usize> {
-        let at = offer.at.join("scheme");
+    /// Index of a flow's scheme: the command line's if it replaces the flow's, the file's otherwise. A
+    /// multicast flow keeps the file's scheme if packets of the command line's are acknowledged.
+    fn scheme_of(
+        &self,
+        index: usize,
+        template: &FlowTemplate<'_>,
+        schemes: &mut Schemes<'_>,
+    ) -> Result<usize> {
+        let at = template.at.join("scheme");
         let is_replaced = self.overrides.varying.as_ref().is_none_or(|varying| varying.contains(&index));
         let set = self.overrides.scheme.as_deref().filter(|_| is_replaced);
         let set = set.map(|scheme| schemes.find(&key!["scheme"], scheme)).transpose()?;
-        let keeps = |set: usize| offer.multicast && !schemes.used[set].scheme.datagrams();
-        match (set, offer.scheme) {
+        let keeps = |set: usize| template.is_multicast && !schemes.used[set].scheme.is_uncontrolled();
+        match (set, template.scheme) {
             (Some(set), Some(own)) if keeps(set) => schemes.find(&at, own),
             (Some(set), _) => Ok(set),
             (None, Some(own)) => schemes.find(&at, own),
@@ -368,28 +376,28 @@ impl Flows<'_> {
         }
     }
 
-    /// Adds flows whose packets come from outside, between all nodes that can reach each other.
+    /// Adds flows with injected packets, between all nodes that can reach each other.
     pub(super) fn add_external(&mut self, component: &[u32], schemes: &mut Schemes<'_>) -> Result<()> {
-        let offer = Offer {
+        let template = FlowTemplate {
             at: key!["flows"],
             scheme: Some("udp"),
             app: &App::External { dscp: Codepoint::BEST_EFFORT },
-            of_mix: false,
-            multicast: false,
+            is_from_mix: false,
+            is_multicast: false,
             start: Duration::default(),
             start_interval: Duration::default(),
             start_jitter: Duration::default(),
             stop: None,
         };
-        self.add(&offer, None, &traffic::all_pairs(component), schemes)
+        self.add(&template, None, &traffic::all_pairs(component), schemes)
     }
 
-    /// Makes the names of all flows differ: what was not named by the user has a number.
+    /// Makes the names of all flows unique: adds a number to equal names that the user did not give.
     pub(super) fn number_duplicates(&mut self) {
-        let named = self.made.iter().filter(|made| made.named).map(|made| made.flow.name.clone());
+        let named = self.planned.iter().filter(|made| made.named).map(|made| made.flow.name.clone());
         let mut taken: BTreeSet<String> = named.collect();
         let mut seen: BTreeMap<String, u32> = BTreeMap::new();
-        for made in self.made.iter_mut().filter(|made| !made.named) {
+        for made in self.planned.iter_mut().filter(|made| !made.named) {
             let number = seen.entry(made.flow.name.clone()).or_default();
             let mut name = made.flow.name.clone();
             loop {
@@ -405,36 +413,35 @@ impl Flows<'_> {
         }
     }
 
-    /// When the first of so many flows starts, how much later each one after it, and by chance at most, and
-    /// when all stop.
-    fn times(&self, offer: &Offer<'_>, flows: usize) -> Result<(Span, Span, Span, Option<Span>)> {
-        let time = |key: &str, value: Duration| self.document.time(&offer.at.join(key), value, 0.0);
-        let start = time("start", offer.start)?;
-        let interval = time("start_interval", offer.start_interval)?;
-        let jitter = time("start_jitter", offer.start_jitter)?;
-        // As floating point first, because a hundred years times the flows do not fit into the clock.
+    /// Start time of the first flow, interval between starts, maximum random delay, and stop time.
+    fn times(&self, template: &FlowTemplate<'_>, flows: usize) -> Result<(Span, Span, Span, Option<Span>)> {
+        let time = |key: &str, value: Duration| self.document.time(&template.at.join(key), value, 0.0);
+        let start = time("start", template.start)?;
+        let interval = time("start_interval", template.start_interval)?;
+        let jitter = time("start_jitter", template.start_jitter)?;
+        // Floating point, because a hundred years times the number of flows overflows the clock.
         let after_first = interval.seconds() * flows.saturating_sub(1) as f64;
         let latest = (start + jitter).seconds() + after_first;
         if latest >= self.duration.seconds() {
             let keys = [("start_interval", after_first > 0.0), ("start_jitter", jitter > Span::ZERO)];
             let key = keys.into_iter().find(|(_, given)| *given).map_or("start", |(key, _)| key);
-            let (at, by) = (offer.at.join(key), self.document.option_of(&key!["duration"]));
+            let (at, by) = (template.at.join(key), self.document.option_of(&key!["duration"]));
             let (is_last, run, key) = (after_first > 0.0, self.duration, at.to_string());
             return Err(self.document.error(&at, FlowProblem::StartsAfterRun { is_last, run, by, key }));
         }
-        let Some(stop) = offer.stop else { return Ok((start, interval, jitter, None)) };
+        let Some(stop) = template.stop else { return Ok((start, interval, jitter, None)) };
         let stop = time("stop", stop)?;
         if stop.seconds() <= latest {
             let problem = FlowProblem::StopsBeforeStart { latest_s: latest };
-            return Err(self.document.error(&offer.at.join("stop"), problem));
+            return Err(self.document.error(&template.at.join("stop"), problem));
         }
         Ok((start, interval, jitter, Some(stop)))
     }
 }
 
 impl PlannedFlow {
-    /// The flow with its start drawn from the run's seed.
-    pub(super) fn started(self, index: usize, seed: u64) -> FlowConfig {
+    /// The flow with its random start delay, drawn from the run's seed.
+    pub(super) fn with_drawn_start(self, index: usize, seed: u64) -> FlowConfig {
         let index = self.flow.group.map_or(index, FlowId::index); // flows of a group start together
         let mut rng = Rng::at(seed, &["flow", &index.to_string(), "start"]);
         let later = Span::from_seconds(rng.unit() * self.jitter.seconds());
@@ -443,7 +450,7 @@ impl PlannedFlow {
 }
 
 impl App {
-    /// `saturated`, of best effort.
+    /// Saturated traffic of best effort.
     pub(super) const SATURATED: App = App::Saturated { dscp: Codepoint::BEST_EFFORT };
 
     fn resolve(&self, document: &Document<'_>, at: &KeyPath) -> Result<AppConfig> {
@@ -473,7 +480,7 @@ impl App {
     }
 }
 
-/// Bytes of the packets of a packet source, whose intervals the clock must resolve.
+/// Packet size of a packet source in bytes. Refuses intervals shorter than the clock's resolution.
 fn packets(document: &Document<'_>, at: &KeyPath, rate: BitRate, packet: Size) -> Result<u32> {
     let bytes = packet.bytes() as u32;
     let interval_s = f64::from(bytes) * 8.0 / rate.0;

@@ -1,8 +1,8 @@
-//! `to` of a flow: one receiver, or those of a multicast flow.
+//! `to` of a flow: one receiver, or the receivers of a multicast flow.
 
-use super::{App, Flows, Offer};
+use super::{App, FlowTemplate, Flows};
 use crate::document::{Document, KeyPath, Result};
-use crate::error::{FlowProblem, Joined, KeyProblem};
+use crate::error::{ConnectionKind, FlowProblem, KeyProblem};
 use crate::schemes::Schemes;
 use crate::settings::matches;
 use crate::topology::Nodes;
@@ -13,12 +13,12 @@ use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Whom a flow sends to.
+/// Receivers of a flow.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Receivers {
-    /// The node of this name.
+    /// Node of this name.
     One(String),
-    /// The nodes of a multicast flow: names, or patterns with `*`.
+    /// Nodes of a multicast flow: names, or patterns with `*`.
     Group(Vec<String>),
 }
 
@@ -59,7 +59,8 @@ impl JsonSchema for Receivers {
 }
 
 impl Receivers {
-    /// The nodes, in the order of the list; those of a pattern in the order of nodes, without the sender.
+    /// Receivers in the order of the list. The nodes of a pattern are in the order of nodes, without the
+    /// sender.
     pub(super) fn resolve(
         &self,
         document: &Document<'_>,
@@ -70,7 +71,7 @@ impl Receivers {
         let find = |at: &KeyPath, name: &str| {
             let to = nodes.find(document, at, name)?;
             if to == from {
-                let problem = KeyProblem::Loop { what: Joined::Flow, node: name.to_owned() };
+                let problem = KeyProblem::Loop { what: ConnectionKind::Flow, node: name.to_owned() };
                 return Err(document.error(at, problem));
             }
             Ok(to)
@@ -94,7 +95,7 @@ impl Receivers {
                 found.push(find(&at, name)?);
             }
             if (0..found.len()).any(|place| found[..place].contains(&found[place])) {
-                return Err(document.error(&at, KeyProblem::Twice));
+                return Err(document.error(&at, KeyProblem::ListedTwice));
             }
         }
         if found.is_empty() {
@@ -105,26 +106,26 @@ impl Receivers {
 }
 
 impl Flows<'_> {
-    /// Adds a flow for each receiver of a multicast flow, of which the first one sends for all.
+    /// Adds a flow for each receiver of a multicast flow. The first flow sends for all.
     pub(super) fn add_multicast(
         &mut self,
-        offer: &Offer<'_>,
+        template: &FlowTemplate<'_>,
         name: Option<&str>,
         (from, to): (usize, &[usize]),
         schemes: &mut Schemes<'_>,
     ) -> Result<()> {
-        let first = self.made.len();
+        let first = self.planned.len();
         let pairs: Vec<(usize, usize)> = to.iter().map(|to| (from, *to)).collect();
-        self.add(offer, None, &pairs, schemes)?;
-        let scheme = &schemes.used[self.made[first].flow.scheme];
-        if !scheme.scheme.datagrams() {
+        self.add(template, None, &pairs, schemes)?;
+        let scheme = &schemes.used[self.planned[first].flow.scheme];
+        if !scheme.scheme.is_uncontrolled() {
             let problem = FlowProblem::AcknowledgedMulticast { scheme: scheme.name.clone() };
-            return Err(self.document.error(&offer.at.join("to"), problem));
+            return Err(self.document.error(&template.at.join("to"), problem));
         }
-        if matches!(offer.app, App::External { .. }) {
-            return Err(self.document.error(&offer.at.join("to"), FlowProblem::ExternalMulticast));
+        if matches!(template.app, App::External { .. }) {
+            return Err(self.document.error(&template.at.join("to"), FlowProblem::ExternalMulticast));
         }
-        for made in &mut self.made[first..] {
+        for made in &mut self.planned[first..] {
             made.flow.group = Some(FlowId(first as u32));
             if let Some(name) = name {
                 let to = &self.nodes.list[made.flow.destination.index()].name;

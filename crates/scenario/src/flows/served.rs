@@ -1,16 +1,16 @@
-//! Which nodes gateways serve, and what parts others from them.
+//! Nodes that reach a gateway, and the gap to nodes that do not.
 
-use crate::error::{Gap, Reached};
+use crate::error::{Gap, GatewayReach};
 use crate::topology::Nodes;
 use crate::topology::reach::radius;
 use multihop_core::NodeId;
 use multihop_sim::config::{Config, MediumModel};
 use std::collections::BTreeSet;
 
-/// The nearest of more pairs of nodes are not looked for.
+/// Maximum number of pairs of nodes of which the nearest is searched.
 const PAIRS_MOST: usize = 10_000_000;
 
-/// Whether a node has a radio. A node that no wire joins to others has one.
+/// Whether a node has a radio. A node without a wire has one.
 pub(super) fn has_radio(config: &Config) -> impl Fn(usize) -> bool {
     let wired: BTreeSet<NodeId> = config.wires.iter().flat_map(|wire| [wire.from, wire.to]).collect();
     let heard: Vec<[NodeId; 2]> = match &config.medium.model {
@@ -28,7 +28,8 @@ pub(super) fn has_radio(config: &Config) -> impl Fn(usize) -> bool {
     }
 }
 
-/// Which of the users reach a gateway: `found` of them, over at least `min_hops` hops.
+/// Describes for a message how many of the users reach a gateway: `found` of them, over at least `min_hops`
+/// hops.
 pub(super) fn describe(
     nodes: &Nodes,
     config: &Config,
@@ -37,7 +38,7 @@ pub(super) fn describe(
     users: &[usize],
     found: usize,
     min_hops: usize,
-) -> Reached {
+) -> GatewayReach {
     let name = |node: &usize| nodes.list[*node].name.clone();
     let joined = |node: &usize| gateways.iter().any(|gateway| component[*gateway] == component[*node]);
     let apart: Vec<usize> = users.iter().copied().filter(|node| !joined(node)).collect();
@@ -53,7 +54,7 @@ pub(super) fn describe(
         let (distance_m, one, other) = apart_by.min_by(|a, b| a.0.total_cmp(&b.0))?;
         (distance_m > range_m).then(|| Gap { ends: [name(one), name(other)], distance_m, range_m })
     });
-    Reached {
+    GatewayReach {
         found,
         users: users.len(),
         gateways: gateways.iter().map(name).collect(),

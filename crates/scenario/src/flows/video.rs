@@ -6,7 +6,7 @@ use crate::values::Switch;
 use multihop_config::quantity::{BitRate, Duration};
 use multihop_sim::config::VideoConfig;
 
-/// The keys of a video, as they were given.
+/// Keys of a video, as given in the file.
 pub(super) struct Video {
     pub(super) frame_rate: f64,
     pub(super) rate: BitRate,
@@ -17,21 +17,21 @@ pub(super) struct Video {
     pub(super) buffer: Option<Switch<Duration>>,
 }
 
-/// Frames of a second, by default: those of television in most of the world.
+/// Default frame rate per second: that of television in most of the world.
 pub(super) fn television() -> f64 {
     25.0
 }
 
-/// Frames of a group of pictures that is none.
+/// Default number of frames in a group of pictures: key frames do not differ from others.
 pub(super) fn alone() -> u32 {
     1
 }
 
-/// How many times larger a key frame is than others, where there are others.
+/// Default of `key_ratio` where `gop` is above 1.
 pub(super) const KEY_RATIO: f64 = 4.0;
 
 impl Video {
-    /// The video of the table at `at`.
+    /// Video of the table at `at`.
     pub(super) fn resolve(self, document: &Document<'_>, at: &KeyPath) -> Result<VideoConfig> {
         let Video { frame_rate, rate, deadline, gop, variation, .. } = self;
         let (rate_bps, deadline) = (rate.0, deadline.span());

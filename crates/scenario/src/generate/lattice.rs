@@ -13,19 +13,20 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Grid {
-    /// Nodes in a row.
+    /// Number of nodes in a row.
     #[schemars(transform = bounds!(1, 100_000))]
     pub columns: u32,
-    /// Rows.
+    /// Number of rows.
     #[schemars(transform = bounds!(1, 100_000))]
     pub rows: u32,
-    /// Distance between neighbours in a row and between rows.
+    /// Distance between neighbours in a row, and between rows.
     #[serde(default = "hop")]
     pub spacing: Length,
-    /// Each node is moved by up to this, uniformly, along and across: below half of the spacing.
+    /// Maximum random displacement of a node along each axis, uniformly distributed: below half of the
+    /// spacing.
     #[serde(default)]
     pub jitter: Length,
-    /// Seed of the jitter. It is not that of the run, so that all runs of a study share one network.
+    /// Seed of the jitter. Independent of the run's seed, so that all runs of a study have the same network.
     #[serde(default = "one")]
     pub seed: u64,
 }
@@ -34,14 +35,14 @@ pub struct Grid {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bar {
-    /// Links, one per row: row i sends from n(2i) to n(2i+1).
+    /// Number of links, one per row. In row i, n(2i) sends to n(2i+1).
     #[serde(default = "three")]
     #[schemars(transform = bounds!(1, 50_000))]
     pub rows: u32,
     /// Distance between rows.
     #[serde(default = "hop")]
     pub spacing: Length,
-    /// Length of each link. Default: the distance between rows.
+    /// Length of each link. Default: `spacing`.
     pub length: Option<Length>,
 }
 

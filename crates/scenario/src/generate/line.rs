@@ -11,23 +11,23 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Chain {
-    /// Hops from one end to the other: one less than nodes.
+    /// Number of hops from one end to the other: one less than the number of nodes.
     #[schemars(transform = bounds!(1, 99999))]
     pub hops: u32,
     /// Distance between neighbours.
     #[serde(default = "hop")]
     pub spacing: Length,
-    /// Numbers of channels that hops have in turn: nodes between two hops have a radio for each. Default: one
-    /// channel for all.
+    /// Channel numbers that consecutive hops use in turn. A node between two hops on different channels has a
+    /// radio for each. Default: one channel for all hops.
     #[serde(default)]
     pub channels: Vec<u16>,
 }
 
-/// A chain with flows over all of it and over each hop.
+/// Chain with one flow over all hops, and one over each hop.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ParkingLot {
-    /// Hops from one end to the other: one less than nodes.
+    /// Number of hops from one end to the other: one less than the number of nodes.
     #[schemars(transform = bounds!(1, 99999))]
     pub hops: u32,
     /// Distance between neighbours.
@@ -35,7 +35,7 @@ pub struct ParkingLot {
     pub spacing: Length,
 }
 
-/// Two senders side by side, their receivers outside.
+/// Two adjacent senders, with their receivers on the outside.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExposedTerminal {

@@ -12,10 +12,10 @@ use std::f64::consts::TAU;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Star {
-    /// Arms, at equal angles; the first points along x.
+    /// Number of arms, at equal angles. The first arm points along x.
     #[schemars(transform = bounds!(1, 99999))]
     pub arms: u32,
-    /// Hops of each arm, from the centre outwards.
+    /// Number of hops of each arm, from the centre outwards.
     #[serde(default = "single")]
     #[schemars(transform = bounds!(1, 99999))]
     pub arm_hops: u32,
@@ -28,8 +28,8 @@ pub struct Star {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cross {
-    /// Hops from the centre to each of the four ends. The chain along x is numbered first, from left to
-    /// right, then the one along y from bottom to top, without the centre.
+    /// Number of hops from the centre to each of the four ends. The nodes along x are numbered first, from
+    /// left to right; then those along y, from bottom to top, without the centre.
     #[schemars(transform = bounds!(1, 24999))]
     pub arm_hops: u32,
     /// Distance between neighbours.
@@ -41,10 +41,11 @@ pub struct Cross {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Circle {
-    /// Stations, besides the sink.
+    /// Number of stations, without the sink.
     #[schemars(transform = bounds!(1, 99999))]
     pub stations: u32,
-    /// Distance of each station from the sink. Small against the ranges, so that all sense each other.
+    /// Distance of each station from the sink, small compared to the ranges, so that all nodes sense each
+    /// other.
     #[serde(default = "near")]
     pub radius: Length,
 }
@@ -95,7 +96,8 @@ impl Circle {
     }
 }
 
-/// The `i`-th of `n` directions; rounded to a micrometre, so that a right angle is one.
+/// Position at `radius` in the `i`-th of `n` directions. Rounded to a micrometre, so that right angles are
+/// exact.
 pub(super) fn polar(radius: f64, i: usize, n: usize) -> [f64; 2] {
     let angle = TAU * i as f64 / n as f64;
     [angle.cos(), angle.sin()].map(|direction| (radius * direction * 1e6).round() / 1e6 + 0.0)

@@ -10,19 +10,20 @@ use multihop_core::Rng;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Nodes at random in a square.
+/// Nodes at random positions in a square.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomGeometric {
-    /// Nodes.
+    /// Number of nodes.
     #[schemars(transform = bounds!(1, 100_000))]
     pub nodes: u32,
     /// Side of the square.
     pub side: Length,
-    /// The network counts as connected if its nodes are over hops of at most this length. Default: as far as
-    /// frames can be decoded on the scenario's medium at `phy.data_rate`.
+    /// Maximum length of a hop by which the network counts as connected. Default: the maximum distance at
+    /// which frames are decodable on the scenario's medium at `phy.data_rate`.
     pub radius: Option<Length>,
-    /// Seed of the placement. It is not that of the run, so that all runs of a study share one network.
+    /// Seed of the positions. Independent of the run's seed, so that all runs of a study have the same
+    /// network.
     #[serde(default = "one")]
     pub seed: u64,
 }
@@ -36,7 +37,7 @@ impl RandomGeometric {
         let nodes = count(document, "nodes", self.nodes, 1)?;
         let side = distance(document, "side", self.side)?;
         let radius = self.radius.map_or(Ok(reach), |radius| distance(document, "radius", radius))?;
-        let tries = (2_000_000 / nodes).clamp(20, 1000); // a second of search at most
+        let tries = (2_000_000 / nodes).clamp(20, 1000); // bounds the search to about a second
         for attempt in 0..tries {
             let mut rng = Rng::at(self.seed, &["topology", "random-geometric", &attempt.to_string()]);
             let positions: Vec<[f64; 2]> =

@@ -4,47 +4,49 @@ use super::{Network, count, limit};
 use crate::discipline::Discipline;
 use crate::document::{Document, Result, key};
 use crate::error::TopologyProblem;
-use crate::wires::{Line, discipline, fifty, rate};
+use crate::wires::{WireDirection, discipline, fifty, rate};
 use multihop_config::bounds;
 use multihop_config::quantity::{BitRate, Duration};
 use multihop_core::{Rate, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Senders and receivers around one bottleneck, all by wire.
+/// Senders and receivers around one bottleneck, all joined by wires.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dumbbell {
-    /// Pairs of a sender and a receiver.
+    /// Number of pairs of a sender and a receiver.
     #[schemars(transform = bounds!(1, 49_999))]
     pub pairs: u32,
     /// Rate of the bottleneck, the wire between the two routers.
     #[schemars(transform = bounds!("1 b/s", "100 Gb/s"))]
     pub rate: BitRate,
-    /// Its propagation delay.
+    /// Propagation delay of the bottleneck.
     pub delay: Duration,
-    /// Packets that wait at each end of it at most, besides the one that is being sent.
+    /// Queue limit at each end of the bottleneck in packets, without the packet in transmission.
     #[serde(default = "fifty")]
     #[schemars(transform = bounds!(1, 1_000_000))]
     pub queue: u32,
-    /// How they wait: `drop-tail` or `fq-codel`. In front of the other wires they wait in one line.
+    /// Queue discipline of the bottleneck: `drop-tail` or `fq-codel`. The other wires have `drop-tail`.
     #[serde(default)]
     pub discipline: Discipline,
-    /// Probability with which it loses each packet at random, from 0 to below 1. The other wires lose none.
+    /// Probability that the bottleneck loses a packet in transit, from 0 to below 1. The other wires lose no
+    /// packets.
     #[serde(default)]
     #[schemars(transform = bounds!(0, below 1))]
     pub loss: f64,
-    /// The same on the reverse path, where the acknowledgements of the canonical flows go. Default: `loss`.
+    /// Probability that the bottleneck loses a packet on the reverse path, which the acknowledgements of the
+    /// canonical flows take. Default: `loss`.
     #[schemars(transform = bounds!(0, below 1))]
     pub loss_back: Option<f64>,
-    /// Rate of the wires of each pair: one for all, or one per pair.
+    /// Rate of the wires of a pair: one value for all pairs, or one for each pair.
     #[serde(default = "gigabit")]
     pub access_rates: Vec<BitRate>,
-    /// Propagation delay of each of the two wires of a pair: one for all, or one per pair. Propagation there
-    /// and back takes twice the delay of the bottleneck and four times this.
+    /// Propagation delay of each of the two wires of a pair: one value for all pairs, or one for each pair.
+    /// The round-trip propagation delay is twice the bottleneck's delay plus four times this delay.
     #[serde(default = "millisecond")]
     pub access_delays: Vec<Duration>,
-    /// Packets that wait at each end of these wires at most.
+    /// Queue limit at each end of the pairs' wires, in packets.
     #[serde(default = "thousand")]
     #[schemars(transform = bounds!(1, 1_000_000))]
     pub access_queue: u32,
@@ -65,7 +67,7 @@ impl Dumbbell {
         let pairs = count(document, "pairs", self.pairs, 1)?;
         limit(document, "pairs", 2 * pairs as u64 + 2)?;
         let at = |key: &str| key!["topology", key];
-        let bottleneck = Line {
+        let bottleneck = WireDirection {
             rate: self.rate.rate(),
             delay: document.time(&at("delay"), self.delay, 0.0)?,
             queue_limit: self.queue as usize,
@@ -75,7 +77,7 @@ impl Dumbbell {
         let lost_back = self.loss_back.unwrap_or(self.loss);
         let access = self.access(document, pairs)?;
         let (left, right) = (pairs, pairs + 1);
-        let back = Line { loss: lost_back, ..bottleneck };
+        let back = WireDirection { loss: lost_back, ..bottleneck };
         let mut wires = vec![bottleneck.direction(left, right), back.direction(right, left)];
         let mut flows = Vec::with_capacity(pairs);
         for (sender, line) in access.into_iter().enumerate() {
@@ -93,8 +95,8 @@ impl Dumbbell {
         })
     }
 
-    /// The wires of each pair.
-    fn access(&self, document: &Document<'_>, pairs: usize) -> Result<Vec<Line>> {
+    /// Wires of each pair.
+    fn access(&self, document: &Document<'_>, pairs: usize) -> Result<Vec<WireDirection>> {
         let at = |key: &str| key!["topology", key];
         let queue_limit = self.access_queue as usize;
         let check_length = |key: &str, length: usize| {
@@ -113,7 +115,7 @@ impl Dumbbell {
         let delays: Vec<Span> = delays
             .map(|(i, given)| document.time(&at("access_delays").join(i), *given, 0.0))
             .collect::<Result<_>>()?;
-        let line = |pair: usize| Line {
+        let line = |pair: usize| WireDirection {
             rate: rates[pair % rates.len()],
             delay: delays[pair % delays.len()],
             queue_limit,

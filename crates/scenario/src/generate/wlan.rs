@@ -6,64 +6,65 @@ use super::{Network, count, distance, limit};
 use crate::document::{Document, Result, key};
 use crate::error::KeyProblem;
 use crate::phy::rate::{DataRate, rate_of};
-use crate::wires::Line;
+use crate::wires::WireDirection;
 use multihop_config::bounds;
 use multihop_config::quantity::{BitRate, Duration, Length};
 use multihop_dot11::{self as dot11, Phy};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// A base station and its clients.
+/// Base station and its clients.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wlan {
-    /// Clients, all associated with the base station.
+    /// Number of clients, all associated with the base station.
     #[serde(default = "five")]
     #[schemars(transform = bounds!(1, 99_998))]
     pub clients: u32,
-    /// Distance of each client from the base station. Small against the ranges, so that all sense each other.
+    /// Distance of each client from the base station, small compared to the ranges, so that all nodes sense
+    /// each other.
     #[serde(default = "near")]
     pub radius: Length,
-    /// A server behind the base station, by wire, as the last node. Default: none, and the base station
-    /// itself is the other end of flows.
+    /// Server wired to the base station, as the last node. Default: no server; the base station is the other
+    /// end of the flows.
     pub server: Option<Server>,
-    /// Which way the canonical flows go.
+    /// Direction of the canonical flows.
     #[serde(default)]
     pub direction: Direction,
-    /// Rates of DATA frames between clients and base station, both ways: the first is that of the first
-    /// client and so on, and after the last one they start again. Default: `phy.data_rate` for all.
+    /// Rates of DATA frames between clients and base station, in both directions. Client number i has the
+    /// i-th rate; after the last one, the list starts again. Default: `phy.data_rate` for all.
     pub rates: Option<Vec<DataRate>>,
 }
 
-/// A server behind the base station, and the wire to it.
+/// Server behind the base station, and the wire to it.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
     /// Rate of the wire.
     #[schemars(transform = bounds!("1 b/s", "100 Gb/s"))]
     pub rate: BitRate,
-    /// Its propagation delay.
+    /// Propagation delay of the wire.
     pub delay: Duration,
-    /// Packets that wait at each end of it at most, besides the one that is being sent.
+    /// Queue limit at each end of the wire in packets, without the packet in transmission.
     #[serde(default = "thousand")]
     #[schemars(transform = bounds!(1, 1_000_000))]
     pub queue: u32,
-    /// Probability with which it loses each packet at random, in either direction: from 0 to below 1.
+    /// Probability that the wire loses a packet in transit, in either direction: from 0 to below 1.
     #[serde(default)]
     #[schemars(transform = bounds!(0, below 1))]
     pub loss: f64,
 }
 
-/// Which way flows go, as clients see it.
+/// Direction of flows, as seen from the clients.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// A download of each client.
+    /// One download for each client.
     #[default]
     Down,
-    /// An upload of each client.
+    /// One upload for each client.
     Up,
-    /// Both of each client, the download first.
+    /// One download and one upload for each client, the download first.
     Both,
 }
 
@@ -91,7 +92,7 @@ impl Wlan {
         Ok(Network { positions, wires, flows, clients, channels: Vec::new() })
     }
 
-    /// The rates that clients have in turn; none is that of all links.
+    /// Rates of the clients in turn; none for the rate of all links.
     fn rates(&self, document: &Document<'_>, phy: &Phy) -> Result<Vec<Option<dot11::DataRate>>> {
         let at = key!["topology", "rates"];
         match &self.rates {
@@ -106,9 +107,9 @@ impl Wlan {
 }
 
 impl Server {
-    fn line(&self, document: &Document<'_>) -> Result<Line> {
+    fn line(&self, document: &Document<'_>) -> Result<WireDirection> {
         let at = |key: &str| key!["topology", "server", key];
-        Ok(Line {
+        Ok(WireDirection {
             rate: self.rate.rate(),
             delay: document.time(&at("delay"), self.delay, 0.0)?,
             queue_limit: self.queue as usize,

@@ -1,9 +1,9 @@
-//! Canonical JSON: one text for one value, after the JSON Canonicalization Scheme (RFC 8785).
+//! Canonical JSON: one text for one value, by the JSON Canonicalization Scheme (RFC 8785).
 
 use serde_json::{Number, Value};
 use std::fmt::Write;
 
-/// The value without spaces, with the keys of each object in ascending order.
+/// Text of a value without spaces, with the keys of each object in ascending order.
 ///
 /// Numbers are written as ECMAScript writes them, so that `1.0` is `1`. Whole numbers beyond 2^53 keep all
 /// their digits, which RFC 8785 would round.
@@ -46,11 +46,12 @@ fn append_all<T>(
     text.push(close);
 }
 
-/// A whole number as it is; any other as ECMAScript's `Number::toString` (RFC 8785, section 3.2.2.3).
+/// Appends a whole number with all its digits, and any other as ECMAScript's `Number::toString` does (RFC
+/// 8785, section 3.2.2.3).
 fn append_number(text: &mut String, number: &Number) {
     let written = match number.as_f64().filter(|_| number.is_f64()) {
         None => write!(text, "{number}"),
-        Some(0.0) => write!(text, "0"), // and not -0
+        Some(0.0) => write!(text, "0"), // not -0
         Some(value) if (1e-6..1e21).contains(&value.abs()) => write!(text, "{value}"),
         Some(value) if value.abs() < 1.0 => write!(text, "{value:e}"),
         Some(value) => write!(text, "{}", format!("{value:e}").replace('e', "e+")),
@@ -64,14 +65,14 @@ mod tests {
     use serde_json::{Value, json};
 
     #[test]
-    fn keys_are_sorted_and_nothing_else_is_moved() {
+    fn keys_are_sorted_and_lists_keep_their_order() {
         let value = json!({ "b": [3, 1, { "d": null, "c": true }], "a": "x y", "": {} });
         assert_eq!(canonical(&value), r#"{"":{},"a":"x y","b":[3,1,{"c":true,"d":null}]}"#);
     }
 
-    /// Appendix B of RFC 8785, where a number is not beyond 2^53.
+    /// RFC 8785, appendix B, for numbers up to 2^53.
     #[test]
-    fn numbers_are_those_of_ecmascript() {
+    fn numbers_are_written_as_in_ecmascript() {
         for (bits, expected) in [
             (0x0000_0000_0000_0000, "0"),
             (0x8000_0000_0000_0000, "0"),
@@ -93,7 +94,7 @@ mod tests {
 
     /// RFC 8785, section 3.2.2.2.
     #[test]
-    fn texts_have_the_shortest_escapes() {
+    fn strings_have_the_shortest_escapes() {
         let text = "\u{20ac}$\u{f}\nA'B\"\\\\\"/";
         assert_eq!(canonical(&Value::from(text)), "\"\u{20ac}$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\"");
     }

@@ -1,34 +1,34 @@
-//! The hash that identifies a scenario, whatever the seed.
+//! Scenario hash, which identifies a scenario apart from its seed.
 
 mod canonical;
 
-use crate::mobility::Moved;
+use crate::mobility::MotionIdentity;
 pub(crate) use canonical::canonical;
 use multihop_core::Span;
 use multihop_sim::config::Config;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// What a run depends on besides the engine and the seed.
+/// Data on which a run depends, apart from the engine and the seed.
 pub(super) struct Identity<'a> {
-    /// The configuration, before starts of flows are drawn.
+    /// Configuration before the random start delays of flows are drawn.
     pub(super) config: &'a Config,
-    /// Name that the scenario gives itself. The name of its file is not part of it, so that a copy under
-    /// another name is the same scenario.
+    /// Name that the scenario states. The name of its file is not part of the hash, so that a renamed copy is
+    /// the same scenario.
     pub(super) name: Option<&'a str>,
-    /// The longest random delay of each flow's start.
+    /// Maximum random delay of each flow's start.
     pub(super) jitters: &'a [Span],
     /// Each scheme in use: its name in the registry, and the parameters that differ from their defaults.
     pub(super) schemes: &'a [(&'static str, Value)],
-    /// How nodes move and when they are off, which may be drawn anew for each seed.
-    pub(super) moved: &'a Moved,
+    /// Motion and outages of nodes, apart from the parts drawn from the seed.
+    pub(super) moved: &'a MotionIdentity,
 }
 
 impl Identity<'_> {
-    /// SHA-256, in hexadecimal, of canonical JSON.
+    /// SHA-256 of the canonical JSON, in hexadecimal.
     ///
-    /// The JSON has resolved values. Comments, formatting, units, the order of keys, and whether a default is
-    /// stated do not change it.
+    /// The JSON has resolved values. Comments, formatting, units, the order of keys, and stated defaults do
+    /// not change it.
     pub(super) fn hash(&self) -> String {
         hexadecimal(Sha256::digest(canonical(&self.json())))
     }
@@ -36,7 +36,7 @@ impl Identity<'_> {
     fn json(&self) -> Value {
         let Identity { config, name, jitters, schemes, moved } = self;
         let mut json = json!(config);
-        // The places of nodes that move follow from what moves them.
+        // The positions of moving nodes follow from their motion.
         moved.nodes.iter().for_each(|index| json["nodes"][*index]["position"] = Value::Null);
         let names = config.schemes.iter().map(|scheme| scheme.name.as_str());
         let schemes: Vec<Value> = names
@@ -60,7 +60,7 @@ impl Identity<'_> {
     }
 }
 
-/// Digits of a digest.
+/// Hexadecimal digits of a digest.
 pub(super) fn hexadecimal(digest: impl AsRef<[u8]>) -> String {
     digest.as_ref().iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }

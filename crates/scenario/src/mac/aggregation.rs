@@ -16,67 +16,68 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 keys! {
-    /// Aggregation of packets to one neighbour, in 802.11n, ac and ax. With both `a_mpdu` and `a_msdu`
-    /// `"off"`, each packet has its ACK.
+    /// Aggregation of packets to one neighbour in 802.11n, ac and ax. With both `a_mpdu` and `a_msdu`
+    /// `"off"`, each packet has an ACK of its own.
     #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
     #[serde(deny_unknown_fields)]
     pub struct Aggregation {
-        /// Bytes of an A-MPDU at most: `"off"` for none, else as many as one MPDU of the flows takes, up to
-        /// what the standard allows.
+        /// Maximum size of an A-MPDU: at least one MPDU of the flows, at most what the standard allows;
+        /// `"off"` for no A-MPDUs.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = by_standard(of!(|limits| format!("{} B", limits.a_mpdu))))]
         pub a_mpdu: Option<Switch<Size>>,
-        /// Bytes of an A-MSDU at most, with the headers of its subframes: `"off"` for one packet in each
-        /// MPDU. The standard allows 3839 B and 7935 B in 802.11n, 11398 B in 802.11ac and ax. In A-MPDUs of
-        /// 802.11n an MPDU has 4095 B at most.
+        /// Maximum size of an A-MSDU, subframe headers included; `"off"` for one packet in each MPDU. The
+        /// standard allows 3839 B and 7935 B in 802.11n, and 11398 B in 802.11ac and ax. An MPDU within an
+        /// A-MPDU of 802.11n has at most 4095 B.
         pub a_msdu: Switch<Size> = Switch::Off,
-        /// MPDUs of an A-MPDU at most. Default: `window`.
+        /// Maximum number of MPDUs in an A-MPDU. Default: `window`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub mpdus: Option<u32> [1, 256],
-        /// Sequence numbers that a block acknowledgement agreement covers at a time. Beyond 64, block
-        /// acknowledgements have 24 bytes more.
+        /// Window of a block acknowledgement agreement in sequence numbers. Above 64, block acknowledgements
+        /// are 24 bytes longer.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = by_standard(of!(|limits| limits.window)))]
         pub window: Option<u32> [1, 256],
-        /// Airtime of an A-MPDU at most, up to what the length field of the legacy preamble can say. Linux
-        /// has 4 ms.
+        /// Maximum airtime of an A-MPDU, up to the maximum that the length field of the legacy preamble
+        /// encodes. Linux has 4 ms.
         pub max_duration: Duration = LONGEST_PPDU.into(),
-        /// Least time between the beginnings of two MPDUs of an A-MPDU, which their recipient needs: 0 to 16
-        /// us.
+        /// Minimum time between the starts of two MPDUs of an A-MPDU that their recipient needs (minimum MPDU
+        /// start spacing): 0 to 16 us.
         pub spacing: Duration = Duration(0.0),
-        /// Transmissions of an MPDU, alone or among others, before it is given up: `"none"` for no end, as
-        /// the standard has it under a block acknowledgement agreement, where lifetimes alone end tries
-        /// (802.11-2020, 10.23.2.12.1), and as ns-3. One that is sent alone `mac.short_retry_limit` times is
-        /// given up besides. By default 15, as Linux's iwlwifi and mt76 have it, or `mac.short_retry_limit`
-        /// if that is higher; `mac.rate_control.tries` where stations choose their rates.
+        /// Maximum number of transmissions of an MPDU, alone or in an A-MPDU. With `"none"` only its lifetime
+        /// limits them, as in ns-3 and in the standard under a block acknowledgement agreement (802.11-2020,
+        /// 10.23.2.12.1). An MPDU is also dropped after `mac.short_retry_limit` transmissions alone. By
+        /// default 15, as in Linux's iwlwifi and mt76, or `mac.short_retry_limit` if that is higher;
+        /// `mac.rate_control.tries` with rate control.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub retry_limit: Option<Limit>,
-        /// Requests for a block acknowledgement (BlockAckReq) without an answer in a row before what was sent
-        /// is given up: `"none"` for no end. By default 60, as iwlwifi has it, and no end with
-        /// `retry_limit = "none"`.
+        /// Maximum number of consecutive `BlockAckReq` frames without a response, after which the MPDUs sent
+        /// are dropped; `"none"` for no limit. By default 60, as in iwlwifi, and no limit with `retry_limit =
+        /// "none"`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub request_limit: Option<Limit>,
-        /// A recipient waits so long for an MPDU before it passes on those behind it, by default as long as
-        /// Linux: `"off"` for without end, as in the standard and in ns-3.
+        /// Time that a recipient waits for a missing MPDU before it delivers the MPDUs behind it. `"off"` for
+        /// no limit, as in the standard and in ns-3. The default is that of Linux.
         pub reordering_timeout: Switch<Duration> = Switch::At(REORDERING_TIMEOUT),
-        /// When a recipient passes on the MPDUs of an A-MPDU.
+        /// Instant at which a recipient delivers the MPDUs of an A-MPDU to the network layer.
         pub delivery: Delivery,
-        /// A-MPDUs of several MPDUs are sent after RTS/CTS, whatever `mac.rts_threshold` is.
+        /// Whether A-MPDUs of several MPDUs follow RTS/CTS whatever `mac.rts_threshold` is.
         pub rts: bool,
     }
 }
 
-/// `aPPDUMaxTime` of HT-mixed, VHT and HE PPDUs: as much as the length in a legacy preamble can say.
+/// `aPPDUMaxTime` of HT-mixed, VHT and HE PPDUs: the maximum that the length field of a legacy preamble
+/// encodes.
 const LONGEST_PPDU: Span = Span::from_us(5_484);
 
 /// `HT_RX_REORDER_BUF_TIMEOUT` of Linux's mac80211.
 const REORDERING_TIMEOUT: Duration = Duration(0.1);
 
-/// What a standard allows (802.11-2016, table 9-19 and 10.13; 802.11ax-2021, 9.4.2.248 and 26.6.2).
+/// Limits of a standard (802.11-2016, table 9-19 and 10.13; 802.11ax-2021, 9.4.2.248 and 26.6.2).
 struct Limits {
     a_mpdu: f64,
     a_msdu: f64,
-    /// Bytes of an MPDU in an A-MPDU.
+    /// Maximum size of an MPDU within an A-MPDU, in bytes.
     mpdu: u32,
     window: u32,
     single_delimited: bool,
@@ -98,14 +99,14 @@ fn limits(standard: Standard) -> Limits {
     }
 }
 
-/// The default of a key that is as much as the standard allows.
+/// Default of a key whose default is the standard's limit.
 fn by_standard(of: impl Fn(&Limits) -> Value) -> impl FnMut(&mut Schema) {
     let standards = [Standard::Dot11n, Standard::Dot11ac, Standard::Dot11ax];
     let allowed = standards.map(|standard| of(&limits(standard)));
     usually_by(["802.11n", "802.11ac", "802.11ax"].into_iter().zip(allowed).collect())
 }
 
-/// The aggregation of a network; none before 802.11n, and where it is switched off.
+/// Aggregation of a network; none before 802.11n, and where it is switched off.
 pub(super) fn resolve(
     document: &Document<'_>,
     choice: Option<&Aggregation>,
@@ -121,26 +122,27 @@ pub(super) fn resolve(
     choice.unwrap_or(&Aggregation::default()).resolve(document, &table, &limits(phy.standard()))
 }
 
-/// Refuses what does not go with the flows.
+/// Refuses parameters that contradict the flows.
 pub(crate) fn check(document: &Document<'_>, config: &Config) -> Result<()> {
     check_delivery(document, config)?;
     check_room(document, config)
 }
 
-/// Refuses to pass MPDUs on one by one to a receiver that knows those of an A-MPDU by their common instant.
+/// Refuses to deliver MPDUs one by one to a scheme that recognises those of an A-MPDU by their common arrival
+/// time.
 fn check_delivery(document: &Document<'_>, config: &Config) -> Result<()> {
     if config.delivery == Delivery::Ppdu {
         return Ok(());
     }
     let mut used = config.flows.iter().map(|flow| &config.schemes[flow.scheme]);
-    let Some(used) = used.find(|used| used.scheme.sees_aggregates()) else { return Ok(()) };
+    let Some(used) = used.find(|used| used.scheme.is_aggregate_aware()) else { return Ok(()) };
     let is_tcp = used.scheme.tcp().is_some();
     let instead = if is_tcp { "set receive_offload = false of the scheme" } else { "choose another scheme" };
-    let problem = MacProblem::NoInstant { scheme: used.name.clone(), instead };
+    let problem = MacProblem::NoCommonArrival { scheme: used.name.clone(), instead };
     Err(document.error(&key!["mac", "aggregation", "delivery"], problem))
 }
 
-/// Refuses A-MPDUs that are too short for the packets of all flows: each would be sent alone.
+/// Refuses A-MPDUs that are too short for the packets of all flows: each MPDU would be sent alone.
 fn check_room(document: &Document<'_>, config: &Config) -> Result<()> {
     let Some(AggregationConfig { a_mpdu, mpdus: 2.., .. }) = config.aggregation else { return Ok(()) };
     let rules = &config.mac.rules;
@@ -153,19 +155,19 @@ fn check_room(document: &Document<'_>, config: &Config) -> Result<()> {
     Err(document.error(&key!["mac", "aggregation", "a_mpdu"], problem))
 }
 
-/// Network-layer bytes that full packets of a flow have at least; 0 where they are not known.
+/// Minimum network-layer size of a flow's full packets, in bytes; 0 if unknown.
 fn least_packet(config: &Config, flow: &FlowConfig) -> u32 {
     let scheme = &config.schemes[flow.scheme].scheme;
     let payload = match flow.app {
         AppConfig::External => return 0,
-        AppConfig::Cbr { packet, .. } | AppConfig::Poisson { packet, .. } if !scheme.reliable() => packet,
+        AppConfig::Cbr { packet, .. } | AppConfig::Poisson { packet, .. } if !scheme.is_reliable() => packet,
         _ => scheme.segment_size(),
     };
     payload + HEADERS_MIN
 }
 
 impl Aggregation {
-    /// How long the ends of an agreement hold on to MPDUs.
+    /// Retry limits and reordering of MPDUs under an agreement.
     pub(super) fn persistence(&self) -> Persistence {
         let most = |limit: Limit| limit.get().unwrap_or(u32::MAX);
         Persistence {
@@ -175,7 +177,7 @@ impl Aggregation {
         }
     }
 
-    /// A key that is given and has no effect without A-MPDUs, or with nothing aggregated at all.
+    /// The first given key that has no effect without A-MPDUs, or without any aggregation (`nothing`).
     fn without_effect(&self, nothing: bool) -> Option<(&'static str, MacProblem)> {
         let of_a_mpdus = [
             ("mpdus", self.mpdus.is_some()),

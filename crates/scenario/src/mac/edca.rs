@@ -1,4 +1,4 @@
-//! `[mac.edca]`: a queue and contention of its own for each access category.
+//! `[mac.edca]`: a queue and a contention function for each access category.
 
 use super::RuleSet;
 use crate::document::{Document, KeyPath, Result, key};
@@ -15,16 +15,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 keys! {
-    /// Enhanced distributed channel access: four queues at each node, which contend for themselves. Packets
-    /// go into them by the codepoint of their flow, `app.dscp` (RFC 8325). An empty table has the defaults of
-    /// the standard.
+    /// Enhanced distributed channel access (EDCA): four queues at each node, each with a contention function
+    /// of its own. The codepoint of a flow, `app.dscp`, selects the queue of its packets (RFC 8325). An empty
+    /// table has the defaults of the standard.
     #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
     #[serde(deny_unknown_fields)]
     pub struct Edca {
         /// Background.
         #[serde(rename = "ac_bk", skip_serializing_if = "Option::is_none")]
         pub background: Option<Category>,
-        /// Best effort, and everything without a codepoint of another category.
+        /// Best effort, and all packets without a codepoint of another category.
         #[serde(rename = "ac_be", skip_serializing_if = "Option::is_none")]
         pub best_effort: Option<Category>,
         /// Video.
@@ -33,32 +33,32 @@ keys! {
         /// Voice, and messages of routing protocols.
         #[serde(rename = "ac_vo", skip_serializing_if = "Option::is_none")]
         pub voice: Option<Category>,
-        /// What the duration fields of frames reserve in a transmission opportunity: `"single"`, the exchange
-        /// of the frame and the next one; `"multiple"`, as in ns-3, all that is left of the limit, of which
-        /// the rest is returned by a CF-End, if there is time for one.
+        /// Time that duration fields reserve within a transmission opportunity. `"single"`: the exchange of
+        /// the frame and the next one. `"multiple"`, as in ns-3: the remainder of the limit, of which unused
+        /// time is returned with a CF-End if there is time for one.
         pub protection: Protection,
     }
 }
 
 keys! {
-    /// What an access category contends with. What is absent is as in table 9-137 of 802.11-2016.
+    /// EDCA parameters of an access category. Absent keys have the values of table 9-137 of 802.11-2016.
     #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
     #[serde(deny_unknown_fields)]
     pub struct Category {
-        /// Slots of the arbitration inter-frame space, which come after SIFS.
+        /// Number of slots of the arbitration inter-frame space, after SIFS (AIFSN).
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = usually_by(of_categories(Standard::Dot11a, KEYS, of!(|usual| usual.aifsn))))]
         pub aifsn: Option<u32> [1, 15],
-        /// First contention window: 2^n - 1. Default: that of the PHY, of `ac_vi` half of it, and of `ac_vo`
-        /// a quarter.
+        /// Minimum contention window in slots: 2^n - 1. Default: the PHY's minimum window; half of it for
+        /// `ac_vi`, and a quarter for `ac_vo`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub cw_min: Option<u32> [0, 32_767],
-        /// Largest contention window: 2^n - 1. Default: that of the PHY, of `ac_vi` the first one of the PHY,
-        /// and of `ac_vo` half of that.
+        /// Maximum contention window in slots: 2^n - 1. Default: the PHY's maximum window; the PHY's minimum
+        /// window for `ac_vi`, and half of that for `ac_vo`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub cw_max: Option<u32> [0, 32_767],
-        /// How long a transmission opportunity may last, in which frames follow each other after SIFS: a
-        /// multiple of 32 us, `"0 s"` for one exchange. A frame that takes longer alone is sent nevertheless.
+        /// Maximum duration of a transmission opportunity, in which exchanges follow each other after SIFS: a
+        /// multiple of 32 us, `"0 s"` for one exchange. A frame that takes longer alone is sent all the same.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = usually_by(txop_limits()))]
         pub txop_limit: Option<Duration> ["0 s", "2.09712 s"],
@@ -67,7 +67,7 @@ keys! {
 
 const KEYS: [&str; AccessCategory::COUNT] = ["ac_bk", "ac_be", "ac_vi", "ac_vo"];
 
-/// A default of each category over a standard, by names.
+/// Default of each category on a standard, by name.
 fn of_categories(
     standard: Standard,
     names: [&'static str; AccessCategory::COUNT],
@@ -84,10 +84,10 @@ fn txop_limits() -> Vec<(&'static str, Value)> {
     [of_categories(Standard::Dot11a, KEYS, limit), of_categories(Standard::Dot11b, direct, limit)].concat()
 }
 
-/// What a field says TXOP limits in (802.11-2016, 9.4.2.29).
+/// Unit of TXOP limits in frames (802.11-2016, 9.4.2.29).
 const TXOP_UNIT: Span = Span::from_us(32);
 
-/// What the categories contend with; none without the table.
+/// EDCA parameters of the categories; none without the table.
 pub(super) fn resolve(
     document: &Document<'_>,
     choice: Option<&Edca>,

@@ -1,4 +1,4 @@
-//! `[mac.hardware_queue]`: what waits below the discipline.
+//! `[mac.hardware_queue]`: the queue of the hardware below the discipline.
 
 use crate::discipline::Discipline;
 use crate::document::{Document, KeyPath, Result, key};
@@ -12,44 +12,47 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// A queue of the hardware, below `discipline`, which has no say in it any more. At least one of the keys
-    /// limits it. Without the table, packets are taken from the discipline when a frame is put together.
+    /// Hardware queue below `discipline`, which no longer controls the packets in it. At least one of the
+    /// keys limits it. Without the table, the MAC dequeues packets from the discipline when it builds a
+    /// frame.
     #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
     #[serde(deny_unknown_fields)]
     pub struct HardwareQueue {
-        /// Packets of an access category that the hardware has room for, those that are being sent included.
-        /// Neighbours take turns, a frame each. Firmware of 802.11ac has room for a thousand and more.
+        /// Maximum number of packets of an access category, those in transmission included. Neighbours take
+        /// turns of one frame each. Firmware of 802.11ac has room for a thousand packets and more.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub packets: Option<u32> [1, 1_000_000],
-        /// Frames of an access category, A-MPDUs where there are such, the one that is being sent included.
-        /// Each is put together, of what waits then, when there is room for it. Linux's ath9k has 2.
+        /// Maximum number of frames of an access category (A-MPDUs where they are used), the frame in
+        /// transmission included. Each frame is built from the queued packets when there is room for it.
+        /// Linux's ath9k has 2.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub aggregates: Option<u32> [1, 64],
-        /// Airtime, as Linux limits it (AQL): `{}` for its limits. Only with `discipline = "stations"`.
+        /// Limits of pending airtime, as in Linux (AQL); `{}` for Linux's values. Only with `discipline =
+        /// "stations"`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub aql: Option<Aql>,
     }
 }
 
 keys! {
-    /// How much airtime may be pending in the hardware when a packet more is handed over, as it is expected
-    /// by the last rate to each station.
+    /// Limits of the airtime pending in the hardware when another packet is handed over. The airtime is
+    /// estimated from the last rate to each station.
     #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
     #[serde(deny_unknown_fields)]
     pub struct Aql {
-        /// Of a station.
+        /// Maximum pending airtime of a station once all stations together exceed `threshold`.
         pub low: Duration ["10 us", "100 s"] = AirtimeLimits::default().low.into(),
-        /// Of a station, while less than `threshold` is pending for all; where it is left out, at least
-        /// `low`.
+        /// Maximum pending airtime of a station while all stations together are below `threshold`. If absent,
+        /// at least `low`.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = usually(Duration::from(AirtimeLimits::default().high)))]
         pub high: Option<Duration> ["10 us", "100 s"],
-        /// Of all stations, up to which `high` holds.
+        /// Pending airtime of all stations together up to which `high` applies.
         pub threshold: Duration ["10 us", "100 s"] = AirtimeLimits::default().threshold.into(),
     }
 }
 
-/// The queue of the hardware; none without the table.
+/// Hardware queue; none without the table.
 pub(super) fn resolve(
     document: &Document<'_>,
     choice: Option<&HardwareQueue>,

@@ -1,4 +1,4 @@
-//! `[mac]`: the medium access control.
+//! `[mac]`: medium access control.
 
 mod aggregation;
 mod edca;
@@ -29,100 +29,100 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 keys! {
-    /// The distributed coordination function.
+    /// Distributed coordination function (DCF).
     #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
     #[serde(deny_unknown_fields)]
     pub struct Mac {
-        /// The rule set.
+        /// Set of rules of the DCF.
         pub rules: RuleSet = RuleSet::Ieee,
-        /// DATA to a single station whose PSDU is longer than this follows RTS/CTS (`dot11RTSThreshold`;
-        /// 802.11-2020, 10.3.1). MAC header and FCS count, and of an A-MPDU all of it. `"off"` for never,
+        /// Length of the PSDU above which unicast DATA follows RTS/CTS (`dot11RTSThreshold`; 802.11-2020,
+        /// 10.3.1). The length includes MAC header and FCS, and all MPDUs of an A-MPDU. `"off"` for never,
         /// `"0 B"` for always.
         pub rts_threshold: Switch<Size> ["0 B", "65535 B"] = Switch::Off,
-        /// A CTS that the sender addresses to itself precedes DATA at rates of OFDM or at schemes that no RTS
-        /// precedes. It has the rate of an RTS: stations that cannot decode the DATA set their NAV by it
-        /// (802.11-2012, 9.3.2.11 and 9.23.1).
+        /// Whether a CTS-to-self precedes DATA at OFDM rates or MCSs that no RTS precedes. The CTS has the
+        /// rate of an RTS, so that stations that cannot decode the DATA set their NAV (802.11-2012, 9.3.2.11
+        /// and 9.23.1).
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = usually_by(vec![("phy.mixed", json!(true)), ("otherwise", json!(false))]))]
         pub cts_to_self: Option<bool> = None,
-        /// Transmissions of an RTS, or of a DATA frame sent without RTS, before giving up
+        /// Maximum number of transmissions of an RTS, or of a DATA frame sent without RTS
         /// (`dot11ShortRetryLimit`; 802.11-2012, annex C).
         pub short_retry_limit: Limit = Limit::At(7),
-        /// Transmissions of a DATA frame sent after RTS/CTS before giving up (`dot11LongRetryLimit`;
+        /// Maximum number of transmissions of a DATA frame sent after RTS/CTS (`dot11LongRetryLimit`;
         /// 802.11-2012, annex C).
         pub long_retry_limit: Limit = Limit::At(4),
-        /// Coverage class, by which the slot is 3 us longer each, and with it DIFS, EIFS and the timeouts of
-        /// CTS and ACK: 450 m of distance each, there and back (aAirPropagationTime; 802.11-2007, 7.3.2.9 and
-        /// 17.3.8.6). A link that needs more receives every ACK too late. The standard has classes up
-        /// to 31 (14 km), Linux up to 255, as here. Not with `response_timeout = "whole-response"`, which has
-        /// an allowance of its own.
+        /// Coverage class for long links. Each class adds 3 us to the slot, DIFS, EIFS and the timeouts of
+        /// CTS and ACK, which covers 450 m of distance (aAirPropagationTime; 802.11-2007, 7.3.2.9 and
+        /// 17.3.8.6). On a link that needs a higher class, every ACK arrives too late. The standard has
+        /// classes up to 31 (14 km), Linux up to 255. Not with `response_timeout = "whole-response"`, which
+        /// has its own propagation allowance.
         pub coverage_class: u32 [0, 255] = 0,
-        /// Packets that the interface queue holds, by default as many as in ns-2; with A-MPDUs at least four
-        /// times the packets that one may have, as at each hop one waits for its acknowledgement and the next
-        /// for the medium, while bursts as long come in.
+        /// Limit of the interface queue in packets. The default is that of ns-2; with A-MPDUs, at least four
+        /// times the MPDUs of an A-MPDU. At each hop, one A-MPDU is then unacknowledged and another in
+        /// contention while two more arrive.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = usually_by(queues()))]
         pub queue: Option<u32> [1, 1_000_000] = None,
-        /// How they wait. `queue` is the limit of all disciplines: Linux has 10240 for `fq-codel` and 8192
-        /// for `stations`.
+        /// Queue discipline of the interface queue. `queue` limits every discipline: Linux has 10240 for
+        /// `fq-codel` and 8192 for `stations`.
         pub discipline: Discipline = Discipline::DropTail,
         /// Parameters of the discipline.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub codel: Option<Codel> = None,
-        /// A queue of the hardware, below the discipline.
+        /// Hardware queue below the discipline.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub hardware_queue: Option<HardwareQueue> = None,
-        /// A packet that has waited in the interface queue for longer is dropped when its turn comes: `"off"`
-        /// for never. ns-3 has 500 ms.
+        /// Maximum time of a packet in the interface queue. A packet queued for longer is dropped when it is
+        /// dequeued; `"off"` for never. ns-3 has 500 ms.
         pub lifetime: Switch<Duration> ["1 us", "1000000 s"] = Switch::Off,
-        /// Several packets in one frame. 802.11n, ac and ax aggregate where this table is left out as well,
-        /// by the defaults of its keys; `a_mpdu = "off"` switches it off. Other standards have none, and
-        /// refuse the table.
+        /// Aggregation: several packets in one frame. 802.11n, ac and ax aggregate with the defaults of the
+        /// keys even without the table; `a_mpdu = "off"` switches aggregation off. Other standards refuse the
+        /// table.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub aggregation: Option<Aggregation> = None,
-        /// A rate for each neighbour in place of `phy.data_rate`.
+        /// Rate control: a rate for each neighbour in place of `phy.data_rate`. Default: fixed rates.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub rate_control: Option<RateControl> = None,
-        /// A queue and contention of its own for each access category. Default: one queue under the
-        /// distributed coordination function.
+        /// EDCA: a queue and a contention function for each access category. Default: one queue under the
+        /// DCF.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub edca: Option<Edca> = None,
-        /// Single rules that differ from those of the rule set.
+        /// Single rules that differ from the rule set.
         #[serde(rename = "override")]
         pub overrides: RuleOverrides = RuleOverrides::default(),
     }
 }
 
-/// Packets of an interface queue in ns-2.
+/// Limit of an interface queue in ns-2, in packets.
 const QUEUE: u32 = 50;
 
-/// Packets of an interface queue that is left out; A-MPDUs have so many packets, if there are any.
-fn usual_queue(mpdus: Option<u32>) -> u32 {
+/// Default of `queue` where A-MPDUs have at most `mpdus` MPDUs; none without A-MPDUs.
+fn default_queue(mpdus: Option<u32>) -> u32 {
     mpdus.map_or(QUEUE, |mpdus| QUEUE.max(4 * mpdus))
 }
 
-/// The default of `queue`: without A-MPDUs, and with as many packets in them as standards allow.
+/// Default of `queue`: without A-MPDUs, and with as many MPDUs in them as standards allow.
 fn queues() -> Vec<(&'static str, Value)> {
     let cases = [("no A-MPDUs", None), ("A-MPDUs of 64", Some(64)), ("A-MPDUs of 256", Some(256))];
-    cases.map(|(case, mpdus)| (case, json!(usual_queue(mpdus)))).into()
+    cases.map(|(case, mpdus)| (case, json!(default_queue(mpdus)))).into()
 }
 
-/// A rule set of the distributed coordination function.
+/// Rule set of the distributed coordination function.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RuleSet {
     /// The standard (IEEE 802.11-2012, clause 9.3).
     #[default]
     Ieee,
-    /// ns-2.35, with its departures from the standard: for comparison with published simulations.
+    /// ns-2.35 with its deviations from the standard, for comparison with published simulations.
     Ns2,
-    /// The assumptions of Bianchi's saturation model (2000): for comparison with it, at a propagation delay
+    /// Assumptions of Bianchi's saturation model (2000), for comparison with the model at a propagation delay
     /// of zero.
     Bianchi,
 }
 
 multihop_dot11::dcf_rules! { overrides!
-    /// Single rules, each a named difference between rule sets. What is absent is as in the rule set.
+    /// Single rules, each a named difference between rule sets. Absent keys have the value of the rule set.
     RuleOverrides of DcfRules in ["mac", "override"], with {
         /// One-way propagation allowance of `response_timeout = "whole-response"`.
         #[schemars(transform = default_if("whole-response", Duration::from(NS2_PROPAGATION)))]
@@ -130,27 +130,27 @@ multihop_dot11::dcf_rules! { overrides!
     };
 }
 
-/// How long a sender waits for a CTS or an ACK.
+/// Time that a sender waits for a CTS or an ACK.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ResponseTimeout {
-    /// Until the response should have begun (`ieee`).
+    /// Until the expected start of the response (`ieee`).
     FirstBit,
-    /// Until the response should have ended (`ns2`).
+    /// Until the expected end of the response (`ns2`).
     WholeResponse,
-    /// As long as EIFS has others wait, less DIFS (`bianchi`).
+    /// EIFS minus DIFS (`bianchi`).
     Eifs,
 }
 
 impl Mac {
-    /// The MAC over a PHY.
+    /// MAC parameters on a PHY.
     pub(crate) fn resolve(
         &self,
         document: &Document<'_>,
         phy: &dot11::Phy,
         aggregation: Option<&AggregationConfig>,
     ) -> Result<MacConfig> {
-        let queue = self.queue.unwrap_or_else(|| usual_queue(aggregation.map(|limits| limits.mpdus)));
+        let queue = self.queue.unwrap_or_else(|| default_queue(aggregation.map(|limits| limits.mpdus)));
         Ok(MacConfig {
             rules: self.overrides.resolve(
                 document,
@@ -167,7 +167,7 @@ impl Mac {
         })
     }
 
-    /// Aggregation over a PHY, if there is any.
+    /// Aggregation on a PHY; none if frames have one packet.
     pub(crate) fn aggregation(
         &self,
         document: &Document<'_>,
@@ -176,22 +176,22 @@ impl Mac {
         aggregation::resolve(document, self.aggregation.as_ref(), phy)
     }
 
-    /// How long the ends of its agreements hold on to MPDUs.
+    /// Retry limits and reordering of MPDUs under block acknowledgement agreements.
     pub(crate) fn persistence(&self) -> Persistence {
         self.aggregation.as_ref().map_or_else(Persistence::default, Aggregation::persistence)
     }
 
-    /// When their recipients pass MPDUs on.
+    /// Instant at which recipients deliver MPDUs to the network layer.
     pub(crate) fn delivery(&self) -> Delivery {
         self.aggregation.as_ref().map(|aggregation| aggregation.delivery).unwrap_or_default()
     }
 
-    /// The queue of the hardware, if it has one.
+    /// Hardware queue, if there is one.
     pub(crate) fn hardware_queue(&self, document: &Document<'_>) -> Result<Option<HardwareQueueConfig>> {
         hardware_queue::resolve(document, self.hardware_queue.as_ref(), self.discipline)
     }
 
-    /// How stations choose rates over a PHY, if they do.
+    /// Rate control on a PHY; none for fixed rates.
     pub(crate) fn rate_control(
         &self,
         document: &Document<'_>,
@@ -201,7 +201,7 @@ impl Mac {
         rate_control::resolve(document, self.rate_control.as_ref(), phy, nominal)
     }
 
-    /// What access categories contend with, if there are any.
+    /// EDCA parameters of the access categories; none under the DCF.
     pub(crate) fn edca(
         &self,
         document: &Document<'_>,
@@ -210,8 +210,8 @@ impl Mac {
         edca::resolve(document, self.edca.as_ref(), self.rules, phy)
     }
 
-    /// Does a CTS to the station itself precede frames of OFDM? Not where they propagate for longer than the
-    /// SIFS behind it: the medium has one frame of a station at a time.
+    /// Whether a CTS-to-self precedes frames at OFDM rates. Refused if the CTS propagates for longer than the
+    /// SIFS behind it, because the medium carries at most one frame of a station at a time.
     pub(crate) fn cts_to_self(
         &self,
         document: &Document<'_>,
@@ -226,18 +226,18 @@ impl Mac {
         }
         if protects && medium.propagation_delay > phy.sifs {
             let [delay, sifs] = [medium.propagation_delay, phy.sifs].map(Duration::from);
-            return Err(document.error(&at, MacProblem::CtsStillOnItsWay { delay, sifs }));
+            return Err(document.error(&at, MacProblem::CtsLongerThanSifs { delay, sifs }));
         }
         Ok(protects)
     }
 
-    /// What frames of their transmission opportunities reserve.
+    /// Time that duration fields reserve within a transmission opportunity.
     pub(crate) fn protection(&self) -> Protection {
         self.edca.as_ref().map(|edca| edca.protection).unwrap_or_default()
     }
 
-    /// The PHY with the slot that the coverage class needs.
-    pub(crate) fn cover(
+    /// The PHY with the slot of the coverage class.
+    pub(crate) fn apply_coverage_class(
         &self,
         document: &Document<'_>,
         phy: dot11::Phy,

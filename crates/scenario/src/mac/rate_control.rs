@@ -11,47 +11,47 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Tries of a chain of three rates in Linux at most.
+/// Maximum number of transmissions of a retry chain of three rates in Linux.
 const CHAIN_TRIES: u32 = 21;
 
-/// Stations choose the rate of unicast DATA for each neighbour, among those of the PHY. `phy.data_rate`
-/// is then the rate that routes are weighed at, and that of broadcasts follows from.
+/// Rate control: each station chooses a rate of the PHY for unicast DATA to each neighbour. Routing metrics
+/// and the rate of broadcasts are still based on `phy.data_rate`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateControl {
-    /// How they choose.
+    /// Algorithm of rate control.
     pub algorithm: RateAlgorithm,
-    /// Spatial streams that they use at most, in 802.11n, ac and ax. Streams share the transmit power, and
-    /// receivers separate them by zero forcing, so that several need a stronger signal than in ns-3. Default:
-    /// as many as `phy.data_rate` has.
+    /// Maximum number of spatial streams in 802.11n, ac and ax. Streams share the transmit power, and
+    /// receivers separate them by zero forcing, so that several streams need a stronger signal than in ns-3.
+    /// Default: the number of streams of `phy.data_rate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = bounds!(1, 8))]
     pub streams: Option<u32>,
-    /// Transmissions of a frame, with RTS or without, before it is given up, in place of
-    /// `mac.short_retry_limit` and `long_retry_limit`, which hold for `ideal` where nothing is given. Linux
-    /// allows drivers seven times for each of the three rates of a chain at most.
+    /// Maximum number of transmissions of a frame, with or without RTS. Replaces `mac.short_retry_limit` and
+    /// `long_retry_limit`, which apply to `ideal` by default. Linux allows drivers at most seven
+    /// transmissions at each of the three rates of a retry chain.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = usually_by(tries()), transform = bounds!(1, 255))]
     pub tries: Option<u32>,
 }
 
-/// The default of `tries`.
+/// Default of `tries`.
 fn tries() -> Vec<(&'static str, Value)> {
     vec![("minstrel-ht", json!(CHAIN_TRIES)), ("ideal", Value::Null)]
 }
 
-/// An algorithm of rate control.
+/// Algorithm of rate control.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RateAlgorithm {
-    /// The rate with the highest goodput at the signal-to-noise ratio of the last frame from the neighbour;
-    /// where powers are known.
+    /// The rate with the highest goodput at the signal-to-noise ratio of the last frame from the neighbour.
+    /// Only on media with received powers.
     Ideal,
-    /// Minstrel-HT, as Linux has it: statistics of what arrived at each rate, and samples of others.
+    /// Minstrel-HT, as in Linux: statistics of delivered frames at each rate, and samples of other rates.
     MinstrelHt,
 }
 
-/// The rate control of a network; none where rates are fixed.
+/// Rate control of a network; none for fixed rates.
 pub(super) fn resolve(
     document: &Document<'_>,
     choice: Option<&RateControl>,
@@ -81,7 +81,7 @@ pub(super) fn resolve(
     Ok(Some(RateControlConfig { algorithm, streams, tries }))
 }
 
-/// Refuses what contradicts the choice of rates, once nodes and medium are known.
+/// Refuses scenarios that contradict rate control, once nodes and medium are known.
 pub(crate) fn check(document: &Document<'_>, config: &Config) -> Result<()> {
     let Some(control) = config.rate_control else { return Ok(()) };
     let fixed = !config.link_rates.is_empty() || config.nodes.iter().any(|node| node.data_rate.is_some());

@@ -1,11 +1,11 @@
-//! `[medium]`: which nodes sense each other, and which frames are received.
+//! `[medium]`: decides which nodes sense each other and which frames are received.
 
 mod propagation;
 
 pub use propagation::{FadingModel, PathLossModel};
 
 use crate::document::{Document, Result, key};
-use crate::error::{Joined, KeyProblem, MediumProblem, PhyProblem, Problem};
+use crate::error::{ConnectionKind, KeyProblem, MediumProblem, PhyProblem, Problem};
 use crate::topology::Nodes;
 use crate::values::{Delay, Switch};
 use multihop_config::keys::{Bounds, usually};
@@ -19,21 +19,22 @@ use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The medium.
+/// Model of the medium.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "model")]
 pub enum Medium {
-    /// ns-2's: fixed ranges of reception and carrier sense, powers by path loss, and pairwise capture.
+    /// The model of ns-2: fixed ranges of reception and carrier sense, powers by path loss, and pairwise
+    /// capture.
     Ranges(Ranges),
     /// Path loss, cumulative interference, and error rates by SINR.
     Sinr(Sinr),
-    /// Measured links, listed under `[topology]`; what is not listed is not sensed at all.
+    /// Measured links, listed under `[topology]`. Nodes without a listed link do not sense each other.
     Matrix(Matrix),
 }
 
-/// A table of `[medium]`: the keys that all models have, of which errors come on top of what is said, the
-/// powers of receivers between two groups of its own where it has them, and more keys of its own.
+/// Table of `[medium]`: the keys that all models have, the powers of receivers if the model has them, and the
+/// model's own keys. `$besides` completes the descriptions of error rates.
 macro_rules! medium {
     (
         $(#[$doc:meta])*
@@ -46,11 +47,11 @@ macro_rules! medium {
             #[derive(Clone, Debug, Deserialize, JsonSchema)]
             #[serde(deny_unknown_fields)]
             pub struct $name $($($form)*)? {
-                /// Propagation delay between any two nodes; `"distance"`, where all have positions, for that
-                /// of light over their distance when a frame begins.
+                /// Propagation delay between any two nodes. With `"distance"` it is the distance at the start
+                /// of a frame over the speed of light; all nodes then need positions.
                 #[serde(default)]
                 pub propagation_delay: Delay ["0 s", "1 ms"],
-                #[doc = concat!("Probability that a bit of a decodable frame is wrong", $besides, ".")]
+                #[doc = concat!("Probability of a bit error in a decodable frame", $besides, ".")]
                 #[serde(default)]
                 #[schemars(transform = probability())]
                 pub bit_error_rate: f64,
@@ -60,26 +61,27 @@ macro_rules! medium {
                 #[serde(default)]
                 #[schemars(transform = probability())]
                 pub packet_error_rate: f64,
-                /// The same of single links, on top of that.
+                /// Additional losses of single links.
                 #[serde(default)]
                 pub errors: Vec<LinkErrors>,
                 $(
                     $($before)*
                     #[doc = concat!(
-                        "Noise power at every node, in 20 MHz: as `sensitivity` and `carrier_sense`, it is in ",
-                        "proportion to the width of the channel.", $of
+                        "Noise power at every node in 20 MHz. Noise, `sensitivity` and `carrier_sense` are ",
+                        "proportional to the width of the channel.", $of
                     )]
                     #[schemars(transform = power(NOISE))]
                     pub noise: Option<Power>,
                     #[doc = concat!(
-                        "Frames below this power are not noticed as frames: they only add to the noise.", $of
+                        "Minimum power in 20 MHz at which a frame is detected. Weaker frames only add to ",
+                        "the noise.", $of
                     )]
                     #[schemars(transform = power(SENSITIVITY))]
                     pub sensitivity: Option<Power>,
                     $($between)*
                     #[doc = concat!(
-                        "The medium is busy where the total received power is at least this, or a frame is ",
-                        "being received.", $of
+                        "Carrier-sense threshold in 20 MHz: the medium is busy if the total received power ",
+                        "reaches it or a frame is being received.", $of
                     )]
                     #[schemars(transform = power(CARRIER_SENSE))]
                     pub carrier_sense: Option<Power>,
@@ -94,105 +96,110 @@ medium! {
     /// Fixed ranges of reception and carrier sense.
     Ranges, with errors "";
     {
-        /// Frames are decodable up to this distance. ns-2's 914 MHz `WaveLAN`, and with it the literature,
-        /// has 250 m.
+        /// Maximum distance at which frames are decodable. The default is that of ns-2's 914 MHz `WaveLAN`,
+        /// which the literature uses.
         pub receive_range: Length ["0.01 m", "10000 km"] = Length(250.0),
-        /// Frames are sensed up to this distance.
+        /// Maximum distance at which frames are sensed.
         pub carrier_sense_range: Length ["0.01 m", "10000 km"] = Length(550.0),
-        /// A frame survives a later one whose power is lower by at least this ratio; `"off"` for never.
+        /// Minimum ratio of a frame's power to that of a later, overlapping frame for the first frame to
+        /// survive; `"off"` for no capture.
         pub capture: Switch<Decibel> ["0 dB", "100 dB"] = Switch::At(Decibel(10.0)),
-        /// How power falls with distance, which only matters for capture. Default: two-ray.
+        /// Path loss; it matters only for capture. Default: two-ray.
         pub path_loss: Option<PathLossModel>,
     }
 }
 
 medium! {
     /// Path loss, cumulative interference, and error rates by SINR.
-    Sinr, with errors ", on top of noise and interference";
+    Sinr, with errors ", in addition to noise and interference";
     powers "" between {
         /// Transmit power of every node.
         #[schemars(transform = level())]
         pub transmit_power: Power = Power(20.0),
     } and {
-        /// Frames are decoded down to the power of the standard for their rate or scheme, besides what noise
-        /// and interference do (802.11-2016, tables 17-18, 19-23 and 21-25; 802.11ax-2021, table 27-51): -82
-        /// dBm at MCS 0 to -64 dBm at MCS 7, in 20 MHz. Weaker ones are noticed, down to `sensitivity`, and
-        /// not decoded. Most receivers do better.
+        /// Whether frames are decoded only at powers from the standard's sensitivity for their rate or MCS
+        /// upwards, in addition to the effects of noise and interference (802.11-2016, tables 17-18, 19-23
+        /// and 21-25; 802.11ax-2021, table 27-51). In 20 MHz the sensitivity is from -82 dBm at MCS 0 to -64
+        /// dBm at MCS 7. Weaker frames down to `sensitivity` are detected and not decoded. Most receivers are
+        /// better than the standard demands.
         pub sensitivity_by_rate: bool,
-        /// A preamble is detected only where its signal is so far above noise and interference in its first 4
-        /// us: `"off"` for what the bits of preamble and header decide alone, of which next to none are right
-        /// at 0 dB and next to all at 4 dB. ns-3 has 4 dB. In 802.11n, ac and ax.
+        /// Minimum SINR in the first 4 us of a preamble for its detection, in 802.11n, ac and ax. With
+        /// `"off"` only bit errors in preamble and header decide: hardly any are correct at 0 dB, and almost
+        /// all at 4 dB. ns-3 has 4 dB.
         pub preamble_detection: Switch<Decibel> ["-20 dB", "40 dB"] = Switch::Off,
     }
     {
-        /// How power falls with distance. Default: log-distance.
+        /// Path loss. Default: log-distance.
         pub path_loss: Option<PathLossModel>,
-        /// How it varies over time. Default: it does not.
+        /// Fading of received powers. Default: no fading.
         pub fading: Option<FadingModel>,
     }
 }
 
 medium! {
     /// Measured links.
-    Matrix [with required keys], with errors ", on top of what was measured";
+    Matrix [with required keys], with errors ", in addition to the measured losses";
     powers " Only with quantity `rssi` or `delivery-and-rssi`." between {
-        /// What was measured.
+        /// Measured quantity.
         pub quantity: Quantity,
-        /// Size of the probes that were counted; other sizes follow by equal bit error rates. Only with
-        /// quantity `delivery` or `delivery-and-rssi`.
+        /// Size of the probe frames. Delivery probabilities of other sizes follow from an equal bit error
+        /// rate. Only with quantity `delivery` or `delivery-and-rssi`.
         #[schemars(transform = usually(format!("{} B", PROBE_SIZE.0)))]
         pub probe_size: Option<Size> ["1 B", "65535 B"],
     } and {}
     {}
 }
 
-/// What is lost between two nodes besides: DATA frames, and acknowledgements, that could be decoded. Bits,
-/// other control frames and other links are as they are.
+/// Additional losses of a link between two nodes: probabilities that decodable DATA frames and
+/// acknowledgements are lost. Bit errors, other control frames and other links are not affected.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkErrors {
     /// Names of the two nodes.
     pub between: [String; 2],
-    /// Probability that a decodable DATA frame is lost, whatever its length.
+    /// Probability that a decodable DATA frame from the first node to the second is lost, whatever its
+    /// length.
     #[schemars(transform = probability())]
     pub packet_error_rate: f64,
-    /// The same from the second node to the first. Default: `packet_error_rate`.
+    /// Probability that a decodable DATA frame from the second node to the first is lost. Default:
+    /// `packet_error_rate`.
     #[schemars(transform = probability())]
     pub packet_error_rate_back: Option<f64>,
     /// Probability that a decodable ACK or `BlockAck` from the first node to the second is lost.
     #[schemars(transform = probability())]
     #[serde(default)]
     pub ack_error_rate: f64,
-    /// The same from the second node to the first, of acknowledgements of what the first sends. Default:
+    /// Probability that a decodable ACK or `BlockAck` from the second node to the first is lost. Default:
     /// `ack_error_rate`.
     #[schemars(transform = probability())]
     pub ack_error_rate_back: Option<f64>,
 }
 
-/// What was measured of a link.
+/// Measured quantity of links.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
-    /// The share of probe frames that arrived. Any overlap of frames at a receiver destroys them.
+    /// Share of probe frames that arrived. Any overlap of frames at a receiver destroys them.
     Delivery,
-    /// The received power. Errors and capture follow from the SINR.
+    /// Received power. Errors and capture follow from the SINR.
     Rssi,
-    /// Both: what a link delivers without contention is as measured; carrier sense, interference and capture
-    /// follow from the received powers. A direction with a power alone is sensed, and never decoded.
+    /// Share of probe frames, and received power. Without interference, a link delivers frames as measured.
+    /// Carrier sense, interference and capture follow from the received powers. A direction with only a power
+    /// is sensed and never decoded.
     DeliveryAndRssi,
 }
 
-/// The range of a probability.
+/// Range of a probability.
 fn probability() -> Bounds {
     bounds!(0, 1)
 }
 
-/// The range of a power.
+/// Range of a power.
 pub(crate) fn level() -> Bounds {
     bounds!("-150 dBm", "40 dBm")
 }
 
-/// A power that may be left out, and what it is then.
+/// Range and default of an optional power.
 fn power(usual: Power) -> impl FnMut(&mut Schema) {
     move |schema| {
         level().transform(schema);
@@ -202,7 +209,7 @@ fn power(usual: Power) -> impl FnMut(&mut Schema) {
 
 const PROBE_SIZE: Size = Size(1500.0);
 const NOISE: Power = Power(-95.0);
-const SENSITIVITY: Power = Power(-92.0); // what receivers do at 1 Mb/s; above it, error rates decide
+const SENSITIVITY: Power = Power(-92.0); // sensitivity of receivers at 1 Mb/s; at higher rates, error rates decide
 const CARRIER_SENSE: Power = Power(-82.0); // 802.11-2012, 18.3.10.6
 
 impl Default for Medium {
@@ -212,8 +219,8 @@ impl Default for Medium {
 }
 
 impl Medium {
-    /// The medium; the links of a matrix are added by the topology, and errors of single links when nodes are
-    /// known.
+    /// The medium. The topology adds the links of a matrix; [`Medium::link_errors`] adds the losses of single
+    /// links once nodes are known.
     pub(super) fn resolve(&self, document: &Document<'_>, phy: &Phy) -> Result<MediumConfig> {
         let (bit, packet) = match self {
             Medium::Ranges(m) => (m.bit_error_rate, m.packet_error_rate),
@@ -238,19 +245,18 @@ impl Medium {
         })
     }
 
-    /// How powers vary over time, if they do.
+    /// Fading of received powers; none for constant powers.
     pub(super) fn fading(&self, document: &Document<'_>, phy: &Phy) -> Result<Option<FadingConfig>> {
         let Medium::Sinr(Sinr { fading: Some(fading), .. }) = self else { return Ok(None) };
         fading.resolve(document, phy).map(Some)
     }
 
-    /// Does the power at which frames are decoded go by their rate?
+    /// Whether the sensitivity of receivers depends on the rate of a frame.
     pub(super) fn has_sensitivity_by_rate(&self) -> bool {
         matches!(self, Medium::Sinr(Sinr { sensitivity_by_rate: true, .. }))
     }
 
-    /// The ratio of signal power to noise and interference from which preambles are detected, if there is
-    /// one.
+    /// SINR from which preambles are detected; none if only their bit errors decide.
     pub(super) fn preamble_detection(&self, document: &Document<'_>, phy: &Phy) -> Result<Option<f64>> {
         let Medium::Sinr(Sinr { preamble_detection: Switch::At(ratio), .. }) = self else { return Ok(None) };
         if !phy.standard().has_mcs() {
@@ -260,7 +266,7 @@ impl Medium {
         Ok(Some(ratio.ratio()))
     }
 
-    /// Are frames delayed by distance?
+    /// Whether propagation delays depend on distance.
     pub(super) fn delays_by_distance(&self) -> bool {
         self.propagation_delay() == Delay::Distance
     }
@@ -272,7 +278,7 @@ impl Medium {
         *propagation_delay
     }
 
-    /// The errors of single links of a configuration whose nodes and wires are known.
+    /// Losses of single links in a configuration with known nodes and wires.
     pub(super) fn link_errors(
         &self,
         document: &Document<'_>,
@@ -295,7 +301,7 @@ impl Medium {
             let refuse = |problem: Problem| Err(document.error(&at.join("between"), problem));
             let between = entry.between.clone();
             if a == b {
-                return refuse(KeyProblem::Loop { what: Joined::Link, node: first.clone() }.into());
+                return refuse(KeyProblem::Loop { what: ConnectionKind::Link, node: first.clone() }.into());
             }
             if config.wire(a, b).is_some() {
                 return refuse(MediumProblem::ErrorsOfWire { between }.into());
@@ -385,9 +391,9 @@ impl Matrix {
     }
 }
 
-/// Noise, sensitivity and the threshold of carrier sense in milliwatts. In a file they are those of 20 MHz:
-/// in the whole channel they are in proportion to the width. The engine adds powers up in whole femtowatts,
-/// of which 10 W are 10^16.
+/// Noise, sensitivity and carrier-sense threshold of the whole channel, in milliwatts. A file states them for
+/// 20 MHz; they are proportional to the width. The engine adds powers in whole femtowatts, of which 10 W are
+/// 10^16.
 fn in_channel(phy: &Phy, [noise, sensitivity, carrier_sense]: [Option<Power>; 3]) -> [f64; 3] {
     [(noise, NOISE), (sensitivity, SENSITIVITY), (carrier_sense, CARRIER_SENSE)].map(|(given, usual)| {
         given.unwrap_or(usual).milliwatts() * f64::from(phy.options().bandwidth.mhz()) / 20.0

@@ -1,4 +1,4 @@
-//! How power falls with distance, and how it varies over time.
+//! Path loss and fading.
 
 use crate::document::{Document, Result, key};
 use crate::error::{KeyProblem, MediumProblem};
@@ -9,29 +9,29 @@ use multihop_sim::config::{FadingConfig, PathLoss};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// How power falls with distance.
+/// Path loss.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(tag = "model")]
 pub enum PathLossModel {
-    /// Friis up to the cross-over distance, then the fourth power (Rappaport 2002, 4.6).
+    /// Two-ray ground: Friis up to the cross-over distance, then the fourth power (Rappaport 2002, 4.6).
     TwoRay {
-        /// Carrier frequency, by default that of ns-2.
+        /// Carrier frequency. The default is that of ns-2.
         #[serde(default = "ns2_frequency")]
         #[schemars(transform = bounds!("1 MHz", "1000 GHz"))]
         frequency: Frequency,
-        /// Antenna height above ground, at both ends, by default that of ns-2.
+        /// Antenna height above ground at both ends. The default is that of ns-2.
         #[serde(default = "ns2_height")]
         #[schemars(transform = bounds!("0.01 m", "10 km"))]
         antenna_height: Length,
     },
-    /// A power law beyond a reference distance.
+    /// Log-distance: a power law beyond a reference distance.
     LogDistance {
-        /// Exponent: 2 in free space, 3 to 4 in buildings and towns.
+        /// Path-loss exponent: 2 in free space, 3 to 4 in buildings and towns.
         #[serde(default = "town_exponent")]
         #[schemars(transform = bounds!(0.1, 10))]
         exponent: f64,
-        /// Loss at the reference distance, by default that of free space at 2.4 GHz.
+        /// Loss at the reference distance. The default is that of free space at 2.4 GHz over 1 m.
         #[serde(default = "metre_loss")]
         #[schemars(transform = bounds!("0 dB", "300 dB"))]
         reference_loss: Decibel,
@@ -42,17 +42,17 @@ pub enum PathLossModel {
     },
 }
 
-/// How the power of a link varies over time: it stays for a block, and is drawn anew for the next one. Routes
-/// and bounds know its mean.
+/// Block fading: the power of a link is constant for a block and drawn anew for the next. Routes and bounds
+/// are based on its mean.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FadingModel {
-    /// Power of the steady path over that of all scattered ones (Rice's K). Default: no steady path, a
-    /// Rayleigh channel.
+    /// Ratio of the power of the line-of-sight path to that of all scattered paths (Rice's K). Default: no
+    /// line-of-sight path, a Rayleigh channel.
     #[schemars(transform = bounds!("-40 dB", "40 dB"))]
     pub k_factor: Option<Decibel>,
-    /// How fast an end, or what reflects, moves: a block is 0.423 wavelengths over it (Rappaport 2002, Eq.
-    /// 5.40.c), at 2.437 or 5.18 GHz.
+    /// Speed of the nodes or of reflectors. The length of a block is 0.423 wavelengths over this speed
+    /// (Rappaport 2002, Eq. 5.40.c), at 2.437 or 5.18 GHz.
     #[schemars(transform = bounds!("0.001 m/s", "1000 m/s"))]
     pub speed: Option<Speed>,
     /// Length of a block, in place of `speed`.
@@ -77,12 +77,12 @@ fn metre() -> Length {
 }
 
 impl PathLossModel {
-    /// ns-2's.
+    /// The model of ns-2.
     pub(super) fn two_ray() -> PathLossModel {
         PathLossModel::TwoRay { frequency: ns2_frequency(), antenna_height: ns2_height() }
     }
 
-    /// That of buildings and towns.
+    /// The model of buildings and towns.
     pub(super) fn log_distance() -> PathLossModel {
         PathLossModel::LogDistance {
             exponent: town_exponent(),
@@ -121,7 +121,7 @@ impl FadingModel {
             }
             (None, Some(coherence)) => coherence.span(),
             (Some(_), Some(_)) => {
-                return Err(document.error(&at("coherence"), KeyProblem::Beside { other: "speed" }));
+                return Err(document.error(&at("coherence"), KeyProblem::GivenTogether { other: "speed" }));
             }
             (None, None) => {
                 return Err(document.error(&key!["medium", "fading"], MediumProblem::NoBlock));

@@ -23,117 +23,116 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use trace::Format;
 
-/// How nodes move.
+/// Motion of nodes.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "model")]
 pub enum Mobility {
-    /// To a random place at a random speed, a pause, and again (Johnson and Maltz 1996). Nodes start at
-    /// random places, wherever the topology has them.
+    /// Random waypoint: a node moves to a random place at a random speed, pauses, and repeats (Johnson and
+    /// Maltz 1996). Nodes start at random places, whatever positions the topology has.
     RandomWaypoint(RandomWaypoint),
-    /// A script of ns-2, as setdest writes it: its node i is the i-th of the nodes that move, from 0, or from
-    /// `first_node`. A node that it switches OFF is off until it is switched ON.
+    /// Script of ns-2, as written by setdest. Its node i is the i-th of the moving nodes, counted from 0 or
+    /// from `first_node`. A node that the script switches OFF is down until it is switched ON.
     Setdest(Script),
-    /// `BonnMotion`'s .movements: its i-th line is the i-th of the nodes that move.
+    /// File `.movements` of `BonnMotion`. Its i-th line is the motion of the i-th of the moving nodes.
     Bonnmotion(BonnMotion),
-    /// SUMO's floating car data (XML): the vehicle that comes first is the first of the nodes that move. A
-    /// node whose vehicle is not there is off.
+    /// Floating car data of SUMO (XML). The first vehicle of the file is the first of the moving nodes. A
+    /// node is down while its vehicle is absent.
     Fcd(Recorded),
 }
 
-/// The random waypoint model.
+/// Random waypoint model.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomWaypoint {
-    /// Names of the nodes that move; the others stand still. Default: all.
+    /// Names of the moving nodes; the others stand still. Default: all nodes.
     pub nodes: Option<Vec<String>>,
-    /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
+    /// Number of moving nodes that are added to the topology, named m0, m1, ... Instead of `nodes`.
     #[schemars(transform = bounds!(1, 100_000))]
     pub count: Option<u32>,
-    /// Extent of the area, as `[x, y]`.
+    /// Size of the area, as `[x, y]`.
     pub area: [Length; 2],
-    /// Its corner with the least x and y.
+    /// Corner of the area with the smallest x and y.
     #[serde(default)]
     pub corner: [Length; 2],
-    /// Speeds are uniform from this on; 0 is never drawn.
+    /// Minimum of the uniformly distributed speeds. A speed of 0 is never drawn.
     #[serde(default)]
     pub min_speed: Speed,
-    /// Speeds are uniform up to this.
+    /// Maximum of the uniformly distributed speeds.
     pub max_speed: Speed,
     /// Pause at each place.
     #[serde(default)]
     pub pause: Duration,
-    /// How pauses vary.
+    /// Distribution of pauses.
     #[serde(default)]
     pub pause_distribution: PauseDistribution,
-    /// What nodes do first. Default: `stationary` if `min_speed` is above 0, and `pause` otherwise.
+    /// State of nodes at the start. Default: `stationary` if `min_speed` is above 0, and `pause` otherwise.
     pub start: Option<Start>,
-    /// Seed of the motion. Default: that of the run.
+    /// Seed of the motion. Default: the seed of the run.
     pub seed: Option<u64>,
-    /// The distance of two nodes, as the medium sees it, may be wrong by this much: links are looked up anew
-    /// when a frame begins and nodes may have moved so far since. 0 m for every frame.
+    /// Maximum error of the distance of two nodes on the medium. Links are updated at the start of a frame if
+    /// nodes may have moved this far since the last update. 0 m: at every frame.
     #[serde(default = "decimetre")]
     pub resolution: Length,
 }
 
-/// How pauses vary.
+/// Distribution of pauses.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PauseDistribution {
-    /// All are equal (setdest `-P 1`).
+    /// Constant pauses (setdest `-P 1`).
     #[default]
     Constant,
     /// Uniform between 0 and twice the pause (setdest `-P 2`).
     Uniform,
 }
 
-/// What nodes do first.
+/// State of nodes at the start.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// All pause (setdest version 1).
+    /// All nodes pause (setdest version 1).
     Pause,
-    /// Whether a node pauses, and otherwise its first speed, are as they are found after a long time (setdest
-    /// version 2).
+    /// Pauses and speeds are drawn from the stationary distribution of the motion (setdest version 2).
     Stationary,
 }
 
-/// A node is off: it neither sends nor receives, by radio or by wire. What lies above goes on, and its queues
-/// wait.
+/// Interval during which the node's radios and wires are down. Its protocols keep running and its queues keep
+/// their packets.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Outage {
-    /// Name of the node that is off.
+    /// Name of the node that is down.
     pub node: Option<String>,
-    /// Instead of `node`: one of these, drawn by the seed of the run.
+    /// Names of nodes of which one is down, drawn from the run's seed. Instead of `node`.
     pub one_of: Option<Vec<String>>,
-    /// Since when.
+    /// Start of the outage.
     pub from: Duration,
-    /// Until when. Default: the end of the run.
+    /// End of the outage. Default: the end of the run.
     pub to: Option<Duration>,
 }
 
-/// What a scenario's hash says of motion: not where nodes are, if that depends on the seed.
+/// Motion and outages as they enter the scenario hash: independent of the seed.
 #[derive(Default)]
-pub(super) struct Moved {
-    /// The nodes that take their place from a model or a file.
+pub(super) struct MotionIdentity {
+    /// Nodes whose positions come from a model or a file.
     pub(super) nodes: Vec<usize>,
-    /// All that their motion depends on, apart from the seed.
+    /// Parameters or content that determine the motion, apart from the seed.
     pub(super) motion: Value,
-    /// Outages that the scenario lists: the nodes of which one is off, since when, and until when.
+    /// Outages that the scenario lists: the nodes of which one is down, start, and end.
     pub(super) outages: Vec<(Vec<usize>, Span, Span)>,
-    /// The file that was read, if one was.
+    /// File of the motion, if there is one.
     pub(super) file: Option<PathBuf>,
 }
 
-impl Moved {
-    /// Whether any node moves or is off.
+impl MotionIdentity {
+    /// Whether any node moves or has an outage.
     pub(super) fn is_any(&self) -> bool {
         !self.nodes.is_empty() || !self.outages.is_empty()
     }
 }
 
-/// The most legs of all nodes together.
+/// Maximum number of legs of all nodes together.
 const LEGS_MAX: f64 = 1e7;
 
 pub(super) fn decimetre() -> Length {
@@ -150,7 +149,7 @@ impl Mobility {
         }
     }
 
-    /// How many nodes are added, which are those that move.
+    /// Number of added nodes, which are then the moving ones.
     fn count(&self) -> Option<u32> {
         match self {
             Mobility::RandomWaypoint(RandomWaypoint { count, .. })
@@ -160,7 +159,7 @@ impl Mobility {
         }
     }
 
-    /// The file of motion, if there is one: from the scenario's folder.
+    /// Path of the motion file, if there is one, relative to the scenario's folder.
     fn file(&self, document: &Document<'_>) -> Option<PathBuf> {
         match self {
             Mobility::RandomWaypoint(_) => None,
@@ -179,22 +178,22 @@ impl Mobility {
         }
     }
 
-    /// May the node of this name take its place from here?
+    /// Whether the position of the node of this name comes from its motion.
     pub(super) fn names(&self, name: &str) -> bool {
         self.count().is_none() && self.nodes().is_none_or(|nodes| nodes.iter().any(|node| node == name))
     }
 
-    /// Does it add nodes?
+    /// Whether the table adds nodes.
     pub(super) fn adds(&self) -> bool {
         self.count().is_some()
     }
 
-    /// The names of the nodes that it adds to a topology of so many.
+    /// Names of the nodes that are added to a topology of `there` nodes.
     pub(super) fn added(&self, document: &Document<'_>, there: usize) -> Result<Vec<String>> {
         let Some(count) = self.count() else { return Ok(Vec::new()) };
         let at = key!["mobility", "count"];
         if self.nodes().is_some() {
-            return Err(document.error(&at, KeyProblem::Beside { other: "mobility.nodes" }));
+            return Err(document.error(&at, KeyProblem::GivenTogether { other: "mobility.nodes" }));
         }
         let most = NODES_MAX - there as u64;
         document.count(&at, count, 1, most as u32)?;
@@ -202,18 +201,18 @@ impl Mobility {
     }
 }
 
-/// Puts motion and outages into a configuration whose nodes are known.
+/// Sets motion and outages in a configuration with known nodes.
 pub(super) fn resolve(
     mobility: Option<&Mobility>,
     outages: &[Outage],
     document: &Document<'_>,
     nodes: &Nodes,
     config: &mut Config,
-) -> Result<Moved> {
-    let mut moved = Moved::default();
+) -> Result<MotionIdentity> {
+    let mut moved = MotionIdentity::default();
     for (i, outage) in outages.iter().enumerate() {
         let resolved = outage.resolve(i, document, nodes, config, &mut moved)?;
-        // All radios of a node are off together.
+        // All radios of a node are down together.
         let of = |node| mobility::Outage { node, ..resolved };
         let all: Vec<mobility::Outage> = config.radios.of(resolved.node).map(of).collect();
         config.mobility.outages.extend(all);
@@ -253,12 +252,12 @@ pub(super) fn resolve(
     }
 }
 
-/// Where a file is that the scenario names.
+/// Path of a file that the scenario names, relative to the scenario's folder.
 pub(super) fn located(document: &Document<'_>, file: &str) -> PathBuf {
     Path::new(document.origin()).parent().unwrap_or(Path::new("")).join(file)
 }
 
-/// The nodes that move, in the order in which they are named.
+/// Moving nodes, in the order in which they are named.
 fn moving(named: Option<&[String]>, document: &Document<'_>, nodes: &Nodes) -> Result<Vec<usize>> {
     let Some(named) = named else { return Ok((0..nodes.list.len()).collect()) };
     let mut seen = BTreeSet::new();
@@ -267,7 +266,7 @@ fn moving(named: Option<&[String]>, document: &Document<'_>, nodes: &Nodes) -> R
         let at = key!["mobility", "nodes", i];
         let node = nodes.find(document, &at, name)?;
         if !seen.insert(node) {
-            return Err(document.error(&at, KeyProblem::Twice));
+            return Err(document.error(&at, KeyProblem::ListedTwice));
         }
         moving.push(node);
     }
@@ -275,14 +274,14 @@ fn moving(named: Option<&[String]>, document: &Document<'_>, nodes: &Nodes) -> R
 }
 
 impl Outage {
-    /// The outage of this index.
+    /// The outage of this index in the file.
     fn resolve(
         &self,
         index: usize,
         document: &Document<'_>,
         nodes: &Nodes,
         config: &Config,
-        moved: &mut Moved,
+        moved: &mut MotionIdentity,
     ) -> Result<mobility::Outage> {
         let at = key!["outages", index];
         let (chosen, names) = match (&self.node, &self.one_of) {
@@ -292,10 +291,10 @@ impl Outage {
                 return Err(document.error(&at.join("one_of"), KeyProblem::EmptyList));
             }
             (None, None) => {
-                return Err(document.error(&at.join("node"), MobilityProblem::NobodyOff));
+                return Err(document.error(&at.join("node"), MobilityProblem::NoOutageNode));
             }
             (Some(_), Some(_)) => {
-                let problem = KeyProblem::Beside { other: "outages.node" };
+                let problem = KeyProblem::GivenTogether { other: "outages.node" };
                 return Err(document.error(&at.join("one_of"), problem));
             }
         };
@@ -320,7 +319,7 @@ impl Outage {
     }
 }
 
-/// An instant after the run.
+/// An instant after the end of the run.
 pub(super) fn after(config: &Config) -> Span {
     config.duration + Span::from_ms(1_000)
 }
@@ -366,7 +365,7 @@ impl RandomWaypoint {
         }
         let stationary = self.start.map_or(min_speed > 0.0, |start| start == Start::Stationary);
         if stationary && min_speed < 1e-6 {
-            return Err(document.error(&at("start"), MobilityProblem::SlowsDown));
+            return Err(document.error(&at("start"), MobilityProblem::NoStationarySpeed));
         }
         Ok(mobility::RandomWaypoint {
             corner: [corner(0)?, corner(1)?],

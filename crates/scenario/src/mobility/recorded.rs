@@ -1,4 +1,4 @@
-//! Files of motion, as `[mobility]` names them: which of their nodes is which of ours.
+//! Motion files of `[mobility]`, and the mapping of their nodes to the scenario's.
 
 use crate::document::{Document, Result, key};
 use crate::error::{MobilityProblem, Place, Problem, ScenarioError};
@@ -16,82 +16,91 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// A file of motion.
+/// Motion file.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Recorded {
-    /// The file, plain or by gzip; from the scenario's folder, if it is not absolute.
+    /// Motion file, plain or compressed by gzip. Relative to the scenario's folder, if the path is not
+    /// absolute.
     pub file: String,
-    /// Names of the nodes that move; those that the file does not have stand still, as the others do.
-    /// Default: all.
+    /// Names of the moving nodes. Nodes that are missing in the file, and all other nodes, stand still.
+    /// Default: all nodes.
     pub nodes: Option<Vec<String>>,
-    /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
+    /// Number of moving nodes that are added to the topology, named m0, m1, ... Instead of `nodes`.
     #[schemars(transform = bounds!(1, 100_000))]
     pub count: Option<u32>,
-    /// The instant of the file at which the run begins.
+    /// Time in the file at which the run starts.
     #[serde(default)]
     pub file_start: Duration,
-    /// What coordinates are. Default: metres; in files that state speeds degrees, where the speeds say so.
+    /// Kind and unit of coordinates. Default: metres; degrees if the speeds that the file states agree with
+    /// them.
     pub coordinates: Option<Coordinates>,
     /// Unit of times. Default: seconds.
     pub times: Option<Times>,
-    /// As with the other models: how wrong a distance may be.
+    /// Maximum error of the distance of two nodes on the medium. Links are updated at the start of a frame if
+    /// nodes may have moved this far since the last update. 0 m: at every frame.
     #[serde(default = "decimetre")]
     pub resolution: Length,
 }
 
-/// A script of ns-2.
+/// Script of ns-2.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
-    /// The file, plain or by gzip; from the scenario's folder, if it is not absolute.
+    /// Motion file, plain or compressed by gzip. Relative to the scenario's folder, if the path is not
+    /// absolute.
     pub file: String,
-    /// Names of the nodes that move; those that the file does not have stand still, as the others do.
-    /// Default: all.
+    /// Names of the moving nodes. Nodes that are missing in the file, and all other nodes, stand still.
+    /// Default: all nodes.
     pub nodes: Option<Vec<String>>,
-    /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
+    /// Number of moving nodes that are added to the topology, named m0, m1, ... Instead of `nodes`.
     #[schemars(transform = bounds!(1, 100_000))]
     pub count: Option<u32>,
-    /// Number in the file of the first of the nodes that move. Where the key is left out, the number is 0 if
-    /// all numbers of the file are below the number of nodes that move, or else the lowest number of the
-    /// file. A file that does not begin with 0, and has as many nodes as move, may also leave out numbers:
-    /// its nodes are taken in the order of their numbers.
+    /// Number in the file of the first moving node. By default 0 if all numbers of the file are below the
+    /// number of moving nodes, and the lowest number of the file otherwise. If the file has as many nodes as
+    /// move, and does not begin with 0, its numbers may have gaps: nodes are then taken in ascending order.
     pub first_node: Option<u32>,
-    /// The instant of the file at which the run begins.
+    /// Time in the file at which the run starts.
     #[serde(default)]
     pub file_start: Duration,
-    /// What coordinates are. Default: metres; in files that state speeds degrees, where the speeds say so.
+    /// Kind and unit of coordinates. Default: metres; degrees if the speeds that the file states agree with
+    /// them.
     pub coordinates: Option<Coordinates>,
     /// Unit of times. Default: seconds.
     pub times: Option<Times>,
-    /// As with the other models: how wrong a distance may be.
+    /// Maximum error of the distance of two nodes on the medium. Links are updated at the start of a frame if
+    /// nodes may have moved this far since the last update. 0 m: at every frame.
     #[serde(default = "decimetre")]
     pub resolution: Length,
 }
 
-/// A file of `BonnMotion`.
+/// File of `BonnMotion`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BonnMotion {
-    /// The file, plain or by gzip; from the scenario's folder, if it is not absolute.
+    /// Motion file, plain or compressed by gzip. Relative to the scenario's folder, if the path is not
+    /// absolute.
     pub file: String,
-    /// Names of the nodes that move; those that the file does not have stand still, as the others do.
-    /// Default: all.
+    /// Names of the moving nodes. Nodes that are missing in the file, and all other nodes, stand still.
+    /// Default: all nodes.
     pub nodes: Option<Vec<String>>,
-    /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
+    /// Number of moving nodes that are added to the topology, named m0, m1, ... Instead of `nodes`.
     #[schemars(transform = bounds!(1, 100_000))]
     pub count: Option<u32>,
-    /// Coordinates of each place; the third is ignored. Default: what the file says, or what fits.
+    /// Number of coordinates of each place; a third coordinate is ignored. Default: the number stated in the
+    /// file, or the number that fits all lines.
     #[schemars(transform = bounds!(2, 3))]
     pub dimensions: Option<u32>,
-    /// The instant of the file at which the run begins.
+    /// Time in the file at which the run starts.
     #[serde(default)]
     pub file_start: Duration,
-    /// What coordinates are. Default: metres; in files that state speeds degrees, where the speeds say so.
+    /// Kind and unit of coordinates. Default: metres; degrees if the speeds that the file states agree with
+    /// them.
     pub coordinates: Option<Coordinates>,
     /// Unit of times. Default: seconds.
     pub times: Option<Times>,
-    /// As with the other models: how wrong a distance may be.
+    /// Maximum error of the distance of two nodes on the medium. Links are updated at the start of a frame if
+    /// nodes may have moved this far since the last update. 0 m: at every frame.
     #[serde(default = "decimetre")]
     pub resolution: Length,
 }
@@ -143,7 +152,7 @@ impl Recorded {
         let places = places(&numbers, first_node, moving.len());
         for (node, place) in trace.nodes.into_iter().zip(places) {
             let Some(&index) = place.and_then(|place| moving.get(place)) else {
-                return Err(self.nobody_moves(&node, &numbers, first_node, moving.len()));
+                return Err(self.not_moving(&node, &numbers, first_node, moving.len()));
             };
             let motion = node.motion.advanced(start.seconds());
             content.update(canonical(&json!([index, motion, node.off])));
@@ -169,8 +178,8 @@ impl Recorded {
         trace.map_err(|error| self.at_line(error.line, error.problem))
     }
 
-    /// A node of the file that is none of those that move.
-    fn nobody_moves(
+    /// The error that a node of the file is not a moving node of the scenario.
+    fn not_moving(
         &self,
         node: &TraceNode,
         numbers: &[usize],
@@ -183,18 +192,19 @@ impl Recorded {
         let enough = if lowest > 0 { numbers.len() } else { highest + 1 };
         let option = if self.count.is_some() { "count" } else { "nodes" };
         let problem =
-            MobilityProblem::StandsStill { index, name, moving, first, first_instead, enough, option };
+            MobilityProblem::NodeNotMoving { index, name, moving, first, first_instead, enough, option };
         self.at_line(node.line, problem)
     }
 
-    /// What is wrong in a line of the file.
+    /// The error about a line of the file.
     fn at_line(&self, line: usize, problem: impl Into<Problem>) -> ScenarioError {
         let place = Place::Line { origin: self.file.clone(), line };
         ScenarioError::new(place, "mobility.file", problem)
     }
 }
 
-/// Which of so many nodes that move each node of a file is, by the numbers in the file, in ascending order.
+/// Index among the `moving` nodes of each node of a file, by its number in the file. `numbers` are in
+/// ascending order.
 fn places(numbers: &[usize], first: Option<u32>, moving: usize) -> Vec<Option<usize>> {
     let (lowest, highest) = match numbers {
         [] => return Vec::new(),
@@ -216,7 +226,7 @@ mod tests {
     use super::places;
 
     #[test]
-    fn numbers_of_a_file_are_taken_as_they_are_where_they_fit() {
+    fn numbers_of_a_file_map_to_moving_nodes() {
         let whole = |numbers: &[usize], first, moving| {
             let places: Option<Vec<usize>> = places(numbers, first, moving).into_iter().collect();
             places

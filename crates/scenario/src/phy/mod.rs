@@ -1,4 +1,4 @@
-//! `[phy]`: the physical layer.
+//! `[phy]`: physical layer.
 
 pub(crate) mod rate;
 
@@ -19,72 +19,74 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 keys! {
-    /// The physical layer.
+    /// Physical layer.
     #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
     #[serde(deny_unknown_fields)]
     pub struct Phy {
-        /// The standard, which sets rates, slot, SIFS and contention windows.
+        /// Standard, which sets rates, slot, SIFS and contention windows.
         pub standard: Standard,
-        /// Preamble of 802.11b frames (of 802.11g, for those at 802.11b rates).
+        /// Preamble of 802.11b frames; in 802.11g, of frames at 802.11b rates.
         pub preamble: Preamble,
-        /// 802.11g: stations of 802.11b are part of the network. Slots are 20 us long, 1, 2, 5.5 and 11 Mb/s
-        /// are the basic rates, at which RTS and broadcasts are sent, and `mac.cts_to_self` is on
-        /// (802.11-2012, 19.8.4 and 9.23.1). A node with a `data_rate` of 802.11b stands for such a station.
+        /// 802.11g: whether the network has stations of 802.11b. If so, slots are 20 us long,
+        /// `mac.cts_to_self` is on, and the basic rates are 1, 2, 5.5 and 11 Mb/s, at which RTS and
+        /// broadcasts are sent (802.11-2012, 19.8.4 and 9.23.1). A node with a `data_rate` of 802.11b is such
+        /// a station.
         pub mixed: bool,
-        /// What follows the preamble of OFDM frames.
+        /// Airtime of the payload of OFDM frames, after preamble and SIGNAL field.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = default_if("802.11a, 802.11g", OfdmSymbols::default()))]
         pub ofdm_symbols: Option<OfdmSymbols>,
-        /// 802.11n, ac and ax: where the channel lies.
+        /// 802.11n, ac and ax: band of the channel.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = by_standard(of!(|options| options.band)))]
         pub band: Option<Band>,
-        /// 802.11n, ac and ax: how wide it is. In 802.11a also 10 MHz, as in 802.11p, and 5 MHz: there
-        /// symbols, preambles and SIFS last twice and four times as long, slots 13 and 21 us, and rates are a
-        /// half and a quarter.
+        /// 802.11n, ac and ax: width of the channel. 802.11a also has 10 MHz, as in 802.11p, and 5 MHz. At
+        /// these widths, symbols, preambles and SIFS are two and four times as long, slots 13 and 21 us, and
+        /// rates a half and a quarter.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = by_standard(of!(|options| options.bandwidth)))]
         pub channel_width: Option<Bandwidth>,
-        /// 802.11n, ac and ax: guard interval of DATA; 400 and 800 ns in 802.11n and ac, 800, 1600 and 3200
+        /// 802.11n, ac and ax: guard interval of DATA. 400 and 800 ns in 802.11n and ac; 800, 1600 and 3200
         /// ns in 802.11ax.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = by_standard(of!(|options| options.guard)))]
         pub guard_interval: Option<GuardInterval>,
-        /// 802.11n, ac and ax: code of DATA. It matters for airtimes; error rates are those of "bcc".
+        /// 802.11n, ac and ax: forward error correction of DATA. Affects airtimes; error rates are always
+        /// those of "bcc".
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = by_standard(of!(|options| options.coding)))]
         pub coding: Option<Coding>,
-        /// Rate of unicast DATA frames, where no link has one of its own: a bit rate, or in 802.11n, ac and
-        /// ax a scheme and its spatial streams, as `"MCS 7"` or `"MCS 9 NSS 2"`. In 802.11n, `"MCS 15"` is
-        /// `"MCS 7 NSS 2"`. Default: the highest of the standard, in one stream.
+        /// Rate of unicast DATA frames on links without a rate of their own: a bit rate, or in 802.11n, ac
+        /// and ax an MCS with its spatial streams, such as `"MCS 7"` or `"MCS 9 NSS 2"`. In 802.11n, `"MCS
+        /// 15"` is `"MCS 7 NSS 2"`. Default: the standard's highest rate in one stream.
         pub data_rate: Option<DataRate>,
-        /// Rate of RTS, CTS, ACK and broadcasts. Default: the standard's rule, the highest basic rate not
-        /// above the data rate.
+        /// Rate of RTS, CTS, ACK and broadcast frames. Default: the standard's rule, the highest basic rate
+        /// not above the data rate.
         pub control_rate: Option<ControlRate>,
-        /// Rate of ACKs, where it differs from that of the other control frames. Default: `control_rate`, or
-        /// the standard's rule.
+        /// Rate of ACKs, if it differs from that of other control frames. Default: `control_rate`, or the
+        /// standard's rule.
         pub ack_rate: Option<ControlRate>,
-        /// Slot time, if not the standard's.
+        /// Slot time. Default: the standard's.
         pub slot: Option<Duration>,
-        /// Short inter-frame space, if not the standard's.
+        /// Short inter-frame space. Default: the standard's.
         pub sifs: Option<Duration>,
-        /// First contention window in slots, if not the standard's.
+        /// Minimum contention window in slots. Default: the standard's.
         pub cw_min: Option<u32> [1, 65535],
-        /// Largest contention window in slots, if not the standard's.
+        /// Maximum contention window in slots. Default: the standard's.
         pub cw_max: Option<u32> [1, 65535],
-        /// Number of the channel of nodes that name none in `[topology]`; of a wide one that of any of its 20
-        /// MHz. It is the first of the band where it is left out.
+        /// Channel number of nodes without one in `[topology]`; for a wide channel, the number of any of its
+        /// 20 MHz channels. The default is the first channel of the band.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = usually_by(first_channels()))]
         pub channel: Option<u16> [1, 196],
-        /// What transmissions on channels that overlap in part are to each other.
+        /// Effect of transmissions on partly overlapping channels on each other.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = usually(AdjacentChannels::default()))]
         pub adjacent_channels: Option<AdjacentChannels>,
     }
 }
 
-/// The default of an option of PPDUs, which standards before 802.11n have not.
+/// Default of an option of PPDUs, which standards before 802.11n do not have.
 fn by_standard(of: impl Fn(dot11::PpduOptions) -> Value) -> impl FnMut(&mut Schema) {
     let standards = [Standard::Dot11n, Standard::Dot11ac, Standard::Dot11ax];
     let usual = standards.map(|standard| of(dot11::Phy::new(standard, Preamble::Long).options()));
@@ -102,18 +104,18 @@ fn first_channels() -> Vec<(&'static str, Value)> {
     .to_vec()
 }
 
-/// Rates of frames, as the engine wants them.
+/// Rates of frames in the types of the engine.
 pub(crate) struct Rates {
-    /// Of unicast DATA.
+    /// Rate of unicast DATA.
     pub(crate) data: dot11::DataRate,
-    /// Of control frames, if not by the standard's rule.
+    /// Rate of control frames; none for the standard's rule.
     pub(crate) control: Option<Rate>,
-    /// Of ACKs, if they differ.
+    /// Rate of ACKs, if it differs from `control`.
     pub(crate) ack: Option<Rate>,
 }
 
 impl Phy {
-    /// The PHY and the rates.
+    /// The PHY, and the rates of frames.
     pub(crate) fn resolve(&self, document: &Document<'_>) -> Result<(dot11::Phy, Rates)> {
         if self.preamble == Preamble::Short
             && matches!(self.standard, Standard::Fhss | Standard::Dsss | Standard::Dot11a)
@@ -198,28 +200,28 @@ impl Phy {
         let standard = self.standard;
         let refuse = |key: &str, problem: PhyProblem| Err(document.error(&key!["phy", key], problem));
         if !standard.bands().contains(&options.band) {
-            let there = said(standard.bands());
+            let there = quoted_names(standard.bands());
             return refuse("band", PhyProblem::NotOfStandard { standard, there });
         }
         let widths = standard.bandwidths(options.band);
         if !widths.contains(&options.bandwidth) {
-            let (band, there) = (options.band, said(widths));
+            let (band, there) = (options.band, quoted_names(widths));
             return refuse("channel_width", PhyProblem::NotInBand { standard, band, there });
         }
         if !standard.guard_intervals().contains(&options.guard) {
-            let there = said(standard.guard_intervals());
+            let there = quoted_names(standard.guard_intervals());
             return refuse("guard_interval", PhyProblem::NotOfStandard { standard, there });
         }
         let phy = phy.with_options(options);
         if standard.has_mcs() && phy.schemes().next().is_none() {
-            let there = said(&[Coding::Ldpc]);
+            let there = quoted_names(&[Coding::Ldpc]);
             return refuse("coding", PhyProblem::NotInWideChannel { standard, there });
         }
         Ok(phy)
     }
 }
 
-/// Names of choices, as scenarios have them.
-fn said<T: Serialize>(choices: &[T]) -> Vec<String> {
+/// Names of options, as in scenario files.
+fn quoted_names<T: Serialize>(choices: &[T]) -> Vec<String> {
     choices.iter().map(|choice| serde_json::to_string(choice).expect("a choice is a text")).collect()
 }

@@ -1,4 +1,4 @@
-//! What DATA is sent at: a bit rate, or a modulation and coding scheme.
+//! Rates of DATA: bit rates, and modulation and coding schemes (MCS).
 
 use crate::document::{Document, KeyPath, Result};
 use crate::error::RateProblem;
@@ -13,17 +13,16 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-/// A bit rate such as `"54 Mb/s"`, or the number of a scheme: `"MCS 7"`, `"MCS 9 NSS 2"` in two spatial
-/// streams.
+/// A bit rate such as `"54 Mb/s"`, or an MCS such as `"MCS 7"`, with several spatial streams `"MCS 9 NSS 2"`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DataRate {
-    /// A bit rate.
+    /// Bit rate.
     Bits(BitRate),
-    /// A scheme, as its standard numbers it.
+    /// MCS, with the number that its standard gives it.
     Mcs {
-        /// Its number: in 802.11n also 8 to 31, which have two to four streams.
+        /// Number of the MCS. In 802.11n, 8 to 31 have two to four streams.
         number: u8,
-        /// Spatial streams. Default: what the number says, one if it says nothing.
+        /// Number of spatial streams. Default: that of the number, or one.
         streams: Option<u8>,
     },
 }
@@ -32,7 +31,7 @@ impl FromStr for DataRate {
     type Err = ParseError;
     fn from_str(text: &str) -> std::result::Result<DataRate, ParseError> {
         let misread = || ParseError {
-            found: format!("{text:?} is no modulation and coding scheme"),
+            found: format!("{text:?} is not a modulation and coding scheme"),
             wanted: "\"MCS\" and its number, such as \"MCS 7\", or \"MCS 9 NSS 2\" for two spatial streams"
                 .into(),
         };
@@ -86,14 +85,14 @@ impl JsonSchema for DataRate {
         let rate = generator.subschema_for::<BitRate>();
         let scheme = json_schema!({
             "type": "string",
-            "description": "a modulation and coding scheme, and its spatial streams",
+            "description": "modulation and coding scheme, and its number of spatial streams",
             "pattern": "^\\s*MCS\\s*[0-9]+\\s*(NSS\\s*[0-9]+)?\\s*$",
         });
         json_schema!({ "anyOf": [rate, scheme] })
     }
 }
 
-/// The rate of control frames: a bit rate, because they have no schemes (802.11-2016, 10.7.6).
+/// Rate of control frames: a bit rate, because control frames have no MCS (802.11-2016, 10.7.6).
 #[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct ControlRate(pub BitRate);
@@ -103,7 +102,7 @@ impl<'de> Deserialize<'de> for ControlRate {
         match DataRate::deserialize(deserializer)? {
             DataRate::Bits(rate) => Ok(ControlRate(rate)),
             scheme @ DataRate::Mcs { .. } => {
-                let found = format!("\"{scheme}\" is a scheme, and control frames have legacy rates");
+                let found = format!("\"{scheme}\" is an MCS, but control frames have legacy rates");
                 let wanted = "a bit rate, such as \"6 Mb/s\"".into();
                 Err(ParseError { found, wanted }.error())
             }
@@ -111,7 +110,7 @@ impl<'de> Deserialize<'de> for ControlRate {
     }
 }
 
-/// The rate that the value at `path` gives, if the PHY has it.
+/// The rate given by the value at `path`, if the PHY has it.
 pub(crate) fn rate_of(
     document: &Document<'_>,
     path: &KeyPath,
@@ -130,7 +129,7 @@ pub(crate) fn rate_of(
     }
 }
 
-/// The rate of control frames that the value at `path` gives, if the PHY has it.
+/// The rate of control frames given by the value at `path`, if the PHY has it.
 pub(crate) fn control_rate_of(
     document: &Document<'_>,
     path: &KeyPath,
@@ -144,7 +143,7 @@ fn legacy(phy: &Phy, value: BitRate) -> Option<Rate> {
     phy.rates().map(|(rate, _)| rate).find(|rate| BitRate(rate.bps() as f64) == value)
 }
 
-/// The problem that a PHY has no such bit rate.
+/// The problem that a PHY does not have a bit rate.
 fn not_a_rate(phy: &Phy) -> RateProblem {
     RateProblem::NotARate { standard: phy.standard(), rates: legacy_rates(phy) }
 }
@@ -153,7 +152,7 @@ fn legacy_rates(phy: &Phy) -> Vec<BitRate> {
     phy.rates().map(|(rate, _)| BitRate(rate.bps() as f64)).collect()
 }
 
-/// The problem that DATA has no such bit rate; where it is that of a scheme, of which.
+/// The problem that DATA does not have a bit rate, with the MCSs that have it.
 fn no_bit_rate(phy: &Phy, value: BitRate) -> RateProblem {
     let (standard, channel) = (phy.standard(), phy.options());
     if !standard.has_mcs() {
@@ -179,7 +178,7 @@ fn no_bit_rate(phy: &Phy, value: BitRate) -> RateProblem {
     }
 }
 
-/// The names of the schemes with this bit rate, to the one decimal place of Mb/s that tables of rates have.
+/// Names of the MCSs with this bit rate, compared to 0.1 Mb/s, the precision of tables of rates.
 fn schemes_with(phy: &Phy, value: BitRate) -> Vec<String> {
     let close = |mcs: &Mcs| phy.bit_rate(*mcs).is_some_and(|rate| (rate.bps() as f64 - value.0).abs() <= 5e4);
     phy.schemes().filter(close).map(|mcs| scheme_name(phy, mcs)).collect()
@@ -215,8 +214,8 @@ fn scheme_of(phy: &Phy, number: u8, streams: Option<u8>) -> std::result::Result<
     Err(RateProblem::NoScheme { standard, mhz, streams, known })
 }
 
-/// What a number of HT is that has not the same modulation in up to four streams (802.11-2016, tables 19-27
-/// to 19-41).
+/// The problem with an HT number that is not an MCS with equal modulation in up to four streams (802.11-2016,
+/// tables 19-27 to 19-41).
 fn unequal(number: u8) -> Option<RateProblem> {
     match number {
         0..=31 => None,
@@ -226,7 +225,7 @@ fn unequal(number: u8) -> Option<RateProblem> {
     }
 }
 
-/// A scheme as scenarios name it.
+/// Name of an MCS in scenarios.
 pub(crate) fn scheme_name(phy: &Phy, mcs: Mcs) -> String {
     let of_all_streams = phy.standard() == dot11::Standard::Dot11n;
     let number = if of_all_streams { (mcs.streams - 1) * 8 + mcs.scheme } else { mcs.scheme };

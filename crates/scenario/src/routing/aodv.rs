@@ -11,12 +11,12 @@ multihop_sim::aodv_parameters! { table!
     Aodv of AodvConfig;
 }
 
-/// Longest random delay of a node's own RREQs under a MAC that may access an idle medium at once. A MAC that
-/// always draws a back-off needs none.
+/// Maximum random delay of a node's own RREQs on a MAC that may access an idle medium at once. A MAC that
+/// always draws a backoff needs none.
 const RREQ_JITTER: Span = Span::from_ms(10);
 
 impl Aodv {
-    /// Numbers the schemes whose packets break no link, once those in use are known.
+    /// Sets the indices of the schemes whose packets do not break links, once the schemes in use are known.
     pub(crate) fn resolve_blind_to(&self, schemes: &Schemes<'_>, config: &mut Config) -> Result<()> {
         let RoutingProtocol::Aodv(aodv) = &mut config.routing.protocol else { return Ok(()) };
         for (i, name) in self.blind_to.iter().enumerate() {
@@ -25,9 +25,9 @@ impl Aodv {
         Ok(())
     }
 
-    /// The parameters, under a MAC that may access an idle medium at once.
+    /// The parameters, on a MAC that may access an idle medium at once (`immediate_access`) or not.
     pub(super) fn resolve(&self, document: &Document<'_>, immediate_access: bool) -> Result<AodvConfig> {
-        // `blind_to` comes later: schemes are numbered once it is known which are in use.
+        // `resolve_blind_to` follows later: schemes have no indices before those in use are known.
         let listed = self.resolve_listed(document, &key!["routing"])?;
         Ok(AodvConfig { rreq_jitter: if immediate_access { RREQ_JITTER } else { Span::ZERO }, ..listed })
     }

@@ -19,19 +19,18 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What finds the routes.
+/// Routing protocol, or static routes.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "protocol", transform = protocol_is_optional)]
 pub enum Routing {
-    /// No protocol: shortest paths are computed before the run, and no routing packets are sent. This is the
-    /// default.
+    /// Static routes: shortest paths computed before the run, without routing packets. This is the default.
     Static(StaticRoutes),
-    /// Destination-sequenced distance vectors (Perkins and Bhagwat 1994), as ns-2 has them.
+    /// Destination-sequenced distance vectors (DSDV; Perkins and Bhagwat 1994), as in ns-2.
     Dsdv(Dsdv),
-    /// Dynamic source routing (Johnson, Hu and Maltz 2007, RFC 4728), close to ns-2's.
+    /// Dynamic source routing (DSR; Johnson, Hu and Maltz 2007, RFC 4728), close to ns-2's implementation.
     Dsr(Dsr),
-    /// Ad hoc on-demand distance vectors (Perkins, Belding-Royer and Das 2003, RFC 3561), as ns-2 has them.
+    /// Ad hoc on-demand distance vectors (AODV; Perkins, Belding-Royer and Das 2003, RFC 3561), as in ns-2.
     Aodv(Aodv),
 }
 
@@ -40,22 +39,22 @@ keys! {
     #[derive(Clone, Debug, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     pub struct StaticRoutes {
-        /// What a path costs.
+        /// Cost of a path.
         pub metric: RouteMetric,
-        /// What happens when the MAC gives a packet up.
+        /// Reaction to a packet that the MAC drops at its retry limit.
         pub on_link_failure: OnLinkFailure,
-        /// `break` only: consecutive failures towards a next hop that break the link.
+        /// `break` only: number of consecutive failures towards a next hop that break the link.
         #[schemars(transform = usually(FAILURES))]
         pub failures: Option<u32> [1, 1000],
-        /// `break` only: how long the broken route stays unusable.
+        /// `break` only: time for which the broken route is unusable.
         #[schemars(transform = usually(HOLD))]
         pub hold: Option<Duration>,
     }
 }
 
-/// `failures` where it is left out.
+/// Default of `failures`.
 const FAILURES: u32 = 1;
-/// `hold` where it is left out.
+/// Default of `hold`.
 const HOLD: Duration = Duration(10.0);
 
 impl Default for Routing {
@@ -64,36 +63,36 @@ impl Default for Routing {
     }
 }
 
-/// What happens when the MAC gives a packet up.
+/// Reaction to a packet that the MAC drops at its retry limit.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnLinkFailure {
-    /// Only that packet is lost.
+    /// Drops only that packet.
     #[default]
     Ignore,
-    /// What waits in the queue for that next hop is lost as well, and the route is unusable for a while.
+    /// Also drops the queued packets for that next hop. The route is unusable for the time `hold`.
     Break,
 }
 
 keys! {
-    /// The network layer.
+    /// Network layer.
     #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
     #[serde(deny_unknown_fields)]
     pub struct Network {
-        /// Header bytes of every packet below the transport, besides IP's: ns-2 adds 20 to TCP's with DSDV
-        /// and with DSR, and none with AODV.
+        /// Header bytes of every packet below the transport, in addition to those of IP. ns-2 adds 20 to
+        /// those of TCP with DSDV and DSR, and none with AODV.
         pub extra_header: Size ["0 B", "1500 B"],
-        /// Before a node first sends a unicast packet to a neighbour by radio, it asks for its address (RFC
-        /// 826), by broadcast; the neighbour replies by unicast. Each takes 28 B and the headers of the MAC.
-        /// As in ns-2, one packet for each neighbour waits meanwhile, a newer one takes its place and asks
-        /// again, and after three requests in vain the next packet finds the neighbour unreachable. With
-        /// false, all addresses are known.
+        /// Whether nodes resolve addresses (ARP, RFC 826). Before a node first sends a unicast packet to a
+        /// neighbour by radio, it broadcasts a request, and the neighbour replies by unicast. Each message
+        /// has 28 B and the headers of the MAC. As in ns-2, one packet for each neighbour is buffered
+        /// meanwhile. A newer packet replaces it and repeats the request. After three requests without a
+        /// reply, the next packet finds the neighbour unreachable. With false, all addresses are known.
         pub arp: bool,
     }
 }
 
 impl Routing {
-    /// The routing, over a MAC of these rules.
+    /// The routing, on a MAC with these rules.
     pub(super) fn resolve(&self, document: &Document<'_>, rules: &DcfRules) -> Result<RoutingConfig> {
         let protocol = match self {
             Routing::Static(routes) => return routes.resolve(document),
@@ -128,7 +127,7 @@ impl StaticRoutes {
     }
 }
 
-/// A table without `protocol` is one of static routes.
+/// Makes the key `protocol` optional: a table without it is one of static routes.
 fn protocol_is_optional(schema: &mut Schema) {
     let variants = schema.get_mut("oneOf").and_then(Value::as_array_mut);
     for variant in variants.into_iter().flatten() {
@@ -141,7 +140,7 @@ fn protocol_is_optional(schema: &mut Schema) {
 }
 
 impl Network {
-    /// The extra header in bytes.
+    /// Size of the extra header in bytes.
     pub(super) fn extra_header(&self) -> u32 {
         self.extra_header.bytes() as u32
     }

@@ -1,7 +1,7 @@
 //! `topology.links`: measured links, for the medium "matrix".
 
 use crate::document::{Document, KeyPath, Result, key};
-use crate::error::{Joined, KeyProblem, TopologyProblem};
+use crate::error::{ConnectionKind, KeyProblem, TopologyProblem};
 use crate::phy::rate::{DataRate, rate_of};
 use crate::topology::Nodes;
 use multihop_config::bounds;
@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A measured link.
+/// Measured link.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
@@ -21,19 +21,19 @@ pub struct Link {
     pub from: String,
     /// Name of the receiver.
     pub to: String,
-    /// Share of frames that arrive, for `quantity = "delivery"` and `"delivery-and-rssi"`. 0 means a signal
-    /// that is sensed but never decoded.
+    /// Share of frames that arrive, for `quantity = "delivery"` and `"delivery-and-rssi"`. 0: the signal is
+    /// sensed but never decoded.
     #[schemars(transform = bounds!(0, 1))]
     pub delivery: Option<f64>,
-    /// The same in the other direction. Absent means that `from` does not sense `to`, unless another entry
-    /// says so.
+    /// Share of frames that arrive in the other direction. If absent, `from` does not sense `to`, unless
+    /// another entry lists that direction.
     #[schemars(transform = bounds!(0, 1))]
     pub reverse: Option<f64>,
     /// Received power, for `quantity = "rssi"` and `"delivery-and-rssi"`.
     pub rssi: Option<Power>,
-    /// The same in the other direction.
+    /// Received power in the other direction.
     pub reverse_rssi: Option<Power>,
-    /// Rate of DATA frames over this link, both ways. ACKs, RTS and CTS follow by the rules of `[phy]`.
+    /// Rate of DATA frames over this link, in both directions. ACKs, RTS and CTS follow the rules of `[phy]`.
     /// Default: `phy.data_rate`.
     pub data_rate: Option<DataRate>,
 }
@@ -44,14 +44,14 @@ type Keys = [&'static str; 2];
 const THERE: Keys = ["delivery", "rssi"];
 const BACK: Keys = ["reverse", "reverse_rssi"];
 
-/// What a direction has.
+/// Measured values of a direction.
 #[derive(Clone, Copy)]
 struct Values {
     delivery: Option<f64>,
     rssi: Option<f64>,
 }
 
-/// Puts links into a medium; says whether it has any.
+/// Adds the listed links to a medium. Returns whether the medium has measured links.
 pub(crate) fn resolve(
     document: &Document<'_>,
     listed: &[Link],
@@ -80,7 +80,7 @@ pub(crate) fn resolve(
     Ok(true)
 }
 
-/// The rates of links that have one of their own.
+/// Rates of links with a rate of their own.
 pub(crate) fn rates(
     document: &Document<'_>,
     links: &[Link],
@@ -103,8 +103,8 @@ pub(crate) fn rates(
     Ok(made)
 }
 
-/// Each direction with what is known of it. The direction of an entry has something; the reverse direction
-/// may have nothing.
+/// Directions of all links with their values. Each entry has a value for its direction, and may lack one for
+/// the reverse direction.
 fn directions<T>(
     document: &Document<'_>,
     links: &[Link],
@@ -119,7 +119,7 @@ fn directions<T>(
         let from = nodes.find_radio(document, &at.join("from"), &link.from)?;
         let to = nodes.find_radio(document, &at.join("to"), &link.to)?;
         if from == to {
-            let problem = KeyProblem::Loop { what: Joined::Link, node: link.from.clone() };
+            let problem = KeyProblem::Loop { what: ConnectionKind::Link, node: link.from.clone() };
             return Err(document.error(&at, problem));
         }
         let there = known(link, &at, THERE)?;
@@ -143,7 +143,7 @@ fn directions<T>(
 }
 
 impl Link {
-    /// What a direction has, within bounds.
+    /// Measured values of a direction, within their ranges.
     fn values(&self, document: &Document<'_>, at: &KeyPath, [delivery, rssi]: Keys) -> Result<Values> {
         let (share, power) =
             if delivery == THERE[0] { (self.delivery, self.rssi) } else { (self.reverse, self.reverse_rssi) };
@@ -152,7 +152,7 @@ impl Link {
         Ok(Values { delivery: share.transpose()?, rssi: power.transpose()?.map(|power| power.0) })
     }
 
-    /// The value of one direction where only one quantity was measured.
+    /// Value of one direction on a medium with one measured quantity.
     fn value(
         &self,
         document: &Document<'_>,
@@ -173,7 +173,7 @@ impl Link {
         Ok(if delivery { share } else { rssi })
     }
 
-    /// Delivery, if there is any, and power of one direction.
+    /// Delivery probability, if given, and power of one direction.
     fn both(&self, document: &Document<'_>, at: &KeyPath, keys: Keys) -> Result<Option<(Option<f64>, f64)>> {
         match self.values(document, at, keys)? {
             Values { delivery, rssi: Some(rssi) } => Ok(Some((delivery, rssi))),

@@ -7,7 +7,7 @@ pub(crate) mod radios;
 pub(crate) mod reach;
 
 use crate::document::{Document, KeyPath, Result, key};
-use crate::error::{KeyProblem, Limited, MobilityProblem, Named, TopologyProblem};
+use crate::error::{ItemKind, KeyProblem, LimitedKind, MobilityProblem, TopologyProblem};
 use crate::generate::{Generator, NODES_MAX};
 use crate::medium::level;
 use crate::mobility::Mobility;
@@ -28,68 +28,69 @@ use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The nodes: generated, or listed.
+/// Nodes: generated or listed.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[schemars(untagged)]
 pub enum Topology {
-    /// A generated topology.
+    /// Generated topology.
     #[serde(rename = "generator")]
     Generated(Generator),
-    /// Listed nodes, and links where the medium is a matrix.
+    /// Listed nodes, links and wires.
     #[serde(rename = "nodes")]
     Listed(Listed),
 }
 
-/// Listed nodes and links.
+/// Listed nodes, links and wires.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Listed {
-    /// The nodes.
+    /// Nodes.
     #[serde(default)]
     #[schemars(required)]
     pub nodes: Vec<Node>,
     /// Measured links, for `medium.model = "matrix"`.
     #[serde(default)]
     pub links: Vec<Link>,
-    /// Wires, beside the radio or instead of it.
+    /// Wires, in addition to the radio or instead of it.
     #[serde(default)]
     pub wires: Vec<Wire>,
 }
 
-/// A node.
+/// Node.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
-    /// Its name, which flows and links use.
+    /// Name of the node, by which flows and links refer to it.
     pub name: String,
-    /// Where it stands, as `[x, y]`. A node that moves starts where its motion does. With a link matrix it
-    /// only serves pictures, and may be absent. Otherwise a node without it has no radio, but wires.
+    /// Position of the node as `[x, y]`. A moving node starts where its motion starts. With a link matrix,
+    /// the position is only for pictures. On other media, a node without a position has wires and no radio.
     pub position: Option<[Length; 2]>,
-    /// Name of the base station that it is associated with: by radio it exchanges packets with that node
-    /// alone, so that those for other stations go by the base station. Default: none, as in a mesh, and of
-    /// base stations themselves.
+    /// Name of the base station with which the node is associated. By radio, it exchanges packets only with
+    /// that node; those for other stations are relayed. Default: no association, as in a mesh and for base
+    /// stations.
     pub base: Option<String>,
-    /// Rate of DATA frames between it and its base station, both ways. ACKs, RTS and CTS follow by the rules
-    /// of `[phy]`. Default: `phy.data_rate`.
+    /// Rate of DATA frames between the node and its base station, in both directions. ACKs, RTS and CTS
+    /// follow the rules of `[phy]`. Default: `phy.data_rate`.
     pub data_rate: Option<DataRate>,
-    /// The number of the channel of its radio. Default: `phy.channel`.
+    /// Channel number of the node's radio. Default: `phy.channel`.
     #[schemars(transform = bounds!(1, 196))]
     pub channel: Option<u16>,
-    /// Transmit power of its radio. Only with `medium.model = "sinr"`. Default: `medium.transmit_power`.
+    /// Transmit power of the node's radio. Only with `medium.model = "sinr"`. Default:
+    /// `medium.transmit_power`.
     #[schemars(transform = level())]
     pub transmit_power: Option<Power>,
-    /// Gain of its antenna, which raises what the radio sends and what it receives. Only with `medium.model =
-    /// "sinr"`.
+    /// Gain of the node's antenna, for transmission and reception. Only with `medium.model = "sinr"`.
     #[schemars(transform = gain())]
     pub antenna_gain: Option<Gain>,
-    /// Its radios, if it has several, each with a MAC, an interface queue and a channel of its own. The first
-    /// has the name of the node in tables, the second of a node "a" is "a/1". Packets go from one to another
-    /// at once; radios of one node do not disturb each other. Routes are static then.
+    /// Radios of a node with several, each with a MAC, an interface queue and a channel of its own. In
+    /// tables, the first radio has the name of the node; the second radio of node "a" is "a/1". Packets pass
+    /// between radios of a node without delay, and the radios do not interfere with each other. Routes are
+    /// static.
     #[serde(default)]
     pub radios: Vec<Radio>,
 }
 
-/// The range of the gain of an antenna, and what it is where it is left out.
+/// Range and default of the gain of an antenna.
 pub(crate) fn gain() -> impl FnMut(&mut Schema) {
     |schema| {
         bounds!("-40 dBi", "60 dBi").transform(schema);
@@ -97,25 +98,25 @@ pub(crate) fn gain() -> impl FnMut(&mut Schema) {
     }
 }
 
-/// Nodes with their names.
+/// Nodes of a scenario.
 pub(crate) struct Nodes {
-    /// The nodes.
+    /// Nodes.
     pub(crate) list: Vec<NodeConfig>,
-    /// Index by name.
+    /// Index of each node, by name.
     index: BTreeMap<String, usize>,
-    /// Source and destination of the flows that the topology is known for; none if it was not generated.
+    /// Source and destination of the topology's canonical flows; none if the nodes were listed.
     pub(crate) canonical: Option<Vec<(usize, usize)>>,
-    /// The channels of the radios of each; none of nodes that are on the usual one, with one radio.
+    /// Channels of each node's radios; none for nodes with one radio on the default channel.
     pub(crate) channels: Vec<Vec<u16>>,
-    /// Transmit powers and antennas of the radios of each, if they were listed.
+    /// Transmit powers and antenna gains of each node's radios, if nodes were listed.
     pub(crate) levels: Vec<Vec<Level>>,
-    /// Were they listed?
+    /// Whether the nodes were listed.
     listed: bool,
 }
 
 impl Nodes {
-    /// The node that the text at `path` names; `first` and `last` are the ends of the list, unless nodes have
-    /// these names.
+    /// Index of the node that the text at `path` names. `first` and `last` are the ends of the list, unless
+    /// nodes have these names.
     pub(crate) fn find(&self, document: &Document<'_>, path: &KeyPath, name: &str) -> Result<usize> {
         let end = match name {
             "first" => (!self.list.is_empty()).then_some(0),
@@ -123,18 +124,19 @@ impl Nodes {
             _ => None,
         };
         self.index.get(name).copied().or(end).ok_or_else(|| {
-            let problem = KeyProblem::Unknown { what: Named::Node, name: name.into(), known: self.names() };
+            let problem =
+                KeyProblem::Unknown { what: ItemKind::Node, name: name.into(), known: self.names() };
             document.error(path, problem)
         })
     }
 
-    /// The names of all.
+    /// Names of all nodes.
     pub(crate) fn names(&self) -> Vec<String> {
         self.list.iter().map(|node| node.name.clone()).collect()
     }
 
-    /// The radio that the text at `path` names: by its node for the first, or "a/1" for the second of node
-    /// "a". Its place is that among all nodes and, after them, all further radios.
+    /// Index of the radio that the text at `path` names: the node's name for its first radio, "a/1" for the
+    /// second radio of node "a". The index counts all nodes, and after them all additional radios.
     pub(crate) fn find_radio(&self, document: &Document<'_>, path: &KeyPath, name: &str) -> Result<usize> {
         let radio = || {
             let (node, number) = name.rsplit_once('/')?;
@@ -149,27 +151,27 @@ impl Nodes {
         }
     }
 
-    /// How many radios there are.
+    /// Number of radios.
     pub(crate) fn radios(&self) -> usize {
         self.list.len() + self.channels.iter().map(|all| all.len().saturating_sub(1)).sum::<usize>()
     }
 
-    /// The place of the second radio of a node, if it has one.
+    /// Index of the second radio of a node, if it has one.
     fn first_further(&self, node: usize) -> usize {
         self.list.len() + self.channels[..node].iter().map(|all| all.len().saturating_sub(1)).sum::<usize>()
     }
 
-    /// The place of a radio of a node among all nodes and, after them, all further radios.
+    /// Index of a radio among all nodes and, after them, all additional radios.
     pub(crate) fn place_of_radio(&self, node: usize, radio: usize) -> usize {
         if radio == 0 { node } else { self.first_further(node) + radio - 1 }
     }
 
-    /// The name of a further radio of a node, by its place.
+    /// Name of an additional radio of a node, by its index.
     pub(crate) fn radio_name(&self, node: usize, place: usize) -> String {
         format!("{}/{}", self.list[node].name, place - self.first_further(node) + 1)
     }
 
-    /// Where the channel of a radio of a node stands.
+    /// Path of the channel of a node's radio.
     pub(crate) fn channel_key(&self, document: &Document<'_>, node: usize, radio: usize) -> KeyPath {
         if self.listed {
             radio_key(document, node, radio).join("channel")
@@ -179,7 +181,7 @@ impl Nodes {
     }
 }
 
-/// Where a radio of a listed node stands.
+/// Path of a radio of a listed node.
 pub(crate) fn radio_key(document: &Document<'_>, node: usize, radio: usize) -> KeyPath {
     let at = key!["topology", "nodes", node];
     let radios = at.join("radios");
@@ -187,7 +189,7 @@ pub(crate) fn radio_key(document: &Document<'_>, node: usize, radio: usize) -> K
 }
 
 impl Nodes {
-    /// Adds those that mobility adds; motion says where they are.
+    /// Adds the nodes of `mobility.count`, whose positions follow from their motion.
     fn add_mobile(&mut self, document: &Document<'_>, mobility: Option<&Mobility>) -> Result<()> {
         let Some(mobility) = mobility else { return Ok(()) };
         for name in mobility.added(document, self.list.len())? {
@@ -201,8 +203,8 @@ impl Nodes {
 }
 
 impl Topology {
-    /// The nodes, for a configuration that has none yet; measured links go into its medium, and wires into
-    /// the configuration. Those that move need no position.
+    /// Nodes for a configuration without nodes. Adds measured links to its medium, and wires to the
+    /// configuration. Moving nodes need no position.
     pub(crate) fn resolve(
         &self,
         document: &Document<'_>,
@@ -264,7 +266,7 @@ impl Topology {
     }
 }
 
-/// Between the radios of a node only static routes lead.
+/// Refuses nodes with several radios under a routing protocol: only static routes use several radios.
 fn check_radios(
     document: &Document<'_>,
     nodes: &Nodes,
@@ -282,8 +284,8 @@ fn check_radios(
     Ok(())
 }
 
-/// Associations are by static routes: in an infrastructure network nothing is left for a routing protocol to
-/// find.
+/// Refuses associated stations under a routing protocol: in an infrastructure network there are no routes to
+/// discover.
 fn check_associations(
     document: &Document<'_>,
     nodes: &Nodes,
@@ -309,7 +311,7 @@ impl Listed {
         }
         if count as u64 > NODES_MAX {
             let (count, most) = (count as u64, NODES_MAX);
-            let problem = KeyProblem::TooMany { count, what: Limited::Nodes, most };
+            let problem = KeyProblem::TooMany { count, what: LimitedKind::Nodes, most };
             return Err(document.error(&key!["topology", "nodes"], problem));
         }
         let mut index = BTreeMap::new();
@@ -321,7 +323,7 @@ impl Listed {
             }
             if let Some(first) = index.insert(node.name.clone(), i) {
                 let (name, by) = (node.name.clone(), key!["topology", "nodes", first].to_string());
-                return Err(document.error(&at.join("name"), KeyProblem::Taken { name, by }));
+                return Err(document.error(&at.join("name"), KeyProblem::NameTaken { name, by }));
             }
             let coordinate = |axis: usize, length: Length| {
                 let at = at.join("position").join(axis);
@@ -337,20 +339,20 @@ impl Listed {
         Ok(Nodes { list, index, canonical: None, channels, levels, listed: true })
     }
 
-    /// The channels of each node's radios.
+    /// Channels of each node's radios.
     fn channels(&self, document: &Document<'_>) -> Result<Vec<Vec<u16>>> {
         let of = |(i, node): (usize, &Node)| match (node.channel, node.radios.as_slice()) {
             (channel, []) => Ok(channel.into_iter().collect()),
             (None, radios) => Ok(radios.iter().map(|radio| radio.channel).collect()),
             (Some(_), _) => {
                 let at = key!["topology", "nodes", i, "channel"];
-                Err(document.error(&at, KeyProblem::Beside { other: "radios" }))
+                Err(document.error(&at, KeyProblem::GivenTogether { other: "radios" }))
             }
         };
         self.nodes.iter().enumerate().map(of).collect()
     }
 
-    /// Finds the base stations of those that have one, and the rates of their links.
+    /// Sets the base stations of stations, and the rates of their links.
     fn associate(&self, document: &Document<'_>, phy: &Phy, nodes: &mut Nodes) -> Result<()> {
         for (i, node) in self.nodes.iter().enumerate() {
             let at = key!["topology", "nodes", i, "data_rate"];
@@ -376,7 +378,8 @@ impl Listed {
         Ok(())
     }
 
-    /// Where distance decides, every node with a radio has a place of its own and nothing was measured.
+    /// On a medium that depends on distance, refuses measured links, and radios without a position or at the
+    /// same position.
     fn check_places(
         &self,
         document: &Document<'_>,
@@ -384,7 +387,7 @@ impl Listed {
         mobility: Option<&Mobility>,
     ) -> Result<()> {
         if !self.links.is_empty() {
-            return Err(document.error(&key!["topology", "links"], TopologyProblem::IdleLinks));
+            return Err(document.error(&key!["topology", "links"], TopologyProblem::UnusedLinks));
         }
         let wired: BTreeSet<usize> = wires.iter().map(|wire| wire.from.index()).collect();
         let mut places: BTreeMap<[u64; 2], usize> = BTreeMap::new();
@@ -395,12 +398,12 @@ impl Listed {
             let at = key!["topology", "nodes", i];
             let Some(position) = node.position else {
                 if wired.contains(&i) {
-                    continue; // it has no radio
+                    continue; // no radio
                 }
                 let problem = TopologyProblem::NoPosition { node: node.name.clone() };
                 return Err(document.error(&at.join("position"), problem));
             };
-            let place = position.map(|length| (length.0 + 0.0).to_bits()); // + 0.0 makes one zero of two
+            let place = position.map(|length| (length.0 + 0.0).to_bits()); // + 0.0 turns -0.0 into 0.0
             if let Some(first) = places.insert(place, i) {
                 let problem = TopologyProblem::SamePlace { node: self.nodes[first].name.clone() };
                 return Err(document.error(&at.join("position"), problem));

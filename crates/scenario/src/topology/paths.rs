@@ -1,16 +1,16 @@
-//! Whether every flow has a path, and what stands in its way.
+//! Checks that every flow has a path, and finds the cause if one has not.
 
 use super::Nodes;
 use super::reach::components;
 use crate::document::{Document, KeyPath, Result, key};
-use crate::error::{TopologyProblem, Whereabouts};
+use crate::error::{FlowEnd, TopologyProblem};
 use crate::flows::PlannedFlow;
 use multihop_core::{NodeId, Rate};
 use multihop_dot11::DataRate;
 use multihop_sim::config::{Config, LinkError, Radios};
 
-/// Every flow needs a path over links that work both ways. A multicast flow takes one hop, and its packets
-/// are lost at receivers out of reach.
+/// Refuses flows without a path over two-way links. Multicast flows are exempt: they take one hop, and their
+/// packets are lost at receivers out of reach.
 pub(crate) fn check(
     document: &Document<'_>,
     nodes: &Nodes,
@@ -26,7 +26,7 @@ pub(crate) fn check(
     let whereabouts = |end: NodeId| {
         let in_reach = |index: &usize| component[*index] == component[end.index()];
         let reached = (0..nodes.list.len()).filter(in_reach);
-        Whereabouts {
+        FlowEnd {
             node: nodes.list[end.index()].name.clone(),
             component: reached.map(|index| nodes.list[index].name.clone()).collect(),
         }
@@ -45,7 +45,7 @@ pub(crate) fn check(
     })
 }
 
-/// Would two nodes have a path after a change?
+/// Whether two nodes would have a path after a change of the configuration.
 fn are_joined(config: &Config, ends: [NodeId; 2], change: &dyn Fn(&mut Config)) -> bool {
     let mut other = config.clone();
     change(&mut other);
@@ -53,9 +53,9 @@ fn are_joined(config: &Config, ends: [NodeId; 2], change: &dyn Fn(&mut Config)) 
     component[ends[0].index()] == component[ends[1].index()]
 }
 
-/// The highest rate of DATA at which two nodes would have a path, where the rate is fixed and too high.
+/// Highest DATA rate at which two nodes would have a path, if the rate is fixed and too high.
 fn lower_rate(config: &Config, ends: [NodeId; 2]) -> Option<DataRate> {
-    /// Every rate is a search of its own.
+    /// Maximum number of nodes: each rate takes a search.
     const NODES_MOST: usize = 1000;
     if config.rate_control.is_some() || config.nodes.len() > NODES_MOST {
         return None;
@@ -73,17 +73,17 @@ fn lower_rate(config: &Config, ends: [NodeId; 2]) -> Option<DataRate> {
     rates.into_iter().find(|rate| are_joined(config, ends, &|other| other.data_rate = *rate))
 }
 
-/// The channels of a node's radios.
+/// Channels of a node's radios, for a message.
 fn channels(config: &Config, node: NodeId) -> String {
     let Radios { channels, .. } = &config.radios;
     let numbers = config.radios.of(node).map(|radio| channels[radio.index()].number.to_string());
     format!("channel {}", numbers.collect::<Vec<_>>().join(" and "))
 }
 
-/// The key of an error rate without which two nodes would have a path.
+/// Key of an error rate without which two nodes would have a path.
 fn culprit(document: &Document<'_>, config: &Config, ends: [NodeId; 2]) -> Option<KeyPath> {
     let joins = |change: &dyn Fn(&mut Config)| are_joined(config, ends, change);
-    // Each entry of the list is two links, one for each direction.
+    // Each entry of the list makes two links, one for each direction.
     let entries = config.medium.link_errors.chunks_exact(2).enumerate();
     let alone = |(index, _): &(usize, &[LinkError])| {
         joins(&|other| {
@@ -102,7 +102,7 @@ fn culprit(document: &Document<'_>, config: &Config, ends: [NodeId; 2]) -> Optio
         ];
         let entry = key!["medium", "errors", index];
         let given = rates.into_iter().filter(|(key, _)| document.has(&entry.join(*key)));
-        // The first of the highest.
+        // The first of the highest error rates.
         let (key, _) = given.rev().max_by(|a, b| a.1.total_cmp(&b.1))?;
         return Some(entry.join(key));
     }

@@ -7,7 +7,7 @@ use crate::topology::{Listed, Node, Nodes, radio_key};
 use multihop_config::quantity::{Gain, Power};
 use multihop_sim::config::{Config, MediumModel, RadioPower};
 
-/// What a scenario says of the transmit power and the antenna of a radio.
+/// Transmit power and antenna gain of a radio, as given in the scenario.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Level {
     pub(crate) transmit_power: Option<Power>,
@@ -15,7 +15,7 @@ pub(crate) struct Level {
 }
 
 impl Level {
-    /// The first of its keys that is given.
+    /// First key that is given.
     fn key(self) -> Option<&'static str> {
         let transmit_power = self.transmit_power.map(|_| "transmit_power");
         transmit_power.or(self.antenna_gain.map(|_| "antenna_gain"))
@@ -29,7 +29,7 @@ impl Node {
 }
 
 impl Listed {
-    /// The levels of each node's radios.
+    /// Transmit power and antenna gain of each node's radios.
     pub(super) fn levels(&self, document: &Document<'_>) -> Result<Vec<Vec<Level>>> {
         let of = |(i, node): (usize, &Node)| {
             if node.radios.is_empty() {
@@ -37,7 +37,7 @@ impl Listed {
             }
             if let Some(key) = node.level().key() {
                 let at = key!["topology", "nodes", i, key];
-                return Err(document.error(&at, KeyProblem::Beside { other: "radios" }));
+                return Err(document.error(&at, KeyProblem::GivenTogether { other: "radios" }));
             }
             Ok(node.radios.iter().map(Radio::level).collect())
         };
@@ -45,7 +45,7 @@ impl Listed {
     }
 }
 
-/// Gives the radios of a configuration, which are all there, their transmit powers and antennas.
+/// Sets the transmit powers and antenna gains of all radios of a configuration.
 pub(crate) fn resolve(document: &Document<'_>, nodes: &Nodes, config: &mut Config) -> Result<()> {
     let all = nodes.levels.iter().enumerate();
     let radios = all.flat_map(|(node, levels)| (0..).zip(levels).map(move |radio| (node, radio)));
@@ -73,7 +73,7 @@ pub(crate) fn resolve(document: &Document<'_>, nodes: &Nodes, config: &mut Confi
     Ok(())
 }
 
-/// Other media have no transmit powers.
+/// The error that the medium has no transmit powers.
 fn without_powers(document: &Document<'_>, at: &KeyPath, config: &Config) -> crate::ScenarioError {
     let value = if matches!(config.medium.model, MediumModel::Ranges { .. }) { "ranges" } else { "matrix" };
     let problem = KeyProblem::NoEffect { key: "medium.model", value: value.into(), instead: "\"sinr\"" };

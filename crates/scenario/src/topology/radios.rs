@@ -14,18 +14,17 @@ use multihop_sim::preflight::place_ends;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One radio of a node.
+/// Radio of a node.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Radio {
-    /// The number of its channel. Radios of other nodes are neighbours of those on the same channel alone.
+    /// Channel number of the radio. Only radios on the same channel are neighbours.
     #[schemars(transform = bounds!(1, 196))]
     pub channel: u16,
     /// Transmit power of the radio. Only with `medium.model = "sinr"`. Default: `medium.transmit_power`.
     #[schemars(transform = level())]
     pub transmit_power: Option<Power>,
-    /// Gain of its antenna, which raises what the radio sends and what it receives. Only with `medium.model =
-    /// "sinr"`.
+    /// Gain of the radio's antenna, for transmission and reception. Only with `medium.model = "sinr"`.
     #[schemars(transform = gain())]
     pub antenna_gain: Option<Gain>,
 }
@@ -36,19 +35,18 @@ impl Radio {
     }
 }
 
-/// What transmissions on channels that overlap in part are to each other.
+/// Effect of transmissions on partly overlapping channels on each other.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AdjacentChannels {
-    /// Noise, in proportion to the width that they share, as of a flat spectrum with nothing outside of the
-    /// channel.
+    /// Noise, proportional to the shared width: the spectrum is flat within the channel and zero outside.
     #[default]
     Overlap,
-    /// Nothing, as if filters were perfect.
+    /// No effect, as with perfect filters.
     Apart,
 }
 
-/// Gives the nodes of a configuration, which has no further radios yet, their channels and radios.
+/// Sets the channels of a configuration's nodes, and adds their additional radios.
 pub(crate) fn resolve(
     document: &Document<'_>,
     choice: &crate::phy::Phy,
@@ -97,14 +95,14 @@ pub(crate) fn resolve(
     Ok(())
 }
 
-/// Puts the ends of flows where their packets leave and arrive: at one of the radios of their nodes.
+/// Moves the ends of flows to the radios at which their packets leave and arrive.
 pub(crate) fn place_flows(config: &mut Config) {
     if !config.radios.further.is_empty() {
         place_ends(config);
     }
 }
 
-/// The numbers of the channels of a PHY, in ascending order.
+/// Channel numbers of a PHY, in ascending order.
 pub(crate) fn numbers(phy: &Phy) -> Vec<u16> {
     let options = phy.options();
     options.band.channels(options.bandwidth).collect()
@@ -120,7 +118,7 @@ fn check(document: &Document<'_>, at: &KeyPath, phy: &Phy, number: u16) -> Resul
     Err(document.error(at, problem))
 }
 
-/// An associated station exchanges frames with the radio of its base station that is on its channel.
+/// Associates each station with the radio of its base station on the station's channel.
 fn associate(document: &Document<'_>, nodes: &Nodes, radios: &Radios, config: &mut Config) -> Result<()> {
     let channel = |radio: NodeId| radios.channels[radio.index()].number;
     for station in 0..nodes.list.len() {
@@ -138,7 +136,7 @@ fn associate(document: &Document<'_>, nodes: &Nodes, radios: &Radios, config: &m
     Ok(())
 }
 
-/// Both ends of a measured link were on one channel.
+/// Refuses measured links between radios on different channels.
 fn check_links(document: &Document<'_>, radios: &Radios, config: &Config) -> Result<()> {
     let ends: Vec<[NodeId; 2]> = match &config.medium.model {
         MediumModel::Matrix { links, .. } => links.iter().map(|link| [link.from, link.to]).collect(),

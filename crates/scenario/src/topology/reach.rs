@@ -1,8 +1,8 @@
-//! Which nodes can reach each other: the graph of links that are usable in both directions, since data needs
-//! its acknowledgement, and of wires.
+//! Nodes that can reach each other over wires, and over radio links that are usable in both directions, since
+//! data needs acknowledgements.
 //!
-//! [`routing`](multihop_sim::routing) decides what is usable. Where distance alone decides, this comes to one
-//! radius, and the components of 100,000 nodes are found without a list of their links.
+//! [`routing`](multihop_sim::routing) decides which links are usable. If only distance decides, usable links
+//! are those within a radius. The components of 100,000 nodes are then found without a list of links.
 
 use multihop_core::NodeId;
 use multihop_dot11::{ACK_BYTES, DataRate, frame_success};
@@ -11,35 +11,35 @@ use multihop_sim::preflight::{candidates, femtowatts};
 use multihop_sim::routing::{LEAST_DELIVERY, LinkQuality, NOMINAL_BYTES};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// No link is longer than this, in metres.
+/// Maximum length of a link in metres.
 const DISTANCE_MAX: f64 = 1e7;
 
-/// The component of a node that has not been found yet.
+/// Component of a node that has not been found yet.
 const NONE: u32 = u32::MAX;
 
-/// The component of each node of a configuration, numbered from 0 in the order of their first nodes.
+/// Component of each node of a configuration, numbered from 0 in the order of their first nodes.
 pub(crate) fn components(config: &Config) -> Vec<u32> {
     joined(&Reach::new(config).components(), &config.wires)
 }
 
-/// The graph of two-way links by radio.
+/// Graph of two-way radio links.
 pub(crate) enum Reach {
     /// All pairs up to a distance.
     Within {
-        /// Positions in metres; none of nodes without a radio.
+        /// Positions in metres; none for nodes without a radio.
         positions: Vec<Option<[f64; 2]>>,
-        /// The distance.
+        /// Maximum distance in metres.
         radius: f64,
     },
-    /// The neighbours of each node.
+    /// Neighbours of each node.
     Listed(Vec<Vec<u32>>),
 }
 
 /// Nodes that a search has not found yet.
 enum Unseen<'a> {
-    /// By square cells as wide as the radius, so that only nine cells can hold neighbours.
+    /// Nodes in square cells as wide as the radius, so that only nine cells can hold neighbours.
     Cells { positions: &'a [Option<[f64; 2]>], radius: f64, cells: BTreeMap<(i64, i64), Vec<u32>> },
-    /// With the lists to follow.
+    /// Flags of nodes, with the lists of neighbours.
     Flags { neighbours: &'a [Vec<u32>], unseen: Vec<bool> },
 }
 
@@ -49,7 +49,7 @@ impl Reach {
         Reach::Within { positions: positions.into_iter().map(Some).collect(), radius }
     }
 
-    /// The graph of a configuration.
+    /// Graph of a configuration.
     fn new(config: &Config) -> Reach {
         let by_distance = config.nodes.iter().all(|node| node.base.is_none())
             && config.medium.link_errors.is_empty()
@@ -74,7 +74,7 @@ impl Reach {
         Reach::Listed(neighbours)
     }
 
-    /// The component of each node, numbered from 0 in the order of their first nodes.
+    /// Component of each node, numbered from 0 in the order of their first nodes.
     pub(crate) fn components(&self) -> Vec<u32> {
         let mut component = vec![NONE; self.nodes()];
         let mut unseen = self.unseen();
@@ -133,7 +133,7 @@ impl Unseen<'_> {
         }
     }
 
-    /// Removes and reports the unseen neighbours of a node.
+    /// Removes the unseen neighbours of a node, and reports each to `found`.
     fn take_neighbours(&mut self, node: u32, mut found: impl FnMut(u32)) {
         match self {
             Unseen::Cells { positions, radius, cells } => {
@@ -163,14 +163,14 @@ impl Unseen<'_> {
     }
 }
 
-/// Components after those between which there are wires have become one.
+/// Components after those joined by wires are merged.
 fn joined(components: &[u32], wires: &[WireConfig]) -> Vec<u32> {
-    // Each component's parent, which is never a later one; the root stands for all that are joined.
+    // Parent of each component, which is never a later component. The root represents all joined components.
     let mut parents: Vec<u32> = (0..=components.iter().copied().max().unwrap_or(0)).collect();
     let root = |parents: &mut Vec<u32>, mut of: u32| {
         while parents[of as usize] != of {
             let above = parents[parents[of as usize] as usize];
-            parents[of as usize] = above; // halves the path for later look-ups
+            parents[of as usize] = above; // halves the path of later lookups
             of = above;
         }
         of
@@ -187,14 +187,14 @@ fn joined(components: &[u32], wires: &[WireConfig]) -> Vec<u32> {
     components.iter().map(number).collect()
 }
 
-/// The longest link in metres, at the nominal rate or at any that stations choose from; none where
+/// Maximum length of a link in metres, at the nominal rate or any rate that stations may choose; none if
 /// distance does not decide.
 pub(crate) fn radius(config: &Config) -> Option<f64> {
     let nominal = nominal_radius(config)?;
     Some(candidates(config).into_iter().filter_map(|rate| radius_at(config, rate)).fold(nominal, f64::max))
 }
 
-/// The same at the nominal rate alone.
+/// Maximum length of a link in metres at the nominal rate; none if distance does not decide.
 pub(crate) fn nominal_radius(config: &Config) -> Option<f64> {
     radius_at(config, config.data_rate)
 }
@@ -202,7 +202,7 @@ pub(crate) fn nominal_radius(config: &Config) -> Option<f64> {
 fn radius_at(config: &Config, rate: DataRate) -> Option<f64> {
     let MediumConfig { bit_error_rate, packet_error_rate, model, .. } = &config.medium;
     let ack_rate = config.ack_rate.or(config.control_rate).unwrap_or_else(|| config.phy.response_rate(rate));
-    // As routing judges: each direction by what noise and what the scenario's own error rates leave of its bits.
+    // Same rule as in routing: noise and the scenario's error rates decide each direction.
     let usable = |data_noise: f64, ack_noise: f64| {
         let bits = |noise: f64, bytes| frame_success(noise + (-bit_error_rate).ln_1p(), bytes);
         bits(data_noise, NOMINAL_BYTES) * (1.0 - packet_error_rate) * bits(ack_noise, ACK_BYTES)
@@ -286,7 +286,7 @@ mod tests {
         assert!(components.iter().any(|component| *component > 2));
     }
 
-    /// A network of two neighbours on this medium.
+    /// Network of two neighbours on this medium.
     fn on(medium: &str) -> Config {
         let text = format!(
             "duration = \"1 s\"\n[medium]\n{medium}\n[topology]\ngenerator = \"chain\"\nhops = 1\nspacing = \"2 m\"\n\
@@ -313,7 +313,7 @@ mod tests {
                 "model = \"sinr\"\n[mac]\nrate_control = { algorithm = \"minstrel-ht\" }\n[phy]\nstandard = \"802.11ac\"\ndata_rate = \"MCS 8\"",
             ),
         ];
-        configs[5].medium.bit_error_rate = 5e-3; // with so many errors nothing is usable
+        configs[5].medium.bit_error_rate = 5e-3; // no link is usable at this error rate
         for (i, mut config) in configs.into_iter().enumerate() {
             let mut rng = Rng::at(i as u64, &["reach"]);
             let mut place = || Some([600.0 * rng.unit(), 600.0 * rng.unit()]);

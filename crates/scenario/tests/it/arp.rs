@@ -1,5 +1,4 @@
-//! Address resolution: what is on the air before the first packet to a neighbour, and what becomes of packets
-//! meanwhile.
+//! Address resolution (ARP): frames before the first packet to a neighbour, and packets buffered meanwhile.
 
 use crate::common::capture::{Capture, Kind, Shared, read};
 use multihop_core::DropCause;
@@ -8,7 +7,7 @@ use multihop_sim::logs::AirLog;
 use multihop_sim::outcome::Outcome;
 use multihop_sim::{Ties, World, run};
 
-/// A datagram every 100 ms over a chain.
+/// One datagram every 100 ms over a chain.
 fn chain(hops: u32, rules: &str, tables: &str) -> String {
     format!(
         "duration = \"950 ms\"\nwarmup = \"0 s\"\n[phy]\ndata_rate = \"11 Mb/s\"\ncontrol_rate = \"1 Mb/s\"\n\
@@ -38,9 +37,9 @@ fn arp(operation: u8, sender: [u8; 10], target: [u8; 10]) -> Vec<u8> {
     [&[0, 1, 8, 0, 6, 4, 0, operation][..], &sender, &target].concat()
 }
 
-/// Request, reply and its ACK, then DATA and its ACK; later DATA goes at once.
+/// Order of frames: request, reply and its ACK, DATA and its ACK; later DATA without a request.
 #[test]
-fn a_neighbour_is_asked_for_its_address_before_it_is_sent_anything() {
+fn the_address_of_a_neighbour_is_resolved_before_the_first_packet() {
     for (rules, llc, bytes) in [
         ("ieee", &[0xaa, 0xaa, 3, 0, 0, 0, 8, 6][..], 24 + 8 + 28 + 4),
         ("ns2", &[0x98, 0x98, 3][..], 34 + 28),
@@ -70,9 +69,9 @@ fn a_neighbour_is_asked_for_its_address_before_it_is_sent_anything() {
     }
 }
 
-/// On three hops each node is asked once: it knows the address of the previous hop.
+/// On three hops each node is asked once, because it learns the address of the previous hop from the request.
 #[test]
-fn the_target_of_an_arp_request_needs_none_itself() {
+fn the_target_of_an_arp_request_sends_no_request_itself() {
     let text = chain(3, "ieee", "").replace("scheme = \"udp\"", "scheme = \"tcp-newreno\"");
     let (outcome, _) = captured(&text);
     let sent: Vec<u64> = outcome.nodes.iter().map(|node| node.signalling.sent).collect();
@@ -80,24 +79,24 @@ fn the_target_of_an_arp_request_needs_none_itself() {
     assert!(outcome.flows[0].packets_delivered > 0);
 }
 
-/// The neighbour is off. Of four packets three ask; the fourth is lost with the third as if the MAC had given
-/// them up.
+/// The neighbour is down. Of four packets, three trigger requests; the fourth is dropped together with the
+/// third, as at the MAC's retry limit.
 #[test]
-fn the_latest_packet_waits_and_after_three_requests_the_neighbour_is_unreachable() {
+fn the_latest_packet_is_buffered_and_after_three_requests_the_neighbour_is_unreachable() {
     let off = "[[outages]]\nnode = \"n1\"\nfrom = \"0 s\"\nto = \"10 s\"";
     let (outcome, _) = captured(&chain(1, "ieee", off));
     let flow = &outcome.flows[0];
     assert_eq!(flow.packets_sent, 10);
-    // 1 to 4, 5 to 8, and of 9 and 10 one still waits.
+    // Packets 1 to 4, 5 to 8, and one of 9 and 10; the other is still buffered.
     assert_eq!(flow.dropped[DropCause::QueueFull as usize], 2 + 2 + 1, "{:?}", flow.dropped);
     assert_eq!(flow.dropped[DropCause::RetryLimit as usize], 2 + 2, "{:?}", flow.dropped);
     assert_eq!(outcome.nodes[0].signalling.sent, 3 + 3 + 2);
     assert_eq!(outcome.conservation.queued, 1);
 }
 
-/// A saturated source asks once, and loses nothing to it.
+/// A saturated source sends one request and loses no packet.
 #[test]
-fn a_saturated_source_waits_for_the_address() {
+fn a_saturated_source_loses_no_packet_to_address_resolution() {
     let text = chain(1, "ieee", "").replace(
         "kind = \"cbr\", rate = \"80 kb/s\", packet = \"1000 B\", jitter = 0.0",
         "kind = \"saturated\"",

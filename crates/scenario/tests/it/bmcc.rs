@@ -1,11 +1,11 @@
-//! BMCC in a WLAN (Qazi, Znati and Mosse): capacities that are set, and measured, and weights of clients.
+//! BMCC in a WLAN (Qazi, Znati and Mosse): set and measured capacities, and weights of clients.
 
 use multihop_scenario::{Overrides, resolve};
 use multihop_sim::outcome::Outcome;
 use multihop_sim::run;
 
-/// Downloads over round trips of 100 ms by BMCC, with these of its parameters, to five clients of which the
-/// second loses this share of frames.
+/// Downloads with BMCC over round trips of 100 ms to five clients. The second client loses the given share of
+/// frames.
 fn downloads(parameters: &str, loss: f64) -> Outcome {
     wlan(5, "down", parameters, loss)
 }
@@ -42,7 +42,7 @@ fn wlan(clients: u32, direction: &str, parameters: &str, loss: f64) -> Outcome {
     run(&resolve(&text, "bmcc.toml", &Overrides::default()).expect("the scenario is right").config)
 }
 
-/// In Mb/s.
+/// Goodputs in Mb/s.
 fn goodputs(outcome: &Outcome) -> Vec<f64> {
     outcome.flows.iter().map(|flow| flow.delivered_bytes as f64 * 8e-6 / outcome.measured_s).collect()
 }
@@ -52,11 +52,12 @@ fn lost(outcome: &Outcome) -> f64 {
     1.0 - sum(|flow| flow.packets_delivered) as f64 / sum(|flow| flow.packets_sent) as f64
 }
 
-/// The medium carries about 4.3 Mb/s of payload beside acknowledgements. Set lower, flows send that, less
-/// what slow addition leaves after cuts, and nothing waits; set to the bit rate, the load is about a half
-/// however full the queue is, and packets overflow it; measured, it is neither.
+/// The medium carries about 4.3 Mb/s of payload next to acknowledgements. With a lower set capacity, flows
+/// send at that rate, less the loss of slow addition after cuts, and queues are empty. With the bit rate as
+/// capacity, the load is about a half however full the queue is, and packets overflow it. With a measured
+/// capacity, neither happens.
 #[test]
-fn a_base_station_carries_the_capacity_that_is_set() {
+fn a_base_station_carries_the_set_capacity() {
     let payload = 1460.0 / 1500.0;
     for set in [2.0, 3.0, 4.0] {
         let outcome = downloads(&format!("capacity = \"{set} Mb/s\""), 0.0);
@@ -77,9 +78,9 @@ fn a_base_station_carries_the_capacity_that_is_set() {
     assert!(lost(&measured) < 0.01 && measured.nodes[0].queue_mean < 6.0, "{}", measured.nodes[0].queue_mean);
 }
 
-/// 1 : 2 : 3 : 4 : 5 of 15 parts, though the second client's packets take longer.
+/// Shares are 1 : 2 : 3 : 4 : 5, although packets of the second client take longer.
 #[test]
-fn weights_come_out_as_shares() {
+fn shares_of_goodput_follow_the_weights() {
     let outcome = downloads("weights = { 1 = 1.0, 2 = 2.0, 3 = 3.0, 4 = 4.0, 5 = 5.0 }", 0.2);
     let rates = goodputs(&outcome);
     let total: f64 = rates.iter().sum();
@@ -96,8 +97,8 @@ fn jain(rates: &[f64]) -> f64 {
     sum * sum / (rates.len() as f64 * squares)
 }
 
-/// Ten flows have 3.6 segments each on the way. Under the limit of what one acknowledgement adds, which is in
-/// proportion to such windows, shares stay as they came.
+/// Ten flows have 3.6 segments each in flight. Under the limit of the increase per acknowledgement, which is
+/// proportional to such windows, shares keep their initial values.
 #[test]
 fn shares_of_small_windows_become_equal() {
     let free = goodputs(&wlan(10, "down", "", 0.0));
@@ -106,10 +107,10 @@ fn shares_of_small_windows_become_equal() {
     assert!(jain(&limited) < jain(&free) - 0.02, "{limited:?}");
 }
 
-/// The base station has a ninth of the turns, and as many acknowledgements to send as eight clients have
-/// data.
+/// The base station has a ninth of the transmission opportunities, and as many acknowledgements to send as
+/// eight clients have data.
 #[test]
-fn uploads_heed_the_queue_of_acknowledgements() {
+fn uploads_react_to_the_queue_of_acknowledgements() {
     let fewest = |outcome: &Outcome| goodputs(outcome).into_iter().fold(f64::INFINITY, f64::min);
     let signalled = wlan(8, "up", "", 0.0);
     let fair = goodputs(&signalled).iter().sum::<f64>() / 8.0;

@@ -1,4 +1,5 @@
-//! The corpora of the fuzz targets `scenario` and `mobility`, as an ordinary test; and how they were made.
+//! Replays the corpora of the fuzz targets `scenario` and `mobility` as ordinary tests, and writes their
+//! seeds.
 
 #[path = "../../../../fuzz/targets/mobility.rs"]
 mod mobility;
@@ -16,7 +17,7 @@ fn folder(target: &str) -> PathBuf {
     Path::new(ROOT).join("fuzz/corpus").join(target)
 }
 
-/// Calls `check` with every input of a corpus. There are some.
+/// Calls `check` with every input of a corpus, which must not be empty.
 fn replay(target: &str, check: fn(&[u8])) {
     let files = fs::read_dir(folder(target)).unwrap().map(|entry| entry.unwrap().path());
     let count = files.map(|file| check(&fs::read(file).unwrap())).count();
@@ -29,11 +30,11 @@ fn the_corpus_of_scenarios_is_read() {
 }
 
 #[test]
-fn the_corpus_of_motion_is_read() {
+fn the_corpus_of_motion_files_is_read() {
     replay("mobility", mobility::check);
 }
 
-/// Words of files of motion, and numbers at the edges of what they may be.
+/// Words of motion files, and numbers at the edges of their ranges.
 const PIECES: [&str; 44] = [
     "$node_(0)",
     "$node_(1)",
@@ -81,7 +82,7 @@ const PIECES: [&str; 44] = [
     "<!-- fcd-output.geo value=\"true\" -->",
 ];
 
-/// A file of motion with some of its words replaced, left out, doubled or moved.
+/// A motion file with some of its words replaced, left out, doubled or moved.
 fn mutated(rng: &mut Rng, inputs: &[Vec<u8>]) -> Vec<u8> {
     let pick = |rng: &mut Rng| rng.below(inputs.len() as u32) as usize;
     let (first, other) = (pick(rng), pick(rng));
@@ -114,9 +115,9 @@ fn mutated(rng: &mut Rng, inputs: &[Vec<u8>]) -> Vec<u8> {
     [&[choice][..], made.concat().as_bytes()].concat()
 }
 
-/// As many files as `MOTIONS` says, made of the words of the corpus: each is read, or refused in one line.
+/// Each of `MOTIONS` files, made of the words of the corpus, is read or refused in one line.
 #[test]
-fn files_of_the_words_of_others_are_read_or_refused() {
+fn mutated_motion_files_are_read_or_refused() {
     let count = std::env::var("MOTIONS").map_or(3000, |count| count.parse().expect("MOTIONS is a number"));
     let from =
         std::env::var("MOTIONS_FROM").map_or(0, |from| from.parse().expect("MOTIONS_FROM is a number"));
@@ -139,8 +140,8 @@ const HEIGHTS: &str = "\
     $ns_ at 3 \"$node_(2) setdest 2 2 1 2.0; $node_(2) switch off\"\n$ns_ at 0 \"$node_(2) set X_ 1\"\n\
     if {$i} {\n puts \"[expr $i*2]\"\n}\n";
 
-/// Writes the seeds, of the scenarios and files of motion that are part of the project, without their
-/// comments: `cargo test -p multihop-scenario --test it corpus:: -- --ignored`.
+/// Writes the seeds from the scenarios and motion files of the project, without their comments: `cargo test
+/// -p multihop-scenario --test it corpus:: -- --ignored`.
 #[test]
 #[ignore = "writes files"]
 fn write_the_seeds() {

@@ -1,4 +1,4 @@
-//! Defaults that the schema states: a file may state each, and means the same with it.
+//! Defaults that the schema states: a file may state each of them without a change of meaning.
 
 use multihop_scenario::{External, Overrides, Resolved, Setting, json_schema, resolve};
 use serde_json::{Value, json};
@@ -52,8 +52,8 @@ to = "n1"
 scheme = "udp"
 "#;
 
-/// In each row a table of the schema, its form if it has several, where scenarios have it, a scenario, and
-/// settings by which that has the table. Of several rows of one table each is another case.
+/// Each row: a table of the schema, its form if it has several, a scenario, and settings with which the
+/// scenario has the table. Several rows of one table are different cases.
 pub const TABLES: &str = r#"
 | | | plain |
 Aggregation | | mac.aggregation | plain | phy.standard = "802.11n"
@@ -115,7 +115,7 @@ Traffic | | traffic | pattern | traffic.pattern = "gateway"
 Wire | | topology.wires[0] | placed | routing = {} ; topology.wires = [{ between = ["n0", "n1"], rate = "1 Mb/s", delay = "1 ms" }]
 "#;
 
-/// Every default: table, form, key, and value.
+/// Every default of the schema: table, form, key, and value.
 fn stated(schema: &Value) -> Vec<(String, String, String, Value)> {
     let definitions = schema["$defs"].as_object().unwrap();
     let tables = definitions.iter().map(|(name, table)| (name.as_str(), table)).chain([("", schema)]);
@@ -135,7 +135,7 @@ fn stated(schema: &Value) -> Vec<(String, String, String, Value)> {
     found
 }
 
-/// A scenario with these settings, or why there is none.
+/// A scenario with these settings, or the message that refuses it.
 pub fn resolved(text: &str, settings: &[Setting]) -> Result<Resolved, String> {
     let overrides =
         Overrides { set: settings.to_vec(), external: Some(External::Beside), ..Overrides::default() };
@@ -153,7 +153,7 @@ pub fn setting(line: &str) -> Setting {
     Setting { path: path.into(), value: format!("value = {value}") }
 }
 
-/// Table and form of a row, and what follows.
+/// Table and form of a row, and its other fields.
 pub fn row(line: &str) -> ((&str, &str), [&str; 3]) {
     let cells: Vec<&str> = line.split('|').map(str::trim).collect();
     let [table, form, path, scenario, settings] = cells.try_into().unwrap();
@@ -167,7 +167,7 @@ pub fn context(scenario: &str, lines: &str) -> (String, Vec<Setting>) {
     (text.to_string(), lines.split(" ; ").filter(|line| !line.is_empty()).map(setting).collect())
 }
 
-/// What is wrong with a default in the table of a row.
+/// Problem with a default in the table of a row.
 fn problem([path, scenario, lines]: [&str; 3], key: &str, default: &Value) -> Option<String> {
     let (mut text, mut settings) = context(scenario, lines);
     let without = hash(&text, &settings).unwrap_or_else(|error| panic!("{settings:?}: {error}"));
@@ -186,7 +186,7 @@ fn problem([path, scenario, lines]: [&str; 3], key: &str, default: &Value) -> Op
 }
 
 #[test]
-fn every_default_of_the_schema_may_be_stated_and_changes_nothing() {
+fn stating_a_default_of_the_schema_changes_nothing() {
     let (mut wrong, mut seen) = (Vec::new(), BTreeSet::new());
     for (table, form, key, default) in stated(&json_schema()) {
         let rows =
@@ -203,18 +203,18 @@ fn every_default_of_the_schema_may_be_stated_and_changes_nothing() {
     }
 }
 
-/// No file has null.
+/// No file can state null.
 #[test]
-fn no_default_of_the_schema_is_nothing() {
+fn no_default_of_the_schema_is_null() {
     for (table, form, key, default) in stated(&json_schema()) {
         assert!(!default.to_string().contains("null"), "{table} {form} {key}: {default}");
     }
 }
 
-/// A default by the radio is none that may be left out of the hash: over radios that aggregate it is another
-/// value that is meant where nothing is stated.
+/// A default that depends on the radio must not be left out of the hash: on radios with aggregation, an
+/// absent key means another value.
 #[test]
-fn what_is_no_default_over_aggregates_is_another_run() {
+fn a_default_of_other_radios_changes_a_run_with_aggregation() {
     let over = |radio: &str, keys: &str| {
         let text = format!(
             "duration = \"1 s\"\n[phy]\n{radio}\n[topology]\ngenerator = \"chain\"\nhops = 1\nspacing = \"10 m\"\n\

@@ -1,4 +1,4 @@
-//! Delays by distance: each radio has a frame as late as light does.
+//! Delays by distance: a frame arrives at each radio after its distance over the speed of light.
 
 use crate::common::capture::{Shared, read};
 use multihop_scenario::{Overrides, resolve};
@@ -30,7 +30,7 @@ fn chain(hops: u32, delay: &str, tables: &str) -> String {
 
 /// Two nodes have one distance: 200 m are 668 ns.
 #[test]
-fn between_two_nodes_it_is_a_constant_delay() {
+fn between_two_nodes_the_delay_is_constant() {
     for rts in ["off", "0 B"] {
         let mac = format!("[mac]\nrts_threshold = \"{rts}\"");
         let [by_distance, constant] = ["distance", "668 ns"].map(|delay| ran(&chain(1, delay, &mac)));
@@ -39,9 +39,9 @@ fn between_two_nodes_it_is_a_constant_delay() {
     }
 }
 
-/// Frames of n0 are at n1 668 ns and at n2 1335 ns after they were sent.
+/// Frames of n0 arrive at n1 after 668 ns, and at n2 after 1335 ns.
 #[test]
-fn each_radio_has_a_frame_as_late_as_it_is_away() {
+fn frames_arrive_after_their_distance_over_the_speed_of_light() {
     let config = resolved(&chain(2, "distance", "")).unwrap();
     let file = Shared::default();
     let log = AirLog::new(&config, Box::new(file.clone())).unwrap();
@@ -59,15 +59,15 @@ fn each_radio_has_a_frame_as_late_as_it_is_away() {
     assert!(after[1].len() > 50, "{}", after[1].len());
     assert_eq!([&after[0], &after[1]].map(|all| all.iter().all(|late| *late == 0)), [true, false]);
     assert!(after[1].iter().all(|late| *late == 668));
-    // n2 only senses n0: it decodes none of its frames.
+    // n2 senses n0 but does not decode its frames.
     assert!(after[2].is_empty());
     assert!(capture.packets.is_sorted_by_key(|packet| (packet.end_ns, packet.interface)));
 }
 
-/// Broadcasts, breaks, outages and nodes that move; packets are conserved, and the order of ties does not
+/// Broadcasts, link breaks, outages and moving nodes: packets are conserved, and the order of ties does not
 /// matter.
 #[test]
-fn laws_hold() {
+fn packets_are_conserved_with_delays_by_distance() {
     for routing in ["dsdv", "aodv", "dsr"] {
         for medium in ["ranges", "sinr"] {
             let text = format!(
@@ -86,7 +86,7 @@ fn laws_hold() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn impossible_delays_by_distance_are_refused() {
     let matrix = "duration = \"1 s\"\n[medium]\nmodel = \"matrix\"\nquantity = \"delivery\"\n\
                   propagation_delay = \"distance\"\n[topology]\n\
                   nodes = [{ name = \"a\", position = [\"0 m\", \"0 m\"] }, { name = \"b\" }]\n\
@@ -104,7 +104,10 @@ fn what_is_wrong_is_said() {
         "model = \"ranges\"\nreceive_range = \"20 km\"\ncarrier_sense_range = \"20 km\"",
     );
     let found = resolved(&far).err().unwrap();
-    assert!(found.contains("lets frames be sensed 16 km away, 53.371 µs after they are sent; "), "{found}");
+    assert!(
+        found.contains("means that frames are sensed 16 km away, 53.371 µs after they are sent; "),
+        "{found}"
+    );
     assert!(found.contains("up to 50 µs"), "DIFS of 802.11b: {found}");
     let found = resolved(&chain(1, "far", "")).err().unwrap();
     assert!(found.contains("\"distance\""), "{found}");

@@ -1,11 +1,12 @@
-//! Powers that vary over time, from the scenario to what arrives.
+//! Fading of received powers, from the scenario to the share of delivered frames.
 
 use multihop_core::Span;
 use multihop_scenario::{Overrides, resolve};
 use multihop_sim::config::Config;
 use multihop_sim::{Ties, World, run};
 
-/// Frames are as strong as the sensitivity on average: 20 dBm less 40 dB and 30 dB for 10 m. One try each.
+/// The mean received power is the sensitivity: 20 dBm less 40 dB, and 30 dB for 10 m. One transmission per
+/// frame.
 const MARGINAL: &str = r#"duration = "20 s"
 warmup = "0 s"
 [phy]
@@ -32,7 +33,7 @@ fn resolved(text: &str) -> Result<(Config, String), String> {
     resolved.map(|resolved| (resolved.config, resolved.hash)).map_err(|error| error.to_string())
 }
 
-/// The share of DATA frames that arrive, with this in the place of fading.
+/// Share of DATA frames that arrive, with this fading.
 fn delivered(fading: &str) -> f64 {
     let text = MARGINAL.replace("fading = { coherence = \"7 ms\" }", fading);
     let (config, _) = resolved(&text).unwrap();
@@ -42,21 +43,22 @@ fn delivered(fading: &str) -> f64 {
     link.acknowledged as f64 / link.data as f64
 }
 
-/// A Rayleigh channel is above a part x of its mean for a share of exp(-x) of the time.
+/// A Rayleigh channel is above a fraction x of its mean for a share of exp(-x) of the time.
 #[test]
-fn what_arrives_is_what_the_distribution_says() {
+fn delivery_follows_the_distribution_of_powers() {
     let share = delivered("fading = { coherence = \"7 ms\" }");
     assert!((share - (-1.0f64).exp()).abs() < 0.03, "{share}");
     let share = delivered("fading = { coherence = \"7 ms\" }\ntransmit_power = \"23.0103 dBm\"");
     assert!((share - (-0.5f64).exp()).abs() < 0.03, "{share}");
-    // A steady path 30 dB above the others is nearly no fading: half of the frames are below the mean, and half above it.
+    // A line-of-sight path 30 dB above the others means almost no fading: half of the frames are below the
+    // mean, and half above it.
     let share = delivered("fading = { coherence = \"7 ms\", k_factor = \"30 dB\" }");
     assert!((share - 0.51).abs() < 0.04, "{share}");
     assert!(delivered("") > 0.999);
 }
 
 #[test]
-fn speed_means_a_block_and_nothing_means_no_fading() {
+fn speed_sets_the_length_of_a_block() {
     let block = |fading: &str| {
         let text = MARGINAL.replace("fading = { coherence = \"7 ms\" }", fading);
         let (config, hash) = resolved(&text).unwrap();
@@ -74,12 +76,19 @@ fn speed_means_a_block_and_nothing_means_no_fading() {
 }
 
 #[test]
-fn what_is_wrong_with_fading() {
+fn broken_fading() {
     let cases = [
-        ("fading = {}", ["medium.fading", "neither speed nor coherence", "add coherence, or speed"]),
+        (
+            "fading = {}",
+            [
+                "medium.fading",
+                "neither speed nor coherence",
+                "add coherence, the length of a block, or speed",
+            ],
+        ),
         (
             "fading = { speed = \"1 m/s\", coherence = \"7 ms\" }",
-            ["medium.fading.coherence", "is given beside speed", "remove one of the two"],
+            ["medium.fading.coherence", "is given together with speed", "remove one of the two"],
         ),
         ("fading = { speed = \"0 m/s\" }", ["medium.fading.speed", "0 m/s", "0.001 m/s"]),
         ("fading = { coherence = \"0 s\" }", ["medium.fading.coherence", "0 s", "1 us"]),

@@ -1,4 +1,4 @@
-//! The scenarios that are shipped, and the schema that is published. What it accepts:
+//! Shipped scenarios, and the published schema. What the schema accepts is tested in
 //! `tests/simulation/test_schema.py`.
 
 use multihop_core::Rate;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Files of all shipped scenarios, in order.
+/// Files of all shipped scenarios, in order of their names.
 pub fn shipped_files() -> Vec<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let within = |folder: &Path| -> Vec<PathBuf> {
@@ -33,7 +33,7 @@ fn resolved(name: &str) -> Resolved {
 }
 
 #[test]
-fn every_shipped_scenario_resolves_and_says_what_it_shows() {
+fn every_shipped_scenario_resolves_and_has_a_description() {
     let files = shipped();
     assert!(files.len() >= 6);
     for (name, text) in files {
@@ -92,8 +92,8 @@ fn every_key_of_the_schema_is_described() {
     assert!(bare.is_empty(), "without a description: {bare:?}");
 }
 
-/// A default that is a value is the schema's, where programs find it, and not a sentence besides; one that is
-/// another in each of several cases says of each value in which, in brackets.
+/// A single default belongs to the schema's `default`, where programs find it, and not to the description.
+/// Defaults that depend on a case are in the description, with the case in brackets.
 #[test]
 fn no_description_repeats_a_default() {
     let mut repeated = Vec::new();
@@ -111,10 +111,10 @@ fn no_description_repeats_a_default() {
     assert!(repeated.is_empty(), "{repeated:#?}");
 }
 
-/// A default that is one value for some scenarios and another for others is none of the schema: programs
-/// would take it for that of all.
+/// A default that depends on a case must not be the schema's `default`, which programs would apply to all
+/// cases.
 #[test]
-fn a_default_by_case_is_not_that_of_the_schema() {
+fn a_default_by_case_is_not_the_default_of_the_schema() {
     let schema = json_schema();
     for (table, key, cases) in [
         ("Mac", "queue", "50 (no A-MPDUs), 256 (A-MPDUs of 64) or 1024 (A-MPDUs of 256)"),
@@ -131,7 +131,7 @@ fn a_default_by_case_is_not_that_of_the_schema() {
 }
 
 #[test]
-fn the_catalogue_names_everything_with_a_summary() {
+fn every_name_of_the_catalogue_has_a_summary() {
     let catalogue = catalogue();
     let names = |list: &str| -> Vec<String> {
         let entries = catalogue[list].as_array().unwrap_or_else(|| panic!("no {list}"));
@@ -195,6 +195,6 @@ fn the_catalogue_names_everything_with_a_summary() {
         catalogue["generators"][0]["parameters"]["properties"]["hops"]["description"]
             .as_str()
             .unwrap()
-            .contains("Hops")
+            .contains("hops")
     );
 }

@@ -1,4 +1,4 @@
-//! Whatever the text, reading a scenario ends with a configuration or with one message, never with a panic.
+//! Reading any text ends with a configuration or one message, never with a panic.
 
 use crate::files::shipped_files;
 use multihop_core::Rng;
@@ -7,7 +7,7 @@ use std::fs;
 
 const ROUNDS: u32 = 4000;
 
-/// What often upsets readers of numbers and texts.
+/// Values that often break readers of numbers and texts.
 const VALUES: &[&str] = &[
     "0",
     "-1",
@@ -67,7 +67,8 @@ fn corpus() -> Vec<String> {
     texts
 }
 
-/// One change: a byte, a cut, a line gone or doubled, a value replaced or swapped with that of another line.
+/// One change: a byte changed, the text cut, a line removed or doubled, or a value replaced or swapped with
+/// that of another line.
 fn mutate(text: &str, rng: &mut Rng) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let line = rng.below(lines.len() as u32) as usize;
@@ -130,7 +131,7 @@ fn mutated_scenarios_are_read_or_refused_in_one_line() {
     );
 }
 
-/// What paths of settings are put together from.
+/// Parts of which paths of settings are made.
 const PIECES: &[&str] = &[
     "topology",
     "flows",
@@ -161,7 +162,7 @@ const PIECES: &[&str] = &[
     "warmup",
 ];
 
-/// Settings that most scenarios can have.
+/// Settings that are valid for most scenarios.
 const SOUND: &[(&str, &str)] = &[
     ("name", "\"other\""),
     ("duration", "\"90 s\""),
@@ -192,7 +193,7 @@ fn setting(rng: &mut Rng) -> Setting {
 }
 
 #[test]
-fn any_settings_are_taken_or_refused_in_one_line() {
+fn random_settings_are_applied_or_refused_in_one_line() {
     let corpus = corpus();
     let (mut read, mut refused) = (0, 0);
     for round in 0..ROUNDS {

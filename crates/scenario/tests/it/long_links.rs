@@ -1,4 +1,4 @@
-//! Links so long that a frame is still on its way when its response is overdue.
+//! Links so long that a frame is still propagating when its response times out.
 
 use multihop_core::{DropCause, Span};
 use multihop_scenario::{Overrides, Setting, resolve};
@@ -13,7 +13,7 @@ fn ran(text: &str) -> Outcome {
     outcome
 }
 
-/// Two hops of a second, at this delay.
+/// Run of one second over two hops with this delay.
 fn two_hops(delay: &str, tables: &str, flow: &str) -> String {
     format!(
         "duration = \"1 s\"\nwarmup = \"0 s\"\n[medium]\nmodel = \"ranges\"\npropagation_delay = \"{delay}\"\n\
@@ -23,7 +23,7 @@ fn two_hops(delay: &str, tables: &str, flow: &str) -> String {
 }
 
 #[test]
-fn a_frame_on_the_air_keeps_its_packet_when_its_sender_has_given_up() {
+fn a_frame_in_flight_is_delivered_after_its_sender_dropped_it() {
     let cases = [("802.11a", "60 us"), ("802.11g", "60 us"), ("802.11b", "250 us"), ("802.11a", "1 ms")];
     for ((standard, delay), routing) in
         cases.into_iter().flat_map(|case| ["dsr", "aodv", "dsdv", "static"].map(|routing| (case, routing)))
@@ -36,9 +36,9 @@ fn a_frame_on_the_air_keeps_its_packet_when_its_sender_has_given_up() {
     }
 }
 
-/// Each datagram is sent once; every ACK comes too late, and every datagram is there all the same.
+/// Each datagram is sent once. Every ACK arrives too late, and every datagram is delivered.
 #[test]
-fn what_arrives_unacknowledged_is_neither_lost_nor_another_packet() {
+fn packets_delivered_without_an_ack_are_neither_lost_nor_duplicated() {
     for rules in ["ieee", "ns2", "bianchi"] {
         let tables =
             format!("[phy]\nstandard = \"802.11a\"\n[mac]\nrules = \"{rules}\"\nshort_retry_limit = 1");
@@ -53,10 +53,10 @@ fn what_arrives_unacknowledged_is_neither_lost_nor_another_packet() {
     }
 }
 
-/// A long SIFS leaves room for a whole frame between DATA and its ACK: that of a frame given up comes while
-/// the next one is waited for.
+/// A long SIFS leaves room for a whole frame between DATA and its ACK: the ACK of a dropped frame arrives
+/// while the sender waits for the ACK of the next one.
 #[test]
-fn a_late_ack_is_not_that_of_the_next_frame() {
+fn a_late_ack_does_not_acknowledge_the_next_frame() {
     let tables = "[phy]\nstandard = \"802.11a\"\nsifs = \"5 ms\"\n[mac]\nshort_retry_limit = 1";
     let flow = "scheme = \"udp\"\napp = { kind = \"saturated\" }";
     let outcome = ran(&two_hops("1 ms", tables, flow));
@@ -64,8 +64,8 @@ fn a_late_ack_is_not_that_of_the_next_frame() {
     assert!(outcome.flows[0].dropped[DropCause::RetryLimit as usize] > 0, "{:?}", outcome.flows);
 }
 
-/// The truth beside estimators is a share of time, whatever the row: the station's own frame keeps the medium
-/// busy only until its last bit has left, though it is on its way for longer.
+/// The true busy ratio is a share of time in every row: the station's own frame keeps the medium busy only
+/// until its last bit is sent, although it propagates for longer.
 #[test]
 fn the_true_busy_ratio_is_a_share_of_time() {
     let long = "propagation_delay = \"20 us\"";
@@ -83,7 +83,7 @@ fn the_true_busy_ratio_is_a_share_of_time() {
         assert!(rows.len() > 100 && rows.iter().any(|row| row.true_busy_ratio > 0.5), "{} rows", rows.len());
         let odd = rows.iter().find(|row| !(0.0..=1.0 + 1e-9).contains(&row.true_busy_ratio));
         assert_eq!(odd, None, "{medium} {interval}");
-        // The rows add up to the whole.
+        // The rows add up to the total.
         let of_node = |node: u32| -> f64 {
             let rows: Vec<f64> =
                 rows.iter().filter(|row| row.node == node).map(|row| row.true_busy_ratio).collect();
@@ -105,7 +105,7 @@ fn overrides(changes: &[(&str, &str)]) -> Overrides {
     Overrides { set: changes.iter().map(set).collect(), ..Overrides::default() }
 }
 
-/// The shipped link of 20 km, with other values of some keys.
+/// The shipped scenario of a 20 km link, with some values changed.
 fn long_link(changes: &[(&str, &str)]) -> Outcome {
     let text = include_str!("../../../../scenarios/long-link.toml");
     run(&resolve(text, "long-link.toml", &overrides(changes))
@@ -117,22 +117,22 @@ fn goodput(outcome: &Outcome) -> f64 {
     outcome.flows[0].delivered_bytes as f64 * 8.0 / outcome.measured_s
 }
 
-/// 1472 bytes of payload are 1536 in the frame: 20 us and 129 symbols at 24 Mb/s; the ACK has 28 us, the mean
-/// back-off 7.5 slots.
+/// Goodput in closed form. 1472 bytes of payload are 1536 bytes in the frame: 20 us and 129 symbols at 24
+/// Mb/s. The ACK takes 28 us, and the mean backoff 7.5 slots.
 fn closed_form(slot_us: f64, propagation_us: f64) -> f64 {
     let (sifs, data, ack) = (16.0, 20.0 + 4.0 * 129.0, 28.0);
     1472.0 * 8.0 / ((sifs + 2.0 * slot_us + 7.5 * slot_us + data + sifs + ack + 2.0 * propagation_us) * 1e-6)
 }
 
 #[test]
-fn a_long_link_carries_what_its_slots_leave() {
+fn a_long_link_has_the_goodput_of_the_closed_form() {
     for (class, delay) in [(45, 66.7), (31, 46.5), (2, 3.0), (255, 382.5)] {
         let (class_text, delay_text) = (class.to_string(), format!("\"{delay} us\""));
         let outcome =
             long_link(&[("mac.coverage_class", &class_text), ("medium.propagation_delay", &delay_text)]);
         let slot = 9.0 + 3.0 * f64::from(class);
         let expected = closed_form(slot, delay);
-        // What is left to chance is the mean of so many back-offs, uniform in 0..=15 slots.
+        // The random part is the mean of the backoffs, uniform in 0..=15 slots.
         let period_us = 1472.0 * 8.0 / expected * 1e6;
         let error = (255.0_f64 / 12.0).sqrt() * slot / period_us / (outcome.links[0].data as f64).sqrt();
         let ratio = goodput(&outcome) / expected;
@@ -141,9 +141,10 @@ fn a_long_link_carries_what_its_slots_leave() {
     }
 }
 
-/// Without a class every ACK is late: each packet arrives, and is sent as often as the retry limit has it.
+/// Without a coverage class every ACK is late: each packet is delivered, and sent as often as the retry limit
+/// allows.
 #[test]
-fn a_long_link_without_its_class_sends_everything_seven_times() {
+fn a_long_link_without_a_coverage_class_sends_each_packet_seven_times() {
     let outcome = long_link(&[("mac.coverage_class", "0")]);
     let link = &outcome.links[0];
     assert_eq!(link.acknowledged, 0);
@@ -152,9 +153,9 @@ fn a_long_link_without_its_class_sends_everything_seven_times() {
     assert_eq!(outcome.flows[0].dropped[DropCause::RetryLimit as usize], 0);
 }
 
-/// The class lengthens all that the standard makes of the slot.
+/// The coverage class lengthens all times that depend on the slot.
 #[test]
-fn a_class_is_three_microseconds_of_the_slot() {
+fn a_coverage_class_adds_three_microseconds_to_the_slot() {
     use multihop_dot11::{Phy, Preamble, Standard};
     let phy = Phy::new(Standard::Dot11a, Preamble::Long);
     let covered = phy.with_coverage_class(10);
@@ -165,14 +166,17 @@ fn a_class_is_three_microseconds_of_the_slot() {
 }
 
 #[test]
-fn classes_that_make_no_sense_are_refused() {
+fn impossible_coverage_classes_are_refused() {
     let text = include_str!("../../../../scenarios/long-link.toml");
     let refusal = |changes: &[(&str, &str)]| {
         resolve(text, "long-link.toml", &overrides(changes)).err().map(|error| error.to_string())
     };
     for rules in ["\"ns2\"", "\"bianchi\""] {
         let error = refusal(&[("mac.rules", rules)]).expect("it is refused");
-        assert!(error.contains("mac.coverage_class: 45 has no effect on timeouts"), "{error}");
+        assert!(
+            error.contains("mac.coverage_class: 45 has no effect unless the response timeout is"),
+            "{error}"
+        );
         assert_eq!(refusal(&[("mac.rules", rules), ("mac.coverage_class", "0")]), None);
         assert_eq!(
             refusal(&[("mac.rules", rules), ("mac.override.response_timeout", "\"first-bit\"")]),

@@ -1,4 +1,4 @@
-//! `[mobility]` and `[[outages]]` of scenarios: what they mean, what they refuse, and what identifies them.
+//! `[mobility]` and `[[outages]]` of scenarios: meaning, refusals, and identity.
 
 use multihop_core::Span;
 use multihop_scenario::{
@@ -6,7 +6,7 @@ use multihop_scenario::{
 };
 use std::path::PathBuf;
 
-/// Three nodes on ranges, under DSDV.
+/// Three nodes on the medium `ranges` with DSDV.
 const BASE: &str = r#"
 duration = "100 s"
 [topology]
@@ -30,7 +30,7 @@ max_speed = "30 m/s"
 pause = "1 s"
 "#;
 
-/// A name for the scenario, in the folder of the files of motion.
+/// A name for the scenario in the folder of the motion files.
 fn origin() -> String {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/run.toml").to_string_lossy().into_owned()
 }
@@ -45,7 +45,7 @@ fn seeded(mobility: &str, seed: u64) -> Resolved {
 }
 
 #[test]
-fn nodes_walk_with_the_seed_of_the_run_and_hashes_do_not_know_it() {
+fn motion_depends_on_the_seed_and_the_hash_does_not() {
     let (one, two) = (seeded(WALK, 1), seeded(WALK, 2));
     assert_eq!(one.hash, two.hash);
     let motion = |resolved: &Resolved, node: usize| resolved.config.mobility.motions[node].clone();
@@ -60,7 +60,7 @@ fn nodes_walk_with_the_seed_of_the_run_and_hashes_do_not_know_it() {
 }
 
 #[test]
-fn another_node_changes_no_motion() {
+fn an_additional_node_does_not_change_the_motion_of_others() {
     let more = format!("{BASE}{WALK}")
         .replace("{ name = \"c\" }]", "{ name = \"c\" }, { name = \"d\" }]")
         .replace("[\"b\", \"c\"]", "[\"d\", \"b\", \"c\"]");
@@ -69,7 +69,7 @@ fn another_node_changes_no_motion() {
 }
 
 #[test]
-fn files_move_nodes_and_their_content_is_in_the_hash() {
+fn the_content_of_motion_files_is_in_the_hash() {
     let file = |model: &str, name: &str, more: &str| {
         format!("[mobility]\nmodel = \"{model}\"\nfile = \"{name}\"\nnodes = [\"b\", \"c\"]\n{more}")
     };
@@ -90,12 +90,12 @@ fn files_move_nodes_and_their_content_is_in_the_hash() {
         .iter()
         .map(|outage| (outage.from.seconds(), outage.to.seconds()))
         .collect();
-    assert_eq!(times, [(0.0, 10.0), (70.0, 101.0)], "a car that is not there is off");
+    assert_eq!(times, [(0.0, 10.0), (70.0, 101.0)], "a node is down while its car is absent");
     let script = file("setdest", "passing.tcl", "").replace("[\"b\", \"c\"]", "[\"b\", \"c\", \"a\"]");
     assert_eq!(seeded(&script, 1).config.nodes[0].position, Some([3000.0, 0.0]));
 }
 
-/// Files count nodes from 0 or from 1: from 1 where that fits and 0 does not, or where the scenario says so.
+/// Files count nodes from 0 or from 1: from 1 if that fits and 0 does not, or if the scenario states it.
 #[test]
 fn scripts_may_number_nodes_from_one() {
     let script =
@@ -107,14 +107,14 @@ fn scripts_may_number_nodes_from_one() {
     let two = script("[\"b\", \"c\"]");
     assert_eq!(places(&two), [[300.0, 0.0], [0.0, 150.0]]);
     assert_eq!(places(&format!("{two}first_node = 1\n")), [[300.0, 0.0], [0.0, 150.0]]);
-    // With three nodes that move both fit: node 1 of the file is the second of them, as in ns-2.
+    // With three moving nodes both fit: node 1 of the file is the second node, as in ns-2.
     let three = script("[\"a\", \"b\", \"c\"]");
     assert_eq!(places(&three), [[300.0, 0.0], [0.0, 150.0]]);
     let from_one = read(&format!("{three}first_node = 1\n")).err().unwrap();
     assert_eq!(*from_one.problem, MobilityProblem::NoPosition { node: "c".into() }.into());
     for (first, index) in [(0, 2), (2, 1)] {
         let error = read(&format!("{two}first_node = {first}\n")).err().unwrap();
-        assert_eq!(*error.problem, stands_still(index, Some(first), 2), "{error}");
+        assert_eq!(*error.problem, not_moving(index, Some(first), 2), "{error}");
         assert!(error.remedy().starts_with("set mobility.first_node = 1,"), "{error}");
     }
     // Node 2 of the file is switched off from 30 s to 40 s.
@@ -127,7 +127,7 @@ fn scripts_may_number_nodes_from_one() {
 }
 
 #[test]
-fn outages_are_part_of_the_scenario() {
+fn outages_are_in_the_hash() {
     let base = "[[flows]]\nfrom = \"n0\"\nto = \"n1\"\nscheme = \"udp\"\n[topology]\ngenerator = \"chain\"\nhops = 1\n";
     let text = format!("duration = \"10 s\"\n{base}[[outages]]\nnode = \"n1\"\nfrom = \"2 s\"\n");
     let with = resolve(&text, "x.toml", &Overrides::default()).unwrap();
@@ -139,7 +139,7 @@ fn outages_are_part_of_the_scenario() {
 }
 
 #[test]
-fn what_cannot_be_is_said_in_one_line() {
+fn impossible_motion_is_refused_in_one_line() {
     let walk = |from: &str, to: &str| {
         assert!(WALK.contains(from), "{from}");
         WALK.replace(from, to)
@@ -152,7 +152,7 @@ fn what_cannot_be_is_said_in_one_line() {
             "\"d\" is not a node",
             "known: a, b, c",
         ),
-        (walk("\"b\", \"c\"", "\"b\", \"b\", \"c\""), "mobility.nodes[1]", "there twice", "once"),
+        (walk("\"b\", \"c\"", "\"b\", \"b\", \"c\""), "mobility.nodes[1]", "listed twice", "once"),
         (
             walk("\"b\", \"c\"", "\"b\""),
             "topology.nodes[2].position",
@@ -164,7 +164,7 @@ fn what_cannot_be_is_said_in_one_line() {
         (
             walk("36 km/h", "0 m/s") + "start = \"stationary\"\n",
             "mobility.start",
-            "slow down for ever",
+            "no stationary distribution",
             "pause",
         ),
         (walk("36 km/h", "10 m"), "mobility.min_speed", "not a unit of a speed", "km/h"),
@@ -198,18 +198,19 @@ fn what_cannot_be_is_said_in_one_line() {
 }
 
 #[test]
-fn files_that_cannot_be_used_are_named() {
+fn messages_name_unusable_motion_files() {
     let file =
         |name: &str| format!("[mobility]\nmodel = \"setdest\"\nfile = \"{name}\"\nnodes = [\"b\", \"c\"]\n");
     let missing = read(&file("nowhere.tcl")).err().unwrap();
     assert!(matches!(*missing.problem, Problem::Mobility(MobilityProblem::Unreadable { .. })), "{missing}");
     let xml = read(&file("passing.fcd.xml")).err().unwrap().to_string();
     assert!(
-        xml.starts_with("passing.fcd.xml:1: mobility.file: ") && xml.contains("no line of a setdest script"),
+        xml.starts_with("passing.fcd.xml:1: mobility.file: ")
+            && xml.contains("not a line of a setdest script"),
         "{xml}"
     );
     let many = read(&file("passing.tcl")).err().unwrap();
-    assert_eq!(*many.problem, stands_still(2, None, 3));
+    assert_eq!(*many.problem, not_moving(2, None, 3));
     assert!(many.remedy().starts_with("let 3 nodes move"), "{many}");
     assert!(many.to_string().starts_with("passing.tcl:"), "{many}");
     let backwards =
@@ -218,7 +219,7 @@ fn files_that_cannot_be_used_are_named() {
     assert_eq!((backwards.key.as_str(), *backwards.problem), ("outages[0].to", problem.into()));
 }
 
-/// A grid with nodes that mobility adds, and flows between these alone.
+/// A grid with nodes added by `mobility.count`, and flows only between these.
 const ADDED: &str = "
 duration = \"10 s\"
 [topology]
@@ -240,7 +241,7 @@ scheme = \"udp\"
 ";
 
 #[test]
-fn nodes_that_are_counted_are_added_and_move() {
+fn count_adds_moving_nodes() {
     let added = read_alone(ADDED).unwrap().config;
     let names: Vec<&str> = added.nodes.iter().map(|node| node.name.as_str()).collect();
     assert_eq!(names, ["n0", "n1", "n2", "n3", "m0", "m1", "m2"]);
@@ -255,7 +256,7 @@ fn nodes_that_are_counted_are_added_and_move() {
     assert_eq!(read_alone(&alone).unwrap().config.nodes.len(), 3);
 }
 
-/// Which node is off is drawn by the seed; the scenario is the same.
+/// The node that is down is drawn from the seed; the scenario hash does not change.
 #[test]
 fn one_of_several_nodes_is_off() {
     let text = format!("{ADDED}[[outages]]\none_of = [\"n1\", \"n2\", \"m0\"]\nfrom = \"2 s\"\n");
@@ -273,7 +274,7 @@ fn one_of_several_nodes_is_off() {
 }
 
 #[test]
-fn what_is_added_or_drawn_may_be_refused() {
+fn broken_counts_and_outages_are_refused() {
     let outage = |which: &str| format!("{ADDED}[[outages]]\n{which}from = \"2 s\"\n");
     let cases = [
         (ADDED.replace("count = 3", "count = 0"), "mobility.count", "0"),
@@ -281,15 +282,15 @@ fn what_is_added_or_drawn_may_be_refused() {
         (
             ADDED.replace("count = 3", "count = 3\nnodes = [\"n0\"]"),
             "mobility.count",
-            "beside mobility.nodes",
+            "together with mobility.nodes",
         ),
-        (ADDED.replace("\"m*\"", "\"x*\""), "traffic.among[0]", "no node's name"),
+        (ADDED.replace("\"m*\"", "\"x*\""), "traffic.among[0]", "matches no node"),
         (ADDED.replace("random-pairs\"", "all-to-one\"\ngateway = \"n0\""), "traffic.flows", "no effect"),
         (ADDED.replace("flows = 6", "flows = 7"), "traffic.flows", "there are 6"),
         (outage(""), "outages[0].node", "missing"),
         (outage("one_of = []\n"), "outages[0].one_of", "an empty list"),
         (outage("one_of = [\"n0\", \"n9\"]\n"), "outages[0].one_of[1]", "is not a node"),
-        (outage("node = \"n0\"\none_of = [\"n1\"]\n"), "outages[0].one_of", "beside outages.node"),
+        (outage("node = \"n0\"\none_of = [\"n1\"]\n"), "outages[0].one_of", "together with outages.node"),
     ];
     for (text, key, found) in cases {
         let error = read_alone(&text).err().unwrap_or_else(|| panic!("{text} is refused"));
@@ -301,11 +302,11 @@ fn what_is_added_or_drawn_may_be_refused() {
     assert_eq!(*error.problem, MobilityProblem::NameTaken { name: "m1".into() }.into());
 }
 
-/// A file of so many nodes has this one, whose name is its number, and two others move.
-fn stands_still(index: usize, first: Option<u32>, enough: usize) -> Problem {
+/// The problem that a node of the file, whose name is its number, is not one of two moving nodes.
+fn not_moving(index: usize, first: Option<u32>, enough: usize) -> Problem {
     let first_instead = first.map(|_| 1);
     let name = index.to_string();
-    MobilityProblem::StandsStill { index, name, moving: 2, first, first_instead, enough, option: "nodes" }
+    MobilityProblem::NodeNotMoving { index, name, moving: 2, first, first_instead, enough, option: "nodes" }
         .into()
 }
 

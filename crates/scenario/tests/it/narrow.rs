@@ -12,10 +12,10 @@ fn read(phy: &str, more: &str) -> Result<(Config, String), ScenarioError> {
     resolve(&text, "case.toml", &Overrides::default()).map(|resolved| (resolved.config, resolved.hash))
 }
 
-/// Payload over DIFS, mean back-off, DATA, SIFS, ACK and twice the propagation: all of table 17-21 and of
-/// 17.3 at half and a quarter of the clock.
+/// Goodput in closed form: payload over DIFS, mean backoff, DATA, SIFS, ACK and twice the propagation delay.
+/// All times of tables 17-21 and of 17.3 are doubled and quadrupled.
 #[test]
-fn a_saturated_link_has_the_closed_form_of_its_clock() {
+fn a_saturated_link_has_the_goodput_of_the_closed_form() {
     // DIFS, slot, SIFS; DATA of 1472 + 28 bytes of IP and UDP, 36 of headers: 12310 bits in 57 symbols at the highest rate; ACK
     // at 24 Mb/s and its halves, 134 bits in 2 symbols.
     for (width, times, slower) in [
@@ -35,7 +35,7 @@ fn a_saturated_link_has_the_closed_form_of_its_clock() {
 }
 
 #[test]
-fn noise_and_thresholds_are_those_of_the_width() {
+fn noise_and_thresholds_are_proportional_to_the_width() {
     let of = |width: &str| {
         let medium = "[medium]\nmodel = \"sinr\"";
         let (config, _) = read(&format!("standard = \"802.11a\"\n{width}"), medium).unwrap();
@@ -51,7 +51,7 @@ fn noise_and_thresholds_are_those_of_the_width() {
 }
 
 #[test]
-fn rates_and_channels_are_those_of_the_width() {
+fn rates_and_channels_depend_on_the_width() {
     let half = |keys: &str| read(&format!("standard = \"802.11a\"\nchannel_width = \"10 MHz\"\n{keys}"), "");
     let (config, hash) = half("").unwrap();
     assert_eq!(config.phy.bit_rate(config.data_rate).unwrap().bps(), 27_000_000);
@@ -59,7 +59,7 @@ fn rates_and_channels_are_those_of_the_width() {
     assert_eq!(
         read("standard = \"802.11a\"\nchannel_width = \"20 MHz\"", "").unwrap().1,
         read("standard = \"802.11a\"", "").unwrap().1,
-        "what is stated as it is anyway"
+        "a stated default is not in the hash"
     );
     assert!(half("data_rate = \"6 Mb/s\"\ncontrol_rate = \"4.5 Mb/s\"\nchannel = 178").is_ok());
     let refused = |keys: &str, part: &str| {

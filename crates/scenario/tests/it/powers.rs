@@ -4,7 +4,7 @@ use multihop_scenario::{Overrides, ScenarioError, resolve};
 use multihop_sim::config::{Config, RadioPower};
 use multihop_sim::run;
 
-/// Two nodes 150 m apart, with these keys, over which 105 dB are lost: 20 dBm arrive as -85 dBm.
+/// Two nodes 150 m apart with these keys. The path loss is 105 dB: 20 dBm arrive as -85 dBm.
 fn scenario(medium: &str, keys: [&str; 2]) -> String {
     format!(
         "duration = \"2 s\"\n[medium]\n{medium}\n[topology]\n\
@@ -20,7 +20,7 @@ fn read(keys: [&str; 2]) -> Result<(Config, String), ScenarioError> {
 }
 
 #[test]
-fn stated_defaults_are_no_powers_and_leave_the_hash() {
+fn stated_default_powers_do_not_change_the_hash() {
     let (plain, hash) = read(["", ""]).unwrap();
     assert_eq!(plain.powers, []);
     let (stated, same) = read([", transmit_power = \"20 dBm\"", ", antenna_gain = \"0 dB\""]).unwrap();
@@ -33,9 +33,10 @@ fn stated_defaults_are_no_powers_and_leave_the_hash() {
     assert!(gain != hash && gain != other);
 }
 
-/// A node that whispers is heard by none, though it hears all: no ACK comes back, so that there is no route.
+/// A node with a low transmit power receives others and is not received itself. No ACK arrives, so that there
+/// is no route.
 #[test]
-fn a_link_that_is_usable_one_way_alone_is_no_route() {
+fn a_one_way_link_is_not_a_route() {
     let equal = ["transmit_power = \"30 dBm\""; 2].map(|key| format!(", {key}"));
     let reached = read([&equal[0], &equal[1]]).unwrap().0;
     assert!(run(&reached).flows[0].delivered_bytes > 100_000);
@@ -49,7 +50,7 @@ fn a_link_that_is_usable_one_way_alone_is_no_route() {
 }
 
 #[test]
-fn each_radio_of_a_node_has_its_own() {
+fn each_radio_of_a_node_has_its_own_power_and_gain() {
     let radios = ", radios = [{ channel = 1 }, { channel = 11, transmit_power = \"10 dBm\", antenna_gain = \"3 dBi\" }]";
     let (config, _) = read(["", radios]).unwrap();
     assert_eq!(config.nodes.len(), 3);

@@ -1,4 +1,4 @@
-//! CTS to self, and networks of 802.11g with stations of 802.11b.
+//! CTS-to-self, and networks of 802.11g with stations of 802.11b.
 
 use multihop_core::{Rate, Span};
 use multihop_scenario::{Overrides, ScenarioError, resolve};
@@ -30,7 +30,7 @@ fn a_mixed_network_has_long_slots_basic_rates_of_802_11b_and_protection() {
 }
 
 #[test]
-fn stated_defaults_leave_the_hash() {
+fn stated_defaults_do_not_change_the_hash() {
     let hash = |phy: &str, mac: &str| read(phy, mac, "").unwrap().1;
     assert_eq!(hash(PLAIN, "cts_to_self = false"), hash(PLAIN, ""));
     assert_eq!(hash(&format!("{PLAIN}\nmixed = false"), ""), hash(PLAIN, ""));
@@ -44,7 +44,7 @@ fn stated_defaults_leave_the_hash() {
     assert!((0..4).all(|a| (0..a).all(|b| all[a] != all[b])), "{all:?}");
 }
 
-/// A CTS of 203 us and a SIFS before each exchange.
+/// A CTS of 203 us and a SIFS precede each exchange.
 #[test]
 fn protection_costs_its_airtime() {
     let goodput = |mac| {
@@ -57,7 +57,7 @@ fn protection_costs_its_airtime() {
 }
 
 #[test]
-fn what_protects_nothing_is_refused() {
+fn protection_without_effect_is_refused() {
     let refused = |phy, mac, medium, parts: &[&str]| {
         let error = read(phy, mac, medium).map(|_| ()).unwrap_err().to_string();
         assert!(parts.iter().all(|part| error.contains(part)), "{error}");

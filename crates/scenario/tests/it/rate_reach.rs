@@ -1,4 +1,4 @@
-//! How far stations reach that choose their rates: as far as the lowest rate that they choose from.
+//! Range of stations with rate control: that of the lowest rate that they may choose.
 
 use multihop_core::NodeId;
 use multihop_scenario::{Overrides, Problem, TopologyProblem, load};
@@ -6,7 +6,7 @@ use multihop_sim::capacity::Capacity;
 use multihop_sim::config::Config;
 use multihop_sim::routing::{LinkQuality, Routes};
 
-/// An access point with a client so many metres off, and a rate that reaches a few metres.
+/// An access point with a client at this distance, and a nominal rate that reaches a few metres.
 fn client(phy: &str, mac: &str, metres: u32) -> String {
     format!(
         "duration = \"1 s\"\n[phy]\n{phy}\n[mac]\n{mac}\n[medium]\nmodel = \"sinr\"\n[topology]\n\
@@ -19,7 +19,7 @@ fn client(phy: &str, mac: &str, metres: u32) -> String {
 const CONTROL: [&str; 2] =
     ["rate_control = { algorithm = \"ideal\" }", "rate_control = { algorithm = \"minstrel-ht\" }"];
 
-/// The fastest rate of each standard.
+/// Highest rate of each standard.
 const FASTEST: [&str; 5] = [
     "standard = \"802.11a\"\ndata_rate = \"54 Mb/s\"",
     "standard = \"802.11g\"\ndata_rate = \"54 Mb/s\"",
@@ -57,7 +57,7 @@ fn a_client_beyond_the_nominal_rate_is_reached_by_a_lower_one() {
     }
 }
 
-/// Nodes in a row at these metres.
+/// Nodes in a row at these positions in metres.
 fn row(places: &[u32], mac: &str) -> Config {
     let node =
         |(at, metres): (usize, &u32)| format!("{{ name = \"n{at}\", position = [\"{metres} m\", \"0 m\"] }}");
@@ -78,8 +78,7 @@ fn path(config: &Config) -> Vec<u32> {
     path.into_iter().map(|NodeId(node)| node).collect()
 }
 
-/// Routes keep to links of the nominal rate where these lead to the destination, and take slower ones where
-/// they have to.
+/// Routes use links of the nominal rate if these lead to the destination, and slower links otherwise.
 #[test]
 fn slower_links_are_used_where_there_is_no_other_route() {
     let near = [0, 50, 100];

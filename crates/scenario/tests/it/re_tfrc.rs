@@ -1,4 +1,4 @@
-//! TFRC below a rate cap: a constant rate, and RE TFRC's model.
+//! TFRC below a rate ceiling: a constant rate, and the ceiling of RE TFRC's model.
 
 use multihop_scenario::{Overrides, load};
 use multihop_sim::outcome::FlowOutcome;
@@ -7,7 +7,7 @@ use multihop_sim::run;
 const DSSS: &str = r#"{ standard = "dsss", data_rate = "2 Mb/s", control_rate = "1 Mb/s" }"#;
 const FAST: &str = r#"{ standard = "802.11b", data_rate = "11 Mb/s", control_rate = "1 Mb/s" }"#;
 
-/// A flow over a chain of so many hops at 2 Mb/s, measured from 20 to 100 s.
+/// A flow over a chain of `hops` hops at 2 Mb/s, measured from 20 s to 100 s.
 fn over(hops: usize, scheme: &str) -> FlowOutcome {
     over_with(DSSS, hops, scheme)
 }
@@ -28,15 +28,15 @@ fn over_with(phy: &str, hops: usize, scheme: &str) -> FlowOutcome {
     run(&config).flows.swap_remove(0)
 }
 
-/// The paper's ceiling.
+/// Ceiling of the paper.
 const ROUND_TRIP: &str = r#"base = "re-tfrc", ceiling = "round-trip""#;
 
-/// Bits of payload per second.
+/// Payload rate in bit/s.
 fn bps(bytes: u64) -> f64 {
     bytes as f64 * 8.0 / 80.0
 }
 
-/// Oscillation reduction moves the rate around its mean, but not above the constant.
+/// Oscillation reduction moves the rate around its mean, but not above the constant rate.
 #[test]
 fn a_constant_rate_is_never_exceeded() {
     for flavour in ["rfc", "ns2"] {
@@ -47,8 +47,8 @@ fn a_constant_rate_is_never_exceeded() {
     }
 }
 
-/// Over two hops nothing is lost but to a full queue, so that TFRC keeps it full. RE TFRC keeps the round
-/// trip near that of its model, 54 ms, and carries nearly as much.
+/// Over two hops only a full queue drops packets, so that TFRC keeps it full. RE TFRC keeps the round trip
+/// near that of its model, 54 ms, with almost the same goodput.
 #[test]
 fn the_round_trip_is_that_of_saturation_and_not_of_full_queues() {
     for flavour in ["rfc", "ns2"] {
@@ -61,8 +61,7 @@ fn the_round_trip_is_that_of_saturation_and_not_of_full_queues() {
     }
 }
 
-/// Literally, with the smoothed round trip, the rate goes on falling when the queue of the slow start has
-/// gone.
+/// As printed, with the smoothed round trip, the rate keeps falling after the queue of slow start is empty.
 #[test]
 fn a_smoothed_round_trip_winds_up() {
     let [latest, smoothed] = ["latest", "smoothed"]
@@ -71,7 +70,8 @@ fn a_smoothed_round_trip_winds_up() {
     assert!(bps(smoothed.delivered_bytes) < 0.1e6, "{}", bps(smoothed.delivered_bytes));
 }
 
-/// With one hop set, it takes every round trip over four for a queue; with thirty, none.
+/// With one hop set, a round trip above that of four exchanges counts as queueing; with thirty hops, none
+/// does.
 #[test]
 fn with_more_hops_set_the_ceiling_is_higher() {
     let [short, long] =
@@ -82,9 +82,9 @@ fn with_more_hops_set_the_ceiling_is_higher() {
     assert!((0.97..1.03).contains(&share), "with a ceiling that high it is plain TFRC: {share}");
 }
 
-/// With the spacing of packets that the air has room for, a chain carries no less than plain TFRC, at less
-/// than half of its round trip, and the MAC gives up next to nothing: also a longer chain of short packets at
-/// a higher rate, where a share of four fifths of four exchanges makes queues.
+/// With the ceiling of airtime, a chain has the goodput of plain TFRC at less than half of its round trip,
+/// and the MAC drops hardly any packet. The same holds for a longer chain with short packets at a higher
+/// rate, where a share of four fifths of four exchanges causes queues.
 #[test]
 fn below_the_ceiling_of_airtime_the_mac_is_not_saturated() {
     for (phy, hops, size) in [(DSSS, 7, 1460), (FAST, 13, 500)] {

@@ -1,4 +1,4 @@
-//! What `[phy]` makes of 802.11n, ac and ax.
+//! `[phy]` of 802.11n, ac and ax: MCSs, airtimes and noise.
 
 use multihop_core::{Rate, Span};
 use multihop_dot11::{Band, Bandwidth, Coding, DataRate, GuardInterval, Mcs, Microseconds};
@@ -17,10 +17,10 @@ fn mcs(streams: u8, scheme: u8) -> DataRate {
     DataRate::Mcs(Mcs { streams, scheme })
 }
 
-/// The highest scheme in one stream of 20 MHz at 5 GHz: MCS 7, MCS 8 (there is no MCS 9), MCS 11. DATA is
-/// that of quality of service.
+/// Highest MCS in one stream of 20 MHz at 5 GHz: MCS 7, MCS 8 (there is no MCS 9), MCS 11. DATA frames are
+/// QoS frames.
 #[test]
-fn a_standard_alone_is_a_network() {
+fn a_standard_without_other_keys_has_defaults() {
     for (standard, scheme, kbps, coding) in [
         ("802.11n", 7, 65_000, Coding::Bcc),
         ("802.11ac", 8, 78_000, Coding::Bcc),
@@ -40,7 +40,7 @@ fn a_standard_alone_is_a_network() {
 }
 
 #[test]
-fn a_scheme_is_named_as_its_standard_does() {
+fn an_mcs_has_the_name_of_its_standard() {
     let n = |rate: &str| config(&format!("standard = \"802.11n\"\ndata_rate = \"{rate}\"")).data_rate;
     for rate in ["MCS 15", "MCS 7 NSS 2", "MCS 15 NSS 2", " MCS15 "] {
         assert_eq!(n(rate), mcs(2, 7), "{rate}");
@@ -50,11 +50,11 @@ fn a_scheme_is_named_as_its_standard_does() {
     assert_eq!(config(ax).data_rate, mcs(8, 11));
 }
 
-/// 1500 B of IP with 38 of LLC and MAC. 802.11n, MCS 7: 12326 bits in 48 symbols of 260, behind 36 us; at 2.4
-/// GHz 6 us of silence, and SIFS of 10 us. 802.11ac, MCS 9 in 80 MHz: four bytes more, 12358 bits in 8
-/// symbols of 1560, behind 40 us.
+/// Airtimes of 1500 B of IP with 38 B of LLC and MAC headers. 802.11n, MCS 7: 12326 bits in 48 symbols of
+/// 260, after 36 us; at 2.4 GHz, 6 us of silence and a SIFS of 10 us. 802.11ac, MCS 9 in 80 MHz: four bytes
+/// more, 12358 bits in 8 symbols of 1560, after 40 us.
 #[test]
-fn frames_are_on_the_air_for_txtime() {
+fn frames_have_the_airtime_of_the_standards_txtime() {
     let data = |phy: &str| {
         let config = config(phy);
         let rules = config.mac.rules;
@@ -71,7 +71,7 @@ fn frames_are_on_the_air_for_txtime() {
     assert_eq!(data(&short), Span::from_us(40 + 32));
 }
 
-/// Noise, and what is noticed of signals, is in proportion to the width: 3 dB more in 40 MHz.
+/// Noise and thresholds are proportional to the width: 3 dB more in 40 MHz.
 #[test]
 fn a_wider_channel_has_more_noise() {
     let powers = |phy: &str| match config(phy).medium.model {

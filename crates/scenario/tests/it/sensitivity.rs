@@ -1,10 +1,10 @@
-//! Receivers that decode nothing below the standard's sensitivity of a rate.
+//! Receivers that decode no frame below the standard's sensitivity of its rate.
 
 use multihop_scenario::{Overrides, resolve};
 use multihop_sim::run;
 
-/// 20 dBm less 40 dB and 30 dB a decade: -62 dBm at 25 m, -69.6 dBm at 45 m. Noise alone would let all of MCS
-/// 7 through down to -71 dBm.
+/// Received power: 20 dBm less 40 dB, and 30 dB per decade: -62 dBm at 25 m, -69.6 dBm at 45 m. Noise alone
+/// would allow MCS 7 down to -71 dBm.
 fn scenario(distance: u32, more: &str) -> String {
     format!(
         r#"duration = "2 s"
@@ -25,7 +25,7 @@ scheme = "udp"
     )
 }
 
-/// DATA and ACKs that arrived, none if there is no path.
+/// Number of acknowledged DATA frames; none if there is no path.
 fn acknowledged(text: &str) -> Option<u64> {
     let resolved = resolve(text, "sensitivity.toml", &Overrides::default()).ok()?;
     let outcome = run(&resolved.config);
@@ -44,7 +44,7 @@ fn below_the_sensitivity_of_its_rate_a_frame_is_not_decoded() {
     assert_eq!(acknowledged(&slower("MCS 5")).unwrap_or(0), 0, "MCS 5 needs -66 dBm");
 }
 
-/// Stations that know their ratio of signal to noise choose what is decoded at the power that goes with it.
+/// Stations that know their SNR choose a rate whose sensitivity the received power reaches.
 #[test]
 fn the_ideal_rate_is_one_that_is_decoded() {
     let text = scenario(45, "sensitivity_by_rate = true")
@@ -54,7 +54,7 @@ fn the_ideal_rate_is_one_that_is_decoded() {
 }
 
 #[test]
-fn it_changes_the_hash_of_a_scenario_and_its_absence_does_not() {
+fn sensitivity_by_rate_is_in_the_hash_only_if_stated() {
     let hash = |more: &str| {
         resolve(&scenario(25, more), "sensitivity.toml", &Overrides::default())
             .map(|resolved| resolved.hash)

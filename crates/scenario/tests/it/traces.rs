@@ -1,5 +1,4 @@
-//! Files of motion: those made by hand here, and those of setdest, `BonnMotion` and SUMO where they are at
-//! hand.
+//! Motion files: made by hand here, and of setdest, `BonnMotion` and SUMO where such files are available.
 
 use multihop_core::Rng;
 use multihop_scenario::TraceProblem;
@@ -15,7 +14,7 @@ fn own(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-/// Files of others, which are not part of the project.
+/// Motion files of other projects, which are not part of this one.
 fn found() -> Vec<(PathBuf, Format)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/mobility");
     let Ok(entries) = fs::read_dir(&folder) else {
@@ -44,7 +43,7 @@ fn parsed(path: &Path, format: Format) -> Trace {
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Reads a text whose units nobody states.
+/// Reads a text without stated units.
 fn read(text: &[u8], format: Format) -> Result<Trace, TraceError> {
     trace::read(text, format, Units::default())
 }
@@ -74,9 +73,9 @@ fn the_same_pass_is_read_from_every_format() {
     assert_eq!((&cars[0].off, &cars[1].off), (&vec![], &vec![[0.0, 10.0], [70.0, f64::INFINITY]]));
 }
 
-/// Found by fuzzing: a step within something else than the root is none, and so is a vehicle in it.
+/// Found by fuzzing: a step that is not directly below the root is ignored, with the vehicles in it.
 #[test]
-fn steps_that_are_not_directly_within_the_root_are_passed_over() {
+fn steps_that_are_not_directly_below_the_root_are_ignored() {
     let step = "<timestep time=\"0\"><vehicle id=\"a\" x=\"1\" y=\"2\"/></timestep>";
     let nested = format!("<fcd-export><other>{step}</other></fcd-export>");
     assert_eq!(error(&nested, Format::Fcd).problem, TraceProblem::NoVehicles);
@@ -86,10 +85,10 @@ fn steps_that_are_not_directly_within_the_root_are_passed_over() {
     assert_eq!(names, ["b"]);
 }
 
-/// A script as people and tools other than setdest write it: comments behind commands, blanks within quotes,
-/// braces, what is for nam, and nodes that are switched.
+/// A script as written by people and tools other than setdest: comments behind commands, blanks within
+/// quotes, braces, commands for nam, and switched nodes.
 #[test]
-fn scripts_switch_nodes_and_hold_comments_and_what_is_for_nam() {
+fn scripts_switch_nodes_and_contain_comments_and_commands_for_nam() {
     let text = "\
         $node_(1) set X_ 5.0 ;# a start\n\
         $node_(1) set Y_ 0.0\n\
@@ -145,7 +144,8 @@ fn hops(motions: &BTreeMap<usize, Motion>, time: f64) -> BTreeMap<[usize; 2], u3
     found
 }
 
-/// What setdest says of distances in hops is what our motions give, at every instant between two changes.
+/// Checks that the distances in hops of setdest follow from the motions, at every instant between two
+/// changes.
 fn check_hops(name: &str, trace: &Trace) -> usize {
     let motions: BTreeMap<usize, Motion> =
         trace.nodes.iter().map(|node| (node.index, node.motion.clone())).collect();
@@ -177,9 +177,9 @@ fn check_hops(name: &str, trace: &Trace) -> usize {
 }
 
 #[test]
-fn setdest_finds_the_neighbours_that_we_find() {
+fn distances_of_setdest_follow_from_the_motions() {
     assert_eq!(check_hops("passing.tcl", &parsed(&own("passing.tcl"), Format::Setdest)), 3);
-    // One file says nothing after the start, and counts hops over nodes that it does not have.
+    // One file states no distances after the start, and counts hops over nodes that it does not have.
     for (path, format) in found().into_iter().filter(|(path, _)| !path.ends_with("ns2-scen-3-test.tcl")) {
         let trace = parsed(&path, format);
         let compared = check_hops(&path.display().to_string(), &trace);
@@ -225,7 +225,8 @@ fn sumo_exports_the_same_ways_twice() {
     let (fcd, script) = (parsed(fcd, Format::Fcd), parsed(script, Format::Setdest));
     assert_eq!((fcd.nodes.len(), script.nodes.len()), (40, 40));
     for (car, node) in fcd.nodes.iter().zip(&script.nodes) {
-        // The script says from each second on where the car goes *in* that second, with two digits of its speed.
+        // The script states from each second on where the car moves *in* that second, with two digits of its
+        // speed.
         let off = |time: f64| car.off.iter().any(|[from, to]| (*from..*to).contains(&time));
         for time in (0..180).map(f64::from).filter(|time| !off(*time)) {
             let (car_at, node_at) = (car.motion.at(time), node.motion.at(time + 1.0));
@@ -236,17 +237,17 @@ fn sumo_exports_the_same_ways_twice() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_line() {
+fn problems_are_reported_with_their_line() {
     let start = "$node_(0) set X_ 1.0\n$node_(0) set Y_ 1.0\n";
     let cases = [
         (Format::Setdest, "", 1, "no node"),
         (Format::Setdest, "\n\n$node_(0) set X_ 1.0\n", 3, "no place to start from"),
         (Format::Setdest, "$node_(0) set X_ east\n", 1, "X_ east"),
-        (Format::Setdest, "$node_(0) set W_ 1\n", 1, "no line of a setdest script"),
-        (Format::Setdest, "hello there\n", 1, "no line of a setdest script"),
+        (Format::Setdest, "$node_(0) set W_ 1\n", 1, "not a line of a setdest script"),
+        (Format::Setdest, "hello there\n", 1, "not a line of a setdest script"),
         (Format::Setdest, &format!("{start}$ns_ at -1.0 \"$node_(0) setdest 1 2 3\"\n"), 3, "time -1.0"),
         (Format::Setdest, &format!("{start}$ns_ at 1.0 \"$node_(0) setdest 1 2 -3\"\n"), 3, "speed -3"),
-        (Format::Setdest, &format!("{start}$ns_ at 1.0 \"$node_(0) setdest 1 2\"\n"), 3, "no line"),
+        (Format::Setdest, &format!("{start}$ns_ at 1.0 \"$node_(0) setdest 1 2\"\n"), 3, "not a line"),
         (
             Format::Setdest,
             &format!("{start}$ns_ at 1.0 \"$node_(0) set X_ 2\"\n"),
@@ -261,10 +262,10 @@ fn what_is_wrong_is_named_with_its_line() {
         (BONNMOTION, "-1 0 0\n", 1, "time -1"),
         (BONNMOTION, "0 1 2 3 4 5 6 7 8 9 10 11\n", 1, "both fit"),
         (Format::Fcd, "", 1, "no vehicles"),
-        (Format::Fcd, "t,x,y\n0,1,2\n", 1, "no XML"),
+        (Format::Fcd, "t,x,y\n0,1,2\n", 1, "not XML"),
         (Format::Fcd, "<net>\n</net>", 1, "<net> at the top"),
         (Format::Fcd, "<fcd-export>\n<timestep time=\"0\">\n", 3, "ends within <timestep>"),
-        (Format::Fcd, "<fcd-export>\n<timestep time=\"0\">\n</fcd-export>", 3, "no XML"),
+        (Format::Fcd, "<fcd-export>\n<timestep time=\"0\">\n</fcd-export>", 3, "invalid XML"),
         (Format::Fcd, "<fcd-export>\n<timestep>\n</timestep></fcd-export>", 2, "<timestep> without time"),
         (
             Format::Fcd,
@@ -287,7 +288,7 @@ fn what_is_wrong_is_named_with_its_line() {
 }
 
 #[test]
-fn dimensions_are_guessed_only_where_one_number_fits() {
+fn dimensions_are_inferred_only_if_one_number_fits() {
     let places = |text: &str, dimensions| {
         let trace = read(text.as_bytes(), Format::BonnMotion { dimensions }).unwrap();
         trace.nodes[0].motion.at(100.0)
@@ -300,8 +301,7 @@ fn dimensions_are_guessed_only_where_one_number_fits() {
     assert_eq!(places(&format!("# dim=3\n{both}"), None), [9.0, 10.0]);
 }
 
-/// Files that are cut, or have bytes changed, end as a trace or as an error within the file, never as a
-/// panic.
+/// Truncated and changed files end as a trace or as an error within the file, never as a panic.
 #[test]
 fn broken_files_end_in_an_error_or_a_trace() {
     let mut files: Vec<(PathBuf, Format)> = [

@@ -1,11 +1,11 @@
-//! What scenarios say of infrastructure networks, and how they can be wrong.
+//! Infrastructure networks in scenarios, and messages about broken ones.
 
 use multihop_core::NodeId;
 use multihop_scenario::{Overrides, Setting, resolve};
 use multihop_sim::config::Config;
 
-/// Two cells of one channel: one with two clients, and one with one that is out of everybody's reach but its
-/// base station's.
+/// Two cells on one channel: one with two clients, and one whose only client reaches no node except its base
+/// station.
 const CELLS: &str = r#"duration = "10 s"
 [topology]
 nodes = [
@@ -27,7 +27,7 @@ fn config(text: &str) -> Config {
     resolve(text, "case.toml", &Overrides::default()).unwrap_or_else(|error| panic!("{error}\n{text}")).config
 }
 
-/// The message that this change of a sound scenario makes.
+/// The message after this change of a valid scenario.
 fn refused(sound: &str, from: &str, to: &str) -> String {
     assert!(sound.contains(from), "{from}");
     match resolve(&sound.replacen(from, to, 1), "case.toml", &Overrides::default()) {
@@ -36,7 +36,7 @@ fn refused(sound: &str, from: &str, to: &str) -> String {
     }
 }
 
-/// Each case: what is replaced, by what, and what the message has.
+/// Each case: old text, new text, and parts of the message.
 fn check(sound: &str, cases: &[(&str, &str, &[&str])]) {
     for (from, to, parts) in cases {
         let message = refused(sound, from, to);
@@ -65,7 +65,7 @@ fn broken_associations() {
         (
             "base = \"ap\"",
             "base = \"a\"",
-            &["topology.nodes[4].base", "\"a\" is no base station: it is itself associated with \"bs\""],
+            &["topology.nodes[4].base", "\"a\" is not a base station: it is itself associated with \"bs\""],
         ),
         ("base = \"ap\"", "base = 3", &["topology.nodes[4].base", "text in quotes"]),
         (
@@ -76,25 +76,34 @@ fn broken_associations() {
         (
             "base = \"ap\"",
             "data_rate = \"1 Mb/s\"",
-            &["topology.nodes[4].data_rate", "\"1 Mb/s\" is of the link to a base station"],
+            &["topology.nodes[4].data_rate", "\"1 Mb/s\" is the rate of the link to a base station"],
         ),
         (
             "metric = \"hops\"",
             "protocol = \"dsdv\"",
-            &["routing.protocol", "\"dsdv\" has no say", "\"a\"", "remove protocol"],
+            &[
+                "routing.protocol",
+                "\"dsdv\" does not support associated stations",
+                "\"a\"",
+                "remove protocol",
+            ],
         ),
-        ("metric = \"hops\"", "protocol = \"dsr\"", &["routing.protocol", "\"dsr\" has no say"]),
+        (
+            "metric = \"hops\"",
+            "protocol = \"dsr\"",
+            &["routing.protocol", "\"dsr\" does not support associated stations"],
+        ),
         (
             "[routing]",
             "[mobility]\nmodel = \"random-waypoint\"\narea = [\"1 km\", \"1 km\"]\nmax_speed = \"1 m/s\"\n\
              pause = \"0 s\"\n[routing]",
-            &["mobility", "\"a\" is associated with a base station"],
+            &["mobility", "associated stations, such as \"a\""],
         ),
     ];
     check(CELLS, broken);
 }
 
-/// Others that hear it do not help a client whose base station is too far away.
+/// A client whose base station is too far away has no path, even if other nodes receive it.
 #[test]
 fn a_client_out_of_reach_of_its_base_station_has_no_path() {
     let message = refused(
@@ -114,7 +123,7 @@ fn associations_are_in_the_hash() {
     assert_ne!(hash(CELLS), hash(&CELLS.replacen(", base = \"bs\"", "", 1)));
 }
 
-/// Three stations, and what is lost between some of them.
+/// Three stations with losses on some links.
 const LOSSY: &str = r#"duration = "10 s"
 [medium]
 model = "ranges"
@@ -145,7 +154,7 @@ fn errors(text: &str) -> Vec<(u32, u32, f64)> {
 }
 
 #[test]
-fn errors_are_of_both_directions_unless_set_otherwise() {
+fn error_rates_apply_to_both_directions_unless_set_otherwise() {
     let expected = [(0, 1, 0.1), (1, 0, 0.1), (2, 1, 0.2), (1, 2, 0.0)];
     assert_eq!(errors(LOSSY), expected);
     for medium in ["model = \"sinr\"", "model = \"matrix\"\nquantity = \"rssi\""] {
@@ -184,11 +193,11 @@ fn broken_errors_of_links() {
             "",
             &["medium.errors[0].packet_error_rate", "missing", "packet_error_rate = 0.1"],
         ),
-        // Nothing comes through, neither directly nor by the third node.
+        // No frame arrives, neither directly nor through the third node.
         (
             "{ between = [\"a\", \"b\"], packet_error_rate = 0.1 },\n  { between = [\"c\", \"b\"], packet_error_rate = 0.2,",
             "{ between = [\"a\", \"b\"], packet_error_rate = 1 },\n  { between = [\"c\", \"b\"], packet_error_rate = 1,",
-            &["flows[0]", "no path", "because of medium.errors[0].packet_error_rate alone"],
+            &["flows[0]", "no path", "only because of medium.errors[0].packet_error_rate"],
         ),
         (
             "packet_error_rate = 0.1",
@@ -201,22 +210,22 @@ fn broken_errors_of_links() {
         (
             "packet_error_rate = 0.1",
             "packet_error_rate = 0.1, packet_error_rate_back = 1.0",
-            &["no path", "because of medium.errors[0].packet_error_rate_back alone", "1 % of DATA frames"],
+            &["no path", "only because of medium.errors[0].packet_error_rate_back", "1 % of its DATA frames"],
         ),
         (
             "packet_error_rate = 0.1",
             "packet_error_rate = 0, ack_error_rate_back = 1.0",
-            &["no path", "because of medium.errors[0].ack_error_rate_back alone", "1 % of DATA frames"],
+            &["no path", "only because of medium.errors[0].ack_error_rate_back", "1 % of its DATA frames"],
         ),
         (
             "packet_error_rate = 0.1",
             "packet_error_rate = 0.995",
-            &["no path", "because of medium.errors[0].packet_error_rate alone", "1 % of DATA frames"],
+            &["no path", "only because of medium.errors[0].packet_error_rate", "1 % of its DATA frames"],
         ),
         (
             "errors = [\n  { between = [\"a\", \"b\"], packet_error_rate = 0.1 },\n]",
             "packet_error_rate = 1.0",
-            &["no path", "because of medium.packet_error_rate alone; lower medium.packet_error_rate"],
+            &["no path", "only because of medium.packet_error_rate; lower medium.packet_error_rate"],
         ),
         (
             "packet_error_rate = 0.1 },\n]",
@@ -268,7 +277,7 @@ fn errors_of_links_are_in_the_hash_and_can_be_set() {
     assert_ne!(hash("0.1"), hash("0.2"));
 }
 
-/// A generated network with a server, and clients that join one after another.
+/// A generated network with a server, and flows that start one after another.
 const GENERATED: &str = r#"duration = "100 s"
 [topology]
 generator = "wlan"
@@ -307,9 +316,9 @@ fn a_generated_wlan_is_a_base_station_with_clients_around_it() {
     assert_eq!(flows(&upwards), [1, 2, 3, 4, 5].map(|client| (client, 0, 0)));
 }
 
-/// Flow `i` starts `i` intervals after the first; the server's packets go by the base station.
+/// Flow `i` starts `i` intervals after the first. The server's packets are relayed by the base station.
 #[test]
-fn a_server_stands_behind_the_base_station_and_clients_join_one_after_another() {
+fn a_server_is_wired_to_the_base_station_and_flows_start_one_after_another() {
     let both = config(GENERATED);
     let expected = [(5, 1), (1, 5), (5, 2), (2, 5), (5, 3), (3, 5), (5, 4), (4, 5)];
     let expected = expected.into_iter().zip(0..).map(|((from, to), i)| (from, to, 2_000 + 10_000 * i));
@@ -349,9 +358,13 @@ fn broken_wlans() {
         (
             "start_interval = \"10 s\"",
             "start_interval = \"14 s\"",
-            &["traffic.start_interval", "lets the last flow start when the run of 100 s has ended"],
+            &["traffic.start_interval", "makes the last flow start after the end of the run of 100 s"],
         ),
-        ("start_interval = \"10 s\"", "start_interval = \"1e9 s\"", &["traffic.start_interval", "has ended"]),
+        (
+            "start_interval = \"10 s\"",
+            "start_interval = \"1e9 s\"",
+            &["traffic.start_interval", "after the end of the run"],
+        ),
         (
             "start_interval = \"10 s\"",
             "start_interval = \"-1 s\"",
@@ -383,7 +396,7 @@ fn links_of_clients_have_rates_of_their_own() {
     assert_ne!(hash(&generated), hash(GENERATED));
 }
 
-/// The best connected node is found by the links of all of its radios.
+/// The best connected node is found from the links of all its radios.
 #[test]
 fn a_gateway_may_have_several_radios() {
     let text = r#"duration = "10 s"
@@ -405,6 +418,6 @@ scheme = "udp"
 "#;
     let gateways: Vec<NodeId> = config(text).flows.iter().map(|flow| flow.source).collect();
     assert_eq!(gateways.len(), 3);
-    // Of those with links to both sides the first.
+    // The first of the nodes with links to both sides.
     assert!(gateways.iter().all(|gateway| *gateway == NodeId(1)), "{gateways:?}");
 }

@@ -1,20 +1,20 @@
-//! What a receiver of Accel-Brake Control returns. The paper returns one bit for each packet, in bits of the
-//! TCP header that are there anyway; so it takes no bytes here.
+//! Feedback of an Accel-Brake Control receiver. The paper returns one bit for each packet in existing bits of
+//! the TCP header, so that the feedback adds no bytes to packets here.
 
 use multihop_core::{Ecn, HeaderBytes, Segment, header};
 use multihop_transport::Echo;
 
 header! {
-    /// Accelerates and brakes that an acknowledgement of ABC stands for
+    /// Numbers of accelerates and brakes that an acknowledgement of ABC reports
     pub struct BrakeCounts: "abc", 9, 0 of 5 {
-        /// Packets that arrived as accelerates
+        /// Packets that arrived marked as accelerates
         accelerates: u16 [1..3] "packets",
-        /// Packets that arrived as brakes
+        /// Packets that arrived marked as brakes
         brakes: u16 [3..5] "packets",
     }
 }
 
-/// Counts add up, and are returned once.
+/// Receiver's echo of ABC: counts accelerates and brakes until the next acknowledgement reports them.
 #[derive(Default)]
 pub(crate) struct BrakeEcho {
     counts: BrakeCounts,
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_brakes_are_returned_once() {
+    fn counts_are_returned_once() {
         let mut echo = BrakeEcho::default();
         for ecn in [Ecn::Ect1, Ecn::Ect0, Ecn::Ect0, Ecn::NotCapable] {
             echo.note(&Segment { payload: 1000, ecn, ..Segment::default() });

@@ -9,7 +9,7 @@ use crate::abc::router::{AbcConstants, AbcRouter};
 use crate::abc::sender::AbcSender;
 use crate::capacity::CapacityParameters;
 use crate::tcp::TcpParameters;
-use crate::xcp::no_ecn;
+use crate::xcp::reject_ecn;
 use crate::{ParameterError, Parameters, TcpScheme};
 use header::BrakeCounts;
 use header::BrakeEcho;
@@ -21,29 +21,29 @@ use multihop_transport::{CongestionHeader, Controller, CubicOptions, Echo, RenoO
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Time over which routers measure at which rate packets leave.
+/// Time over which a router measures the rate at which packets leave its queue.
 const RATE_WINDOW: Duration = Duration(0.05);
-/// Accelerates that a router lets through in a row at most before it goes by their share again.
+/// Maximum number of tokens at a router, which is the longest burst of accelerates.
 const TOKEN_LIMIT: f64 = 5.0;
 
 keys! {
-    /// A reliable transport whose packets leave as accelerates, of which routers make brakes: for the one a
-    /// sender sends two packets, for the other none. Losses are Cubic's, whose window counts where it is the
-    /// smaller one.
+    /// Reliable transport whose data packets leave as accelerates, some of which routers turn into brakes.
+    /// For an acknowledged accelerate the sender sends two packets, for a brake none. CUBIC responds to
+    /// losses, and its window applies where it is the smaller one.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Abc {
-        /// The capacity of links.
+        /// Capacity of links at routers.
         #[serde(flatten)]
         pub capacity: CapacityParameters,
-        /// Share of the capacity that is aimed at (`eta`).
+        /// Target share of the capacity (`eta`).
         pub utilization: f64 [0.01, 2] = 0.98,
-        /// Time in which a queue is to be gone (`delta`). Stable for round trips up to half as long again.
+        /// Time in which a queue is to drain (`delta`). The control loop is stable for round trips up to 3/2
+        /// of this time.
         pub drain_time: Duration ["1 ms", "1 min"] = Duration(0.133),
-        /// Queueing delay that is left alone (`d_t`). On a radio it has to be above what a packet or a batch
-        /// waits for the MAC.
+        /// Queueing delay that a router tolerates (`d_t`). On a radio it must exceed the time that a packet
+        /// or a batch waits for the MAC.
         pub delay_threshold: Duration ["0 s", "1 min"] = Duration(0.02),
-        /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments
-        /// unless `window` is given.
+        /// TCP connection with SACK recovery. The receive window is 1024 segments unless `window` is given.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
@@ -51,13 +51,14 @@ keys! {
 
 impl Parameters for Abc {
     const NAME: &str = "abc";
-    const SUMMARY: &str = "Accel-Brake Control: routers mark each packet to send two more or none";
+    const SUMMARY: &str =
+        "Accel-Brake Control: routers mark each packet so that the sender sends two packets or none";
     const REFERENCE: &str = "Goyal, Agarwal, Netravali, Alizadeh and Balakrishnan 2020; RFC 9438";
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<BrakeCounts>()];
 
     fn check(&self) -> Result<(), ParameterError> {
         self.capacity.check()?;
-        no_ecn(&self.tcp)?;
+        reject_ecn(&self.tcp)?;
         self.tcp.check()
     }
 }
@@ -102,15 +103,15 @@ mod tests {
     use multihop_transport::{Acked, DeliverySample};
     use serde_json::{from_value, json};
 
-    /// ns-2's own receive window of 20 segments does not hold back what routers open, and an application that
-    /// sends little opens nothing.
+    /// Neither ns-2's default receive window of 20 segments nor the flavour limits the window that routers
+    /// open. An application-limited sender does not open it.
     #[test]
-    fn routers_and_use_open_the_window_in_both_flavours() {
+    fn routers_open_a_used_window_in_both_flavours() {
         for flavour in ["rfc", "ns2"] {
             for (app_limited, opens) in [(false, true), (true, false)] {
                 let given = json!({ "flavour": flavour, "segment_size": "1000 B", "initial_threshold": 500 });
                 let scheme: Abc = from_value(given).unwrap();
-                assert!(TcpScheme::options(&scheme).delivery_rate, "it goes by what is in flight");
+                assert!(TcpScheme::options(&scheme).delivery_rate, "the sender needs the bytes in flight");
                 let mut sender = TcpScheme::control(&scheme);
                 let in_flight = 200_000;
                 sender.on_delivered(&DeliverySample {

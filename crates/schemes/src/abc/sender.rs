@@ -1,5 +1,5 @@
-//! The sender of Accel-Brake Control (Goyal et al. 2020): a window that routers open and close packet by
-//! packet, and Cubic's for routers that do not.
+//! Sender of Accel-Brake Control (Goyal et al. 2020). Each mark opens or closes one window by a packet; a
+//! CUBIC window covers bottlenecks without ABC routers.
 
 use super::header::BrakeCounts;
 use multihop_core::Time;
@@ -7,19 +7,20 @@ use multihop_transport::{
     Acked, Allowance, Controller, Cubic, CubicOptions, DeliverySample, Lost, Recovered, Returned,
 };
 
-/// The controller. It needs [`multihop_transport::TcpOptions::delivery_rate`], by which it knows what is in
+/// Congestion controller of ABC. It needs [`multihop_transport::TcpOptions::delivery_rate`] for the bytes in
 /// flight.
 pub(crate) struct AbcSender {
     segment: f64,
-    /// `w_abc`, in segments.
+    /// Window of ABC, `w_abc`, in segments.
     window: f64,
-    /// What holds where the bottleneck does not speak.
+    /// CUBIC controller, which limits the window if the bottleneck is not an ABC router.
     cubic: Cubic,
     /// Bytes in flight before the last acknowledgement.
     in_flight: u64,
 }
 
 impl AbcSender {
+    /// Creates a controller with CUBIC's initial window.
     pub(crate) fn new(cubic: CubicOptions) -> AbcSender {
         let segment = f64::from(cubic.reno.segment_size);
         let cubic = Cubic::new(cubic);
@@ -27,20 +28,20 @@ impl AbcSender {
         AbcSender { segment, window: (initial as f64 / segment).max(1.0), cubic, in_flight: initial }
     }
 
-    /// An accelerate sends two packets for one that was acknowledged, a brake none; and each adds its part of
-    /// a segment per round trip, by which windows become equal (Eq. 3). Neither window is to be more than
-    /// twice what is used of it.
-    fn apply(&mut self, counts: BrakeCounts) {
+    /// Applies marks to the window. An accelerate adds a segment and a brake takes one away. Each also adds
+    /// `1 / w`, one segment per round trip in sum, so that windows become equal (Eq. 3). The window is
+    /// limited to twice the bytes in flight.
+    fn apply_marks(&mut self, counts: BrakeCounts) {
         for (count, change) in [(counts.accelerates, 1.0), (counts.brakes, -1.0)] {
             for _ in 0..count {
                 self.window = (self.window + change + 1.0 / self.window).max(1.0);
             }
         }
-        self.window = self.window.min(self.most()).max(1.0);
+        self.window = self.window.min(self.max_window()).max(1.0);
     }
 
-    /// In segments.
-    fn most(&self) -> f64 {
+    /// Returns the upper limit of the window, in segments.
+    fn max_window(&self) -> f64 {
         2.0 * self.in_flight as f64 / self.segment
     }
 }
@@ -67,7 +68,7 @@ impl Controller for AbcSender {
 
     fn on_feedback(&mut self, returned: &Returned) {
         if let Some(counts) = returned.segment.feedback.parse::<BrakeCounts>() {
-            self.apply(counts);
+            self.apply_marks(counts);
         }
     }
 
@@ -108,15 +109,15 @@ mod tests {
         Acked { rtt, srtt: rtt, in_flight, ..Acked::in_order(Time::ZERO, size) }
     }
 
-    /// 10 segments: 10 + 1 + 1/10, and 10 - 1 + 1/10.
+    /// From 10 segments: 10 + 1 + 1/10 for an accelerate, and 10 - 1 + 1/10 for a brake.
     #[test]
-    fn each_mark_moves_the_window_by_a_segment_and_its_share_of_one() {
+    fn each_mark_moves_the_window_by_a_segment_plus_its_inverse() {
         for (accelerates, brakes, expected) in [(1, 0, 11.1), (0, 1, 9.1)] {
             let mut sender = sender(10);
             sender.on_feedback(&returned(accelerates, brakes));
             assert!((sender.window - expected).abs() < 1e-12);
         }
-        // One acknowledgement of two packets is as good as two acknowledgements.
+        // One acknowledgement of two packets has the effect of two acknowledgements.
         let (mut one, mut two) = (sender(10), sender(10));
         one.on_feedback(&returned(2, 1));
         for (accelerates, brakes) in [(1, 0), (1, 0), (0, 1)] {
@@ -125,8 +126,8 @@ mod tests {
         assert_eq!(one.window, two.window);
     }
 
-    /// In a round trip with nothing but accelerates the window doubles, and the additive increase adds less
-    /// than a segment; it is never more than twice what is in flight.
+    /// With accelerates alone, the window doubles in a round trip, and the additive increase adds less than a
+    /// segment. The window never exceeds twice the bytes in flight.
     #[test]
     fn the_window_at_most_doubles_in_a_round_trip() {
         let mut sender = sender(10);
@@ -139,18 +140,18 @@ mod tests {
                 assert!(sender.window <= 2.0 * before as f64);
             }
             assert_eq!(sender.window, 2.0 * before as f64);
-            assert_eq!(sender.allowance().window, 2 * before * MSS, "Cubic in slow start holds nothing back");
+            assert_eq!(sender.allowance().window, 2 * before * MSS, "CUBIC in slow start does not limit it");
         }
-        // Half of it used: what is not used is not kept.
+        // Half of the window is used, so the unused part is not increased further.
         sender.in_flight = 160 * MSS;
         sender.on_feedback(&returned(1, 0));
         assert_eq!(sender.window, 320.0);
     }
 
-    /// Half of them accelerate, and the window grows by a segment in a round trip; nothing but brakes leave
-    /// one segment.
+    /// With accelerates for half of the packets the window grows by one segment in a round trip. With brakes
+    /// alone it falls to one segment.
     #[test]
-    fn brakes_halve_and_never_close_the_window() {
+    fn brakes_close_the_window_to_one_segment() {
         let mut sender = sender(100);
         let before = sender.window;
         (0..50).for_each(|_| sender.on_feedback(&returned(1, 1)));
@@ -160,9 +161,9 @@ mod tests {
         assert!(sender.allowance().window >= MSS);
     }
 
-    /// A loss is Cubic's: 0.7 of what was in flight, and what accelerates say is kept apart from it.
+    /// CUBIC cuts its window to 0.7 of the bytes in flight at a loss; ABC's own window does not change.
     #[test]
-    fn a_loss_is_answered_by_cubic() {
+    fn cubic_responds_to_a_loss() {
         let mut sender = sender(100);
         sender.on_lost(&Lost { now: Time::ZERO, kind: LossKind::DuplicateAcks, in_flight: 100 * MSS });
         assert_eq!((sender.allowance().window, sender.window), (70 * MSS, 100.0));
@@ -170,7 +171,7 @@ mod tests {
         assert!(sender.allowance().window < 52 * MSS);
     }
 
-    /// Cubic's window stops where it is twice what is used.
+    /// CUBIC's window stops at twice the bytes in flight.
     #[test]
     fn cubic_does_not_grow_beyond_twice_what_is_in_flight() {
         let mut sender = sender(10);
@@ -180,9 +181,9 @@ mod tests {
         assert_eq!(sender.cubic.allowance().window, 20 * MSS);
     }
 
-    /// Cubic's: none before a loss, and 0.7 of the 10 segments after it (RFC 9438, 4.6).
+    /// CUBIC's threshold: none before a loss, and 0.7 of the 10 segments after it (RFC 9438, 4.6).
     #[test]
-    fn the_threshold_is_that_of_cubic() {
+    fn the_slow_start_threshold_is_that_of_cubic() {
         let mut sender = sender(10);
         let before = sender.slow_start_threshold();
         assert_ne!(before, Some(7 * MSS));

@@ -1,4 +1,4 @@
-//! Where routers take the capacity of their links from: what Qazi asks of every protocol that needs one.
+//! Sources from which routers take the capacity of their links (Qazi).
 
 pub(crate) mod winf;
 
@@ -19,19 +19,19 @@ use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
 
-/// Where a router has the capacity of a link from.
+/// Source of a link's capacity at a router.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum CapacitySource {
-    /// It is configured, and not checked.
+    /// Configured bit rate, used without a check.
     Constant(BitRate),
-    /// The bit rate of what the queue leads to: of a radio that of the DATA that it sends.
+    /// Bit rate of the link; on a radio, the bit rate of the DATA frames that it sends.
     PhyRate,
-    /// The throughput of packets while the MAC has them ([`PacketThroughput`]).
+    /// Throughput of packets while the MAC serves them ([`PacketThroughput`]).
     #[default]
     PacketThroughput,
-    /// rt-Winf.
+    /// Estimate of rt-Winf ([`WinfParameters`]).
     RtWinf,
-    /// The model of a link, with what is measured of its terms ([`ModelledCapacity`]).
+    /// Model of a link whose terms are measured ([`ModelledCapacity`]).
     Model,
 }
 
@@ -43,38 +43,39 @@ const NAMED: [(&str, CapacitySource); 4] = [
 ];
 
 keys! {
-    /// The capacity that routers reckon with.
+    /// Parameters of the capacity that routers assume for their links.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct CapacityParameters {
-        /// Capacity that routers take their radio links to have: a bit rate, or where they have it from.
-        /// "phy-rate" is the bit rate of the DATA that the node sends, which is far above what the MAC can
-        /// carry; "packet-throughput" what the network layer receives while the MAC has its packets;
-        /// "rt-winf" what rt-Winf, read whole, says that a link sustains; and "model" that of a formula with
-        /// measured losses, back-offs and airtime of others. Before there is a measurement it is the data
-        /// rate, and of "rt-winf" what Eq. 14 of Barreto 2015 makes of that. The capacity of a wire is its
-        /// bit rate, whatever is said here.
+        /// Capacity that routers assume for their radio links: a bit rate, or the source of an estimate.
+        /// "phy-rate" is the bit rate of the node's DATA frames, far above what the MAC can carry.
+        /// "packet-throughput" is the throughput at the network layer while the MAC serves packets. "rt-winf"
+        /// is the throughput that a link sustains, estimated by rt-Winf with the reading "whole". "model" is
+        /// a formula with measured losses, backoffs and airtime of other stations. Before the first
+        /// measurement the capacity is the data rate, and with "rt-winf" what Eq. 14 of Barreto 2015 gives
+        /// for that rate. The capacity of a wire is always its bit rate.
         #[schemars(transform = usually(CapacitySource::default()))]
         pub capacity: Option<CapacitySource> ["8 b/s", "16 Gb/s"],
-        /// Time that a sample of a measured capacity is taken over ("packet-throughput" and "model").
+        /// Time over which one sample of a measured capacity is taken ("packet-throughput" and "model").
         #[schemars(transform = usually(Duration::from(USUAL.interval)))]
         pub capacity_interval: Option<Duration> ["1 ms", "1 min"],
-        /// Weight of a new sample of a measured capacity: above 0, up to 1, which keeps the last one alone.
+        /// Weight of a new sample in the mean of a measured capacity. 1 uses the last sample alone.
         #[schemars(transform = usually(USUAL.smoothing))]
         pub capacity_smoothing: Option<f64> [above 0, 1],
-        /// "packet-throughput" only: packets count as if they had the mean size of the last so many, so that
-        /// acknowledgements do not lower the capacity. Default: as they are.
+        /// Number of packets over which the mean packet size is taken ("packet-throughput" only). Every
+        /// packet counts as if it had that size, so that acknowledgements do not lower the capacity. Default:
+        /// actual sizes.
         pub normalise_over: Option<u32> [1, 10_000],
     }
 }
 
-/// Of a measured capacity, where it is not said.
+/// Defaults of the sampling of a measured capacity.
 const USUAL: PacketThroughputOptions = PacketThroughputOptions::DEFAULT;
 
 impl CapacityParameters {
-    /// Does each that is given have an effect?
+    /// Checks that each parameter that is given has an effect.
     ///
     /// # Errors
-    /// The parameter, what was found, and what would do.
+    /// Names the parameter, the value found and a remedy.
     pub(crate) fn check(&self) -> Result<(), ParameterError> {
         let source = self.capacity.unwrap_or_default();
         let is_packets = source == CapacitySource::PacketThroughput;
@@ -95,7 +96,7 @@ impl CapacityParameters {
         Ok(())
     }
 
-    /// The capacity of what is behind a queue, by which full packets of this size leave.
+    /// Returns the capacity of the link behind a queue whose full packets have this size in bytes.
     pub(crate) fn at(&self, egress: &EgressQueue, packet_size: u32) -> Capacity {
         let smoothing = self.capacity_smoothing.unwrap_or(USUAL.smoothing);
         let interval = self.capacity_interval.map_or(USUAL.interval, Duration::span);
@@ -116,33 +117,38 @@ impl CapacityParameters {
             }
             CapacitySource::Model => Source::Model(ModelledCapacityOptions { interval, smoothing }),
         };
-        Capacity { source, otherwise: rate }
+        Capacity { source, initial: rate }
     }
 }
 
-/// The capacity at one queue.
+/// Capacity of the link behind one queue.
 pub(crate) struct Capacity {
     source: Source,
-    /// In bytes per second, as long as nothing was measured.
-    otherwise: f64,
+    /// Capacity in bytes per second before the first measurement.
+    initial: f64,
 }
 
+/// Source of a capacity, with the options of its estimator.
 enum Source {
+    /// Known capacity, without an estimator.
     Known,
-    /// With the nominal one.
+    /// Bit rate in use, with the nominal bit rate.
     PhyRate(Rate),
+    /// Throughput of packets while the MAC serves them.
     PacketThroughput(PacketThroughputOptions),
+    /// Estimates of rt-Winf.
     RtWinf(Estimates),
+    /// Model of the link.
     Model(ModelledCapacityOptions),
 }
 
 impl Capacity {
-    /// One that is known, in bytes per second.
+    /// Creates a known capacity, in bytes per second.
     pub(crate) fn known(bytes_per_second: f64) -> Capacity {
-        Capacity { source: Source::Known, otherwise: bytes_per_second }
+        Capacity { source: Source::Known, initial: bytes_per_second }
     }
 
-    /// The estimators that write it in views.
+    /// Returns the estimators that write the capacity into link views.
     pub(crate) fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         match &self.source {
             Source::Known => Vec::new(),
@@ -153,7 +159,7 @@ impl Capacity {
         }
     }
 
-    /// In bytes per second.
+    /// Returns the capacity in bytes per second.
     pub(crate) fn of(&self, view: &LinkView) -> f64 {
         let measured = match &self.source {
             Source::Known => None,
@@ -161,19 +167,19 @@ impl Capacity {
             Source::PacketThroughput(_) => view.packet_throughput_bps,
             Source::RtWinf(_) | Source::Model(_) => view.capacity_bps,
         };
-        measured.map_or(self.otherwise, |bps| (bps / 8.0).max(LEAST))
+        measured.map_or(self.initial, |bps| (bps / 8.0).max(MIN_CAPACITY))
     }
 }
 
-/// A byte per second: what is divided by a capacity stays finite.
-const LEAST: f64 = 1.0;
+/// Least capacity in bytes per second, so that quotients by a capacity stay finite.
+const MIN_CAPACITY: f64 = 1.0;
 
 impl std::fmt::Display for CapacitySource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self, NAMED.iter().find(|(_, source)| source == self)) {
             (_, Some((name, _))) => f.write_str(name),
             (CapacitySource::Constant(rate), None) => write!(f, "{rate}"),
-            (_, None) => unreachable!("all others have names"),
+            (_, None) => unreachable!("every other source has a name"),
         }
     }
 }
@@ -221,10 +227,11 @@ mod tests {
 
     fn parameters(value: serde_json::Value) -> Result<CapacityParameters, String> {
         let parsed = serde_json::from_value::<CapacityParameters>(value).unwrap();
-        parsed.check().map(|()| parsed).map_err(|misfit| misfit.to_string())
+        parsed.check().map(|()| parsed).map_err(|error| error.to_string())
     }
 
-    /// In Mb/s: before there is an estimate, with one of packet throughput, and with one of the medium.
+    /// Returns the capacity in Mb/s without an estimate, with one of packet throughput and with one of the
+    /// medium.
     fn megabits(value: serde_json::Value, egress: &EgressQueue) -> [f64; 3] {
         let capacity = parameters(value).unwrap().at(egress, 1_500);
         let packets = LinkView { packet_throughput_bps: Some(4e6), ..LinkView::default() };
@@ -233,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn each_source_is_what_it_is_called() {
+    fn each_source_reads_its_own_estimate() {
         assert_eq!(megabits(json!({}), &EGRESS), [1.0, 4.0, 1.0]);
         assert_eq!(megabits(json!({ "capacity": "packet-throughput" }), &EGRESS), [1.0, 4.0, 1.0]);
         assert_eq!(megabits(json!({ "capacity": "rt-winf" }), &EGRESS), [1.0, 1.0, 5.0]);
@@ -259,7 +266,7 @@ mod tests {
         }
     }
 
-    /// The schema says at the parameter itself what it may be: one of the names, or a bit rate.
+    /// The schema lists the names and the bit rate at the parameter itself.
     #[test]
     fn the_schema_lists_the_names() {
         let schema = json!(schemars::schema_for!(CapacityParameters));
@@ -269,9 +276,9 @@ mod tests {
         }
     }
 
-    /// Each alone, where it has an effect and where it has none.
+    /// Tests each parameter alone, with sources for which it has an effect and sources for which it has none.
     #[test]
-    fn what_has_no_effect_is_refused() {
+    fn a_parameter_without_effect_is_refused() {
         for (key, value, sources) in [
             ("capacity_interval", json!("1 s"), &["packet-throughput", "model"][..]),
             ("capacity_smoothing", json!(0.5), &["packet-throughput", "model", "rt-winf"]),
@@ -284,16 +291,16 @@ mod tests {
         }
     }
 
-    /// A capacity of nothing is a byte per second, so that what is divided by it stays finite.
+    /// A measured capacity of zero becomes one byte per second, so that quotients by it stay finite.
     #[test]
-    fn no_capacity_is_nothing() {
+    fn a_capacity_is_never_zero() {
         let capacity = parameters(json!({})).unwrap().at(&EGRESS, 1_500);
         let none = LinkView { packet_throughput_bps: Some(0.0), ..LinkView::default() };
         assert_eq!(capacity.of(&none), 1.0);
     }
 
     #[test]
-    fn what_is_written_can_be_read_again() {
+    fn a_serialized_source_can_be_parsed() {
         for text in ["phy-rate", "packet-throughput", "rt-winf", "model", "5.5 Mb/s"] {
             let source: CapacitySource = serde_json::from_value(json!(text)).unwrap();
             assert_eq!(json!(source), json!(text));

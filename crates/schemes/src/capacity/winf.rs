@@ -1,5 +1,4 @@
-//! What XCP-Winf and RCP-Winf share: rt-Winf's estimates, which each node has of its own links (Barreto 2015,
-//! section 3).
+//! rt-Winf's estimates of a node's own links, which XCP-Winf and RCP-Winf share (Barreto 2015, section 3).
 
 use multihop_config::keys;
 use multihop_config::keys::usually_by;
@@ -13,21 +12,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// Which frames rt-Winf measures the medium by.
+/// Frames from which rt-Winf measures the medium.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SampledFrames {
-    /// RTS, CTS, DATA and ACK. Without RTS/CTS there are no samples of capacity: it stays at the bit rate.
+    /// RTS, CTS, DATA and ACK. Without RTS/CTS there are no samples, and the capacity remains the bit rate.
     RtsCts,
     /// Pairs of DATA and ACK.
     Probe,
 }
 
-/// How the equations are read where it is not said: the paper defines capacity as the maximum sustainable
-/// data rate.
+/// Default reading of the equations. The paper defines capacity as the maximum sustainable data rate.
 const READING: WinfReading = WinfReading::Whole;
 
-/// The table of parameters, of which some are options of the estimator: their rows are its own.
+/// Table of parameters. The rows that are options of the estimator come from the estimator's own table.
 macro_rules! parameters {
     (
         $(#[$_reading:meta])* reading: $_reading_kind:tt [];
@@ -42,15 +40,17 @@ macro_rules! parameters {
             /// Parameters of rt-Winf at each node.
             #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
             pub struct WinfParameters {
-                /// Which frames the medium is measured by: "rts-cts", or "probe" where RTS is not used.
-                /// Default: what fits full packets of this scheme at the scenario's threshold.
+                /// Frames from which the medium is measured: "rts-cts", or "probe" if the MAC does not send
+                /// RTS. Default: the one that applies to full packets of this scheme at the scenario's RTS
+                /// threshold.
                 pub watched: Option<SampledFrames>,
-                /// How the equations of capacity are read (Eqs. 1, 4 and 6): "whole", what a link sustains
-                /// (Eq. 14), "printed", or "strict", which `watched` = "probe" does not have. The paper
-                /// defines capacity as the maximum sustainable data rate, which is "whole". Over radios that
-                /// send A-MPDUs what an exchange costs besides DATA is shared by as many packets as wait, so
-                /// that what short aggregates sustain is not the maximum. With probes "printed" stands for
-                /// "strict", which is the same there.
+                /// Reading of the capacity equations (Eqs. 1, 4 and 6): "whole", "printed" or "strict".
+                /// "whole" divides by the whole exchange, with DIFS and backoff (Eq. 14): the maximum
+                /// sustainable data rate, which is the paper's definition. "strict" divides by the airtime of
+                /// DATA alone. "printed" follows the equations as printed. With `watched` = "probe", "strict"
+                /// is refused, because it is the same as "printed". With A-MPDUs, the packets of an aggregate
+                /// share the cost of an exchange, so the throughput with short aggregates is below the
+                /// maximum.
                 #[schemars(transform = usually_by(vec![
                     ("`xcp-winf` over radios that send A-MPDUs", json!(WinfReading::Strict)),
                     ("others", json!(READING)),
@@ -62,21 +62,23 @@ macro_rules! parameters {
                 pub full_busy: bool = RtWinfOptions::DEFAULT.full_busy,
                 $(#[$total_per_exchange])*
                 pub total_per_exchange: bool = RtWinfOptions::DEFAULT.total_per_exchange,
-                /// The latest time over which busy time counts. The paper has all since the first exchange.
+                /// Length of the latest interval over which busy time is counted. The paper counts all time
+                /// since the first exchange.
                 pub estimate_over: Duration ["1 ms", "1 h"] = Duration(0.2),
-                /// Capacities are those of packets of this size, so that acknowledgements do not lower them;
-                /// "0 B" for the sizes that are sent, as printed.
+                /// Packet size for which the capacity is computed, so that acknowledgements do not lower it.
+                /// "0 B" uses the actual sizes, as printed.
                 pub reference_size: Size ["0 B", "65535 B"] = Size(1500.0),
                 $(#[$smoothing])*
                 pub capacity_smoothing: f64 [$($weights)*] = RtWinfOptions::DEFAULT.smoothing,
-                /// The hops of a flow share the medium, so that a bit that comes to a queue costs several
-                /// bits of it: the time in use over the input of the queue, between 1 and 20. With true,
-                /// spare bandwidth counts as input that costs so much, and a queue as the medium that it
-                /// takes to send it. Not in the paper.
+                /// Whether routers account for hops of a flow that share the medium. A bit of input then
+                /// needs more than one bit of the medium: the capacity in use over the input of the queue,
+                /// from 1 to 20. Spare bandwidth counts as the input that it can carry, and a queue as the
+                /// capacity that it needs. Not in the paper.
                 pub self_interference: bool = true,
-                /// The available bandwidth is a mean over `estimate_over`, and shows what a change did only
-                /// after that. With true, gains count for that time and a round trip together; with false, as
-                /// published, for each round trip. Not in the paper.
+                /// Whether gains are scaled to the delay of the estimate. The available bandwidth is a mean
+                /// over `estimate_over`, and shows the effect of a change only after that time. With true, a
+                /// gain applies per `estimate_over` plus one round trip. With false it applies per round
+                /// trip, as published. Not in the paper.
                 pub await_estimate: bool = true,
             }
         }
@@ -85,10 +87,10 @@ macro_rules! parameters {
 multihop_link::rt_winf_options! { parameters! }
 
 impl WinfParameters {
-    /// Do values go together that each are in their range?
+    /// Checks that the values are consistent with each other.
     ///
     /// # Errors
-    /// The parameter, what was found, and what would do.
+    /// Names the parameter, the value found and a remedy.
     pub(crate) fn check(&self) -> Result<(), ParameterError> {
         let printed = [("full_busy", self.full_busy), ("total_per_exchange", self.total_per_exchange)];
         let whole = self.reading.unwrap_or(READING) == WinfReading::Whole;
@@ -105,17 +107,22 @@ impl WinfParameters {
         Ok(())
     }
 
-    /// The estimates at a queue before `egress`, by which full packets of this size leave; `of_aggregates` is
-    /// the reading where the radio aggregates and none is given.
-    pub(crate) fn at(&self, egress: &EgressQueue, packet_size: u32, of_aggregates: WinfReading) -> Estimates {
+    /// Returns the estimates at a queue before `egress` whose full packets have this size in bytes.
+    /// `default_of_aggregates` is the default reading if the radio aggregates.
+    pub(crate) fn at(
+        &self,
+        egress: &EgressQueue,
+        packet_size: u32,
+        default_of_aggregates: WinfReading,
+    ) -> Estimates {
         let fitting = match egress.rts_from {
             Some(least) if packet_size >= least => SampledFrames::RtsCts,
             _ => SampledFrames::Probe,
         };
         let watched = self.watched.unwrap_or(fitting);
-        let fitting = if egress.aggregates { of_aggregates } else { READING };
+        let fitting = if egress.aggregates { default_of_aggregates } else { READING };
         let reading = match (self.reading.unwrap_or(fitting), watched) {
-            // Which is the same.
+            // With probes the two readings are the same.
             (WinfReading::Strict, SampledFrames::Probe) => WinfReading::Printed,
             (reading, _) => reading,
         };
@@ -123,23 +130,25 @@ impl WinfParameters {
     }
 }
 
-/// Capacity and available bandwidth of what a queue leads to. A wire has no estimator: its capacity is its
-/// rate, and what is available of it is what did not arrive.
+/// Estimates of the capacity and the available bandwidth of the link behind a queue. A wire has no estimator:
+/// its capacity is its bit rate, and its available bandwidth is the capacity minus the input.
 pub(crate) struct Estimates {
     parameters: WinfParameters,
     reading: WinfReading,
     watched: SampledFrames,
+    /// Queue before the link.
     pub egress: EgressQueue,
-    /// Mean input of the queue over the time that estimates are of, in bytes per second.
+    /// Mean input of the queue in bytes per second, over the time of the estimates.
     input: f64,
 }
 
-/// The least and the most that a byte of input is taken to cost of the medium. What is in use and what came
-/// are means over not quite the same time, and the use of others would make a small input seem to cost
-/// anything.
-const COST: (f64, f64) = (1.0, 20.0);
+/// Lower and upper limit of the capacity that a byte of input uses, in bytes. The limits are needed because
+/// the two means are over slightly different times, and other traffic makes the ratio large for a small
+/// input.
+const COST_RANGE: (f64, f64) = (1.0, 20.0);
 
 impl Estimates {
+    /// Returns the estimator of the sampled frames; none on a wire.
     pub(crate) fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         if self.egress.is_wired {
             return Vec::new();
@@ -174,31 +183,29 @@ impl Estimates {
         }]
     }
 
-    /// In bytes per second.
+    /// Returns the capacity in bytes per second.
     pub(crate) fn capacity(&self, view: &LinkView) -> f64 {
         view.capacity_bps.unwrap_or(self.egress.rate.bps() as f64) / 8.0
     }
 
-    /// So many bytes per second came to the queue for so many seconds.
-    pub(crate) fn arrived(&mut self, input: f64, seconds: f64) {
+    /// Updates the mean input with a rate in bytes per second over `seconds`.
+    pub(crate) fn note_input(&mut self, input: f64, seconds: f64) {
         let weight = (seconds / self.parameters.estimate_over.0).min(1.0);
         self.input += weight * (input - self.input);
     }
 
-    /// What a byte that comes to the queue costs of the medium, in bytes, where `used` bytes per second of it
-    /// are in use: those of all hops of the neighbourhood, and of acknowledgements. A wire is used by this
-    /// queue alone.
+    /// Returns the capacity, in bytes, that a byte of input uses if `used` bytes per second of the medium are
+    /// in use. `used` includes all hops of the neighbourhood and acknowledgements. On a wire the result is 1.
     pub(crate) fn cost(&self, used: f64) -> f64 {
         if !self.parameters.self_interference || self.egress.is_wired || self.input <= 0.0 {
             return 1.0;
         }
-        (used / self.input).clamp(COST.0, COST.1)
+        (used / self.input).clamp(COST_RANGE.0, COST_RANGE.1)
     }
 
-    /// The part of a gain for what is available that counts in a round trip of so many seconds. The gains of
-    /// XCP and RCP are those of a loop that sees within a round trip what it did, and not each time again
-    /// what it has given out already. Here it sees that in full after a round trip and the time that
-    /// estimates are of.
+    /// Returns the factor for a gain on the available bandwidth, for a round trip of `rtt` seconds. The gains
+    /// of XCP and RCP assume a loop that sees the effect of a change within a round trip. Here the effect is
+    /// complete after a round trip plus the time of the estimates.
     pub(crate) fn gain_scale(&self, rtt: f64) -> f64 {
         if self.parameters.await_estimate && !self.egress.is_wired {
             rtt / (rtt + self.parameters.estimate_over.0)
@@ -207,7 +214,7 @@ impl Estimates {
         }
     }
 
-    /// In bytes per second, where `arrived` came to the queue.
+    /// Returns the available bandwidth in bytes per second for an input of `arrived` bytes per second.
     pub(crate) fn available(&self, arrived: f64, view: &LinkView) -> f64 {
         view.available_bps.map_or((self.capacity(view) - arrived).max(0.0), |bps| bps / 8.0)
     }
@@ -218,15 +225,15 @@ mod tests {
     use super::*;
     use crate::testing::EGRESS;
 
-    /// 0.9 MB/s in use. After 0.1 of the 0.2 s that estimates are of, an input of 0.5 MB/s counts half, and
-    /// in the end in full.
+    /// 0.9 MB/s are in use. An input of 0.5 MB/s counts half after 0.1 of the 0.2 s of the estimates, and
+    /// finally in full.
     #[test]
-    fn a_byte_of_input_costs_what_is_in_use_for_it() {
+    fn the_cost_is_the_medium_in_use_over_the_input() {
         let mut estimates = WinfParameters::default().at(&EGRESS, 1_500, WinfReading::Whole);
-        assert_eq!(estimates.cost(0.9e6), 1.0, "nothing came");
-        estimates.arrived(0.5e6, 0.1);
+        assert_eq!(estimates.cost(0.9e6), 1.0, "no input yet");
+        estimates.note_input(0.5e6, 0.1);
         assert!((estimates.cost(0.9e6) - 3.6).abs() < 1e-12);
-        estimates.arrived(0.5e6, 0.5);
+        estimates.note_input(0.5e6, 0.5);
         assert!((estimates.cost(0.9e6) - 1.8).abs() < 1e-12);
         assert_eq!([estimates.cost(0.4e6), estimates.cost(40e6)], [1.0, 20.0]);
         let alone = WinfParameters { self_interference: false, ..WinfParameters::default() };
@@ -235,13 +242,13 @@ mod tests {
             alone.at(&EGRESS, 1_500, WinfReading::Whole),
             WinfParameters::default().at(&wire, 1_500, WinfReading::Whole),
         ] {
-            other.arrived(0.5e6, 0.5);
+            other.note_input(0.5e6, 0.5);
             assert_eq!(other.cost(0.9e6), 1.0);
         }
     }
 
     #[test]
-    fn gains_count_for_the_time_that_estimates_are_of() {
+    fn gains_are_scaled_to_the_time_of_the_estimates() {
         let gain_scale = |await_estimate, egress: &EgressQueue, rtt| {
             let parameters = WinfParameters { await_estimate, ..WinfParameters::default() };
             parameters.at(egress, 1_500, WinfReading::Whole).gain_scale(rtt)
@@ -253,11 +260,13 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_frames_has_no_effect_where_the_medium_is_sensed() {
+    fn frame_counting_options_have_no_effect_with_the_reading_whole() {
         let whole = WinfParameters { reading: Some(WinfReading::Whole), ..WinfParameters::default() };
         assert_eq!(whole.check(), Ok(()));
-        let unsaid = WinfParameters { full_busy: true, ..WinfParameters::default() };
-        assert!(unsaid.check().unwrap_err().to_string().contains("no effect with reading = \"whole\""));
+        let default_reading = WinfParameters { full_busy: true, ..WinfParameters::default() };
+        assert!(
+            default_reading.check().unwrap_err().to_string().contains("no effect with reading = \"whole\"")
+        );
         for (name, given) in [
             ("full_busy", WinfParameters { full_busy: true, ..whole.clone() }),
             ("total_per_exchange", WinfParameters { total_per_exchange: true, ..whole.clone() }),
@@ -277,7 +286,10 @@ mod tests {
         assert_eq!(probe(WinfReading::Printed), Ok(()));
         assert_eq!(probe(WinfReading::Whole), Ok(()));
         let error = probe(WinfReading::Strict).unwrap_err().to_string();
-        assert!(error.starts_with("reading: \"strict\" is none of watched = \"probe\""), "{error}");
+        assert!(
+            error.starts_with("reading: \"strict\" is not available with watched = \"probe\""),
+            "{error}"
+        );
         for watched in [None, Some(SampledFrames::RtsCts)] {
             let reading = Some(WinfReading::Strict);
             let other = WinfParameters { watched, reading, ..WinfParameters::default() };
@@ -286,24 +298,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_watched_fits_the_threshold_unless_it_is_said() {
-        let watched = |rts_from, said| {
-            let parameters = WinfParameters { watched: said, ..WinfParameters::default() };
+    fn sampled_frames_follow_the_rts_threshold_unless_given() {
+        let watched = |rts_from, given| {
+            let parameters = WinfParameters { watched: given, ..WinfParameters::default() };
             parameters.at(&EgressQueue { rts_from, ..EGRESS }, 1_532, WinfReading::Whole).watched
         };
         assert_eq!(watched(Some(0), None), SampledFrames::RtsCts);
         assert_eq!(watched(Some(1_532), None), SampledFrames::RtsCts);
-        assert_eq!(watched(Some(1_533), None), SampledFrames::Probe, "acknowledgements are shorter still");
+        assert_eq!(watched(Some(1_533), None), SampledFrames::Probe, "acknowledgements are even shorter");
         assert_eq!(watched(None, None), SampledFrames::Probe);
         assert_eq!(watched(None, Some(SampledFrames::RtsCts)), SampledFrames::RtsCts);
     }
 
-    /// One exchange with RTS, or a pair without, may carry many packets or not; what is said goes before what
-    /// fits.
+    /// The default reading depends on whether the radio aggregates; a given reading has priority.
     #[test]
-    fn the_reading_fits_the_radio_unless_it_is_said() {
-        let reading = |aggregates, rts_from, said| {
-            let parameters = WinfParameters { reading: said, ..WinfParameters::default() };
+    fn the_reading_follows_the_radio_unless_given() {
+        let reading = |aggregates, rts_from, given| {
+            let parameters = WinfParameters { reading: given, ..WinfParameters::default() };
             parameters.at(&EgressQueue { aggregates, rts_from, ..EGRESS }, 1_532, WinfReading::Strict).reading
         };
         assert_eq!(reading(false, Some(0), None), WinfReading::Whole);

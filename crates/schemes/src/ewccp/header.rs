@@ -1,71 +1,75 @@
-//! The congestion header of EWCCP (Tan, Jiang, Zhang and Shen, Figure 2), and what the receiver returns. The
-//! paper names the fields and not their sizes.
+//! Congestion header of EWCCP (Tan, Jiang, Zhang and Shen, Figure 2) and its echo by the receiver. The paper
+//! names the fields but not their sizes.
 
 use multihop_core::{Bits, Header, HeaderBytes, Segment, header};
 use multihop_transport::Echo;
 
 header! {
-    /// The congestion header of EWCCP (Tan, Jiang, Zhang and Shen, Figure 2)
+    /// Congestion header of EWCCP (Tan, Jiang, Zhang and Shen, Figure 2)
     pub struct EwccpHeader: "ewccp", 3, 8 of 28 {
-        /// 32-bit words of the link's part: none on acknowledgements
+        /// Length of the link's part in 32-bit words: 0 on acknowledgements
         words: Bits<3> [0..1, bit 5] "words",
-        /// Round-trip time of the sender; 0 if it has none yet, and on acknowledgements
+        /// Round-trip time of the sender; 0 before the first sample and on acknowledgements
         rtt: u16 [1..3] "100 us",
-        /// The feedback is credit for an initial window, as no link of the path was congested
+        /// Whether the feedback is credit for an initial window, because no link on the path was congested
         probe: bool [3..4, bit 7] "",
-        /// Packets that the feedback is of: 1 in data, 0 in what carries none; in acknowledgements as many as
-        /// arrived since the last
+        /// Number of packets that the feedback covers: 1 in data, 0 in other packets of the sender; on
+        /// acknowledgements, the packets since the last acknowledgement
         packets: Bits<7> [3..4, bit 0] "packets",
-        /// What the window is to be closed by, or to be set to after a probe
+        /// Amount by which to close the window; after a probe, the window to set
         feedback: u32 [4..8] "B/256",
-        /// The link's mean queue in the last round (piggyback)
+        /// Mean queue of the link in the last round (piggyback)
         link_queue: u16 [8..10] "16 B",
-        /// Number of that round
+        /// Number of the last round
         link_sequence: u8 [10..11] "",
-        /// There was such a round
+        /// Whether the link had a last round
         link_known: bool [11..12, bit 0] "",
-        /// The sender of the link found it congested
+        /// Whether the sending node of the link found the link congested
         link_congested: bool [11..12, bit 1] "",
-        /// The links that its feedback counted, as a Bloom filter of up to 128 bits
+        /// Bloom filter of up to 128 bits, with the links that the sending node's feedback counted
         link_summary: [u64; 2] [12..28] "",
     }
 }
 
-/// The link's part of the header, which each hop fills in anew, from the router at one end of the link to
-/// that at the other.
+/// Part of the header for one link. The router at the start of each link writes it for the router at the end.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct EwccpLink {
+    /// Mean queue of the link in the last round, in units of 16 bytes.
     pub queue: u16,
+    /// Number of the last round.
     pub sequence: u8,
+    /// Whether the link had a last round.
     pub is_known: bool,
+    /// Whether the sending node found the link congested.
     pub congested: bool,
+    /// Bloom filter of the links that the sending node counted, upper half first.
     pub summary: [u64; 2],
 }
 
 impl EwccpHeader {
     /// Bytes of the end-to-end part.
     pub const BYTES: u32 = EwccpHeader::LAYOUT.air as u32;
-    /// Bytes of the link's part besides its summary.
+    /// Bytes of the link's part without its summary.
     pub const LINK_BYTES: u32 = 4;
     /// Units of feedback in a byte.
     pub const PER_BYTE: f64 = 256.0;
 
-    /// A round-trip time as it is in the header, at least one unit: 0 is unknown.
-    pub fn units(seconds: f64) -> u16 {
+    /// Converts a round-trip time in seconds to header units, at least one, because 0 means unknown.
+    pub fn rtt_units(seconds: f64) -> u16 {
         (seconds * 1e4).round().clamp(1.0, f64::from(u16::MAX)) as u16
     }
 
-    /// A round-trip time of the header in seconds.
-    pub fn seconds(rtt: u16) -> f64 {
+    /// Converts a round-trip time in header units to seconds.
+    pub fn rtt_seconds(rtt: u16) -> f64 {
         f64::from(rtt) / 1e4
     }
 
-    /// The feedback in bytes.
-    pub fn bytes(&self) -> f64 {
+    /// Returns the feedback in bytes.
+    pub fn feedback_bytes(&self) -> f64 {
         f64::from(self.feedback) / EwccpHeader::PER_BYTE
     }
 
-    /// The link's part.
+    /// Returns the link's part of the header.
     pub(super) fn link(&self) -> EwccpLink {
         EwccpLink {
             queue: self.link_queue,
@@ -76,7 +80,7 @@ impl EwccpHeader {
         }
     }
 
-    /// The same header with this link's part.
+    /// Returns the header with this link's part.
     pub(super) fn with_link(self, link: EwccpLink) -> EwccpHeader {
         EwccpHeader {
             link_queue: link.queue,
@@ -89,8 +93,8 @@ impl EwccpHeader {
     }
 }
 
-/// Feedback adds up like XCP's, and so does the number of packets; the answer to a probe means something else
-/// and stands alone.
+/// Receiver's echo of EWCCP. Feedback and packet counts add up until the next acknowledgement. The answer to
+/// a probe has another meaning and is not added.
 #[derive(Default)]
 pub(super) struct EwccpEcho {
     sum: Option<EwccpHeader>,
@@ -121,10 +125,10 @@ impl Echo for EwccpEcho {
 mod tests {
     use super::*;
 
-    /// Two data packets of one acknowledgement: their numbers and their feedback add up; of what follows a
-    /// probe the last counts.
+    /// The packet counts and the feedback of two data packets add up. With an answer to a probe, only the
+    /// last packet counts.
     #[test]
-    fn an_echo_adds_up_what_was_fed_back() {
+    fn an_echo_adds_up_feedback_and_packets() {
         let noted = |headers: &[EwccpHeader]| {
             let mut echo = EwccpEcho::default();
             for header in headers {

@@ -1,22 +1,24 @@
-//! EWCCP (Tan, Jiang, Zhang and Shen, "Congestion Control in Multi-hop Wireless Networks", 2005/2007):
-//! routers signal to each other the queues of links that share the medium, and close windows by what waits in
-//! a whole neighbourhood.
+//! EWCCP (Tan, Jiang, Zhang and Shen, "Congestion Control in Multi-hop Wireless Networks", 2005/2007).
+//! Routers signal to each other the queues of links that share the medium. They close windows according to
+//! the sum of the queues in the neighbourhood.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `sender.rs` | the window law (7)-(8), the start-up probe, pacing |
-//! | `router.rs` | rounds, separated control (6), when to signal |
-//! | `table.rs` | the neighbour queue table: freshness, age |
-//! | `summary.rs` | the Bloom filter of links that were counted |
-//! | `signalling.rs` | what a broadcast says |
+//! | `sender.rs` | window law (7)-(8), start-up probe, pacing |
+//! | `router.rs` | rounds, separated control (6), times of signalling |
+//! | `table.rs` | neighbour queue table: freshness, age |
+//! | `summary.rs` | Bloom filter of the counted links |
+//! | `signalling.rs` | content of a broadcast |
 //!
-//! Where the paper is silent, and what is done: a router finds a link congested by what it knows itself, and
-//! its receiver by what the sender does not know, or if the sender found it congested. Credit that a probe
-//! gathered before a congested link is void. What the MAC of an end's own node gives up goes again at once:
-//! windows of one to three segments have no selective acknowledgements to show a loss by. Other losses are
-//! repaired from these, or after a timeout. None changes the window, unless `on_timeout` says otherwise;
-//! after silence for longer than a timeout a probe asks for a window anew. Acknowledgements wait in queues
-//! and count there, but are given no feedback.
+//! Choices where the paper is silent:
+//! - A router finds a link congested by its own table. The receiving router uses the queues that the sending
+//!   router does not know, and also adds feedback if the sending router found congestion.
+//! - Credit that a probe gathered before a congested link is void.
+//! - An end retransmits at once what its own MAC gave up, because windows of one to three segments bring no
+//!   selective acknowledgements. Other losses are repaired by SACK or after a timeout.
+//! - Losses do not change the window, unless `on_timeout` says so. After silence longer than a timeout, a
+//!   probe asks for a new window.
+//! - Acknowledgements count in queues but carry no feedback.
 
 pub(crate) mod header;
 mod router;
@@ -26,7 +28,7 @@ mod summary;
 mod table;
 
 use crate::tcp::TcpParameters;
-use crate::xcp::no_ecn;
+use crate::xcp::reject_ecn;
 use crate::{Parameters, TcpScheme};
 use header::{EwccpEcho, EwccpHeader};
 use multihop_config::keys;
@@ -35,122 +37,122 @@ use multihop_config::quantity::{BitRate, Duration, Size};
 use multihop_core::{Carrier, HeaderFormat, NodeId};
 use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, Echo, Recovery, TcpOptions};
-use router::{Capacity, Constants, EwccpRouter};
+use router::{EwccpConstants, EwccpRouter, SharedCapacity};
 use schemars::JsonSchema;
 use sender::{EwccpSender, SenderOptions};
 use serde::{Deserialize, Serialize};
 use signalling::EntryOnAir;
 use summary::Hashing;
 
-/// By which share of itself that time varies at random, lest neighbours go on colliding.
+/// Random variation of the time between broadcasts, as a share of that time. It prevents repeated collisions
+/// of neighbours.
 const SIGNALLING_JITTER: f64 = 0.1;
 
 keys! {
-    /// A reliable transport whose window routers close by the queues of all links around, which they signal
-    /// to each other.
+    /// Reliable transport whose window routers close according to the queues of all links around them, which
+    /// they signal to each other.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Ewccp {
-        /// What stands for the sum of the rates in a congested interference set, each hop counted (`psi C`):
-        /// a constant, or what a node heard and delivered in the last interval, but at least a tenth of the
-        /// bit rate ("measured").
+        /// Sum of the rates in a congested interference set, each hop counted (`psi C`): a "constant", or
+        /// "measured". A measured sum is what the node overheard and delivered in the last interval, and at
+        /// least a tenth of the bit rate.
         pub load: SharedLoad = SharedLoad::Constant,
-        /// The constant `psi C`. Default: `psi` times the bit rate of what the queue leads to.
+        /// Constant `psi C`. Default: `psi` times the bit rate of the link.
         pub capacity: Option<BitRate> ["8 b/s", "16 Gb/s"],
-        /// Share of the bit rate that a congested interference set carries; the paper does not give it.
-        /// Ignored if `capacity` is given, and of wires, which carry all of theirs. The default is that of
-        /// the paper's Table 1, which has 2.35 Mb/s over seven hops, of which five interfere with each other
-        /// and carry 11.8 of 54 Mb/s.
+        /// Share of the bit rate that a congested interference set carries. Ignored if `capacity` is given,
+        /// and on wires, which carry their full rate. The paper does not give it. The default follows from
+        /// its Table 1: 2.35 Mb/s over seven hops, of which five interfere, are 11.8 of 54 Mb/s.
         pub psi: f64 [0.001, 10] = 0.22,
-        /// What opens by `alpha` segments in each control interval: what a flow sends in one, so that rates
-        /// are equalised ("rates"; Eq. 16), or its window, so that windows are (Eq. 8 as printed, "windows").
+        /// Increase law. With "rates" (Eq. 16) the data that a flow sends per control interval grows by
+        /// `alpha` segments in each interval, which equalises rates. With "windows" (Eq. 8 as printed) the
+        /// window grows by `alpha` segments, which equalises windows.
         pub law: Law = Law::Rates,
-        /// Segments by which what the `law` names opens in each control interval.
+        /// Segments that the increase `law` adds in each control interval.
         pub alpha: f64 [0, 1000] = 1.0,
         /// Share of the neighbourhood's queue by which rates are lowered in each control interval.
         pub beta: f64 [0, 1000] = 1.0,
-        /// Neighbourhood queues up to this are no congestion. Default: one segment.
+        /// Neighbourhood queue up to which there is no congestion. Default: one segment.
         pub gamma: Option<Size> ["0 B", "1 GB"],
-        /// Control interval (`d`): queues are averaged over it. It should be longer than a round trip.
+        /// Control interval (`d`), over which queues are averaged. It should be longer than a round trip.
         pub interval: Duration ["1 ms", "1 min"] = Duration(0.1),
-        /// Time between two broadcasts of a router (`d_s`); it should not be longer than `interval`.
+        /// Time between two broadcasts of a router (`d_s`). It should not be longer than `interval`.
         pub signalling_interval: Duration ["1 ms", "1 min"] = Duration(0.1),
-        /// Over how many hops queues are signalled: 1 where links interfere as far as they reach, more where
-        /// they interfere farther.
+        /// Number of hops over which queues are signalled. 1 fits links that interfere as far as they reach;
+        /// more fits a longer interference range.
         pub signalling_hops: u32 [1, 16] = 1,
-        /// For how long a router believes what was signalled to it. Default: three times
-        /// `signalling_interval`.
+        /// Lifetime of a signalled queue at a router. Default: three times `signalling_interval`.
         pub lifetime: Option<Duration> ["1 ms", "1 h"],
-        /// Bytes of a broadcast besides its entries: UDP and IP.
+        /// Bytes of a broadcast besides its entries: UDP and IP headers.
         pub signalling_header: Size ["0 B", "1500 B"] = Size(28.0),
-        /// Bytes of an entry of a broadcast. In captures what is beyond 6 is padding, and of less the last
-        /// entries are missing.
+        /// Bytes of an entry of a broadcast. In captures, bytes beyond 6 are padding. With fewer than 6, the
+        /// last entries are missing.
         pub entry_size: Size ["1 B", "100 B"] = Size(6.0),
-        /// Bits of the summary of links in each packet of data, a multiple of 32.
+        /// Bits of the summary of links in each data packet, a multiple of 32.
         pub summary_bits: u32 [32, Hashing::MOST_BITS] = 128,
-        /// Bits of it that each link sets.
+        /// Bits of the summary that each link sets.
         pub summary_hashes: u32 [1, 16] = 4,
-        /// The first packet asks for a window: as many segments as there are links, if none is congested.
+        /// Whether the first packet is a probe. If no link on the path is congested, the probe sets the
+        /// window to one segment for each link.
         pub probe: bool = true,
-        /// Spread each window over a round trip.
+        /// Whether the sender spreads each window over a round trip.
         pub pacing: bool = true,
-        /// The least window, in segments. Below 1 a sender with `pacing` sends a segment in several round
-        /// trips: prices of a crowded neighbourhood ask for that, and no window of whole segments can.
-        /// Without `pacing` it must be 1. The paper names none.
+        /// Minimum window, in segments. With less than 1 and `pacing`, a sender can send one segment in
+        /// several round trips, as prices of a crowded neighbourhood require. Without `pacing` it must be 1.
+        /// Not in the paper.
         pub least_window: f64 [0.01, 1] = 1.0,
-        /// What a retransmission timeout does to the window. The paper says nothing of it; as it says it,
-        /// acknowledgements alone change a window ("keep"). Or the sender begins anew, with one segment and a
-        /// probe ("probe"): then flows that lose frames to hidden senders stay at one segment, and starve.
+        /// Effect of a retransmission timeout on the window. With "keep" only acknowledgements change the
+        /// window; the paper mentions no other change. With "probe" the sender restarts with one segment and
+        /// a probe: flows that lose frames to hidden senders then remain at one segment and starve.
         pub on_timeout: OnTimeout = OnTimeout::Keep,
-        /// A TCP connection, repaired from selective acknowledgements, with a congestion header of 8 bytes,
-        /// and in data 4 more and the summary. It has its own `delayed_ack` and `local_repairs` unless these
-        /// are given.
+        /// TCP connection with SACK recovery and a congestion header of 8 bytes. Data packets carry 4 more
+        /// bytes and the summary. `delayed_ack` and `local_repairs` have their own defaults here.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
 }
 
-/// What stands for the sum of the rates in a congested interference set.
+/// Source of the sum of the rates in a congested interference set.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SharedLoad {
-    /// A constant.
+    /// Constant.
     #[default]
     Constant,
-    /// What a node heard and delivered.
+    /// Data that the node overheard and delivered.
     Measured,
 }
 
-/// What opens by as much in each control interval, whatever the round-trip time is.
+/// Quantity that grows by the same amount in each control interval, whatever the round-trip time is.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Law {
-    /// The rate: what a packet adds is `alpha rtt^2 s^2 / (w d^2)`.
+    /// The rate: a packet adds `alpha rtt^2 s^2 / (w d^2)` to the window.
     #[default]
     Rates,
-    /// The window: what a packet adds is `alpha rtt s^2 / (w d)`.
+    /// The window: a packet adds `alpha rtt s^2 / (w d)` to the window.
     Windows,
 }
 
-/// What a retransmission timeout does to the window.
+/// Effect of a retransmission timeout on the window.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnTimeout {
-    /// It begins anew with a probe.
+    /// Restart with one segment and a probe.
     Probe,
-    /// Nothing.
+    /// No effect.
     #[default]
     Keep,
 }
 
-/// Repairs in a row of what a node's own MAC gave up. In the paper's topologies more change nothing; a next
-/// hop that is not there is left to the timer after them.
+/// Consecutive retransmissions of packets that the node's own MAC gave up. In the paper's topologies, higher
+/// numbers change nothing. After them, an unreachable next hop is left to the retransmission timer.
 const LOCAL_REPAIRS: u32 = 10;
 
-/// The least load that is measured, as a share of the bit rate.
+/// Minimum of a measured load, as a share of the bit rate.
 const LEAST_MEASURED: f64 = 0.1;
 
 impl Ewccp {
-    /// Its own defaults.
+    /// Returns the connection with the scheme's own defaults.
     fn connection(&self) -> TcpParameters {
         TcpParameters {
             delayed_ack: self.tcp.delayed_ack.or(Some(Duration(0.0))),
@@ -159,9 +161,9 @@ impl Ewccp {
         }
     }
 
-    fn constants(&self, egress: &EgressQueue) -> Constants {
+    fn constants(&self, egress: &EgressQueue) -> EwccpConstants {
         let psi = if egress.is_wired { 1.0 } else { self.psi };
-        Constants {
+        EwccpConstants {
             beta: self.beta,
             threshold: self.gamma.map_or(f64::from(self.tcp.segment_size()), |size| size.0),
             round: self.interval.span(),
@@ -174,10 +176,12 @@ impl Ewccp {
             header: self.signalling_header.bytes() as u32,
             entry: self.entry_size.bytes() as u32,
             capacity: match self.load {
-                SharedLoad::Measured if !egress.is_wired => Capacity::Measured { least: LEAST_MEASURED },
-                _ => self
-                    .capacity
-                    .map_or(Capacity::Share(psi), |rate| Capacity::Constant(rate.bytes_per_second())),
+                SharedLoad::Measured if !egress.is_wired => {
+                    SharedCapacity::Measured { least: LEAST_MEASURED }
+                }
+                _ => self.capacity.map_or(SharedCapacity::Share(psi), |rate| {
+                    SharedCapacity::Constant(rate.bytes_per_second())
+                }),
             },
             rate: egress.rate,
         }
@@ -186,7 +190,7 @@ impl Ewccp {
 
 impl Parameters for Ewccp {
     const NAME: &str = "ewccp";
-    const SUMMARY: &str = "EWCCP: routers that share the medium signal their queues to each other, and to senders by how much to close";
+    const SUMMARY: &str = "EWCCP: routers that share the medium signal their queues to each other and close windows accordingly";
     const REFERENCE: &str = "Tan, Jiang, Zhang and Shen, Congestion Control in Multi-hop Wireless Networks";
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<EwccpHeader>()];
     const NOTICES: Option<(Carrier, HeaderFormat)> =
@@ -201,7 +205,7 @@ impl Parameters for Ewccp {
             let found = Found::NoEffect(Clash::new(self.least_window, "pacing", false));
             return Err(ParameterError::new("least_window", found, Wanted::LeaveOutOr("pacing", "true")));
         }
-        no_ecn(&self.tcp)?;
+        reject_ecn(&self.tcp)?;
         self.connection().check()
     }
 }

@@ -1,103 +1,107 @@
-//! The router of EWCCP: queues of a neighbourhood, and the feedback that follows from them.
+//! Router of EWCCP: queues of the neighbourhood, and the feedback computed from them.
 //!
-//! Time goes in rounds, each node's for itself. A round's mean queues are what the next one signals: in the
-//! link headers of its packets, in broadcasts, and as feedback. Rounds that no packet observes are caught up
-//! with when something happens.
+//! Each node divides time into rounds of its own. The mean queues of a round are signalled in the next round:
+//! in link headers of packets, in broadcasts, and as feedback. Rounds without events are completed at the
+//! next event.
 
 use super::header::{EwccpHeader, EwccpLink};
 use super::signalling::{self, EntryOnAir};
-use super::summary::{Hashing, Link};
-use super::table::{Table, units};
+use super::summary::{DirectedLink, Hashing};
+use super::table::{QueueTable, queue_units};
 use multihop_core::{Fate, FrameKind, Header, HeaderBytes, LinkEvent, NodeId, Packet, Rate, Rng, Span, Time};
 use multihop_link::{Estimator, Hop, LinkView, Notice, RateInUse, RouterPolicy, Verdict};
 
-/// Constants of a router. Sizes are in bytes, rates in bytes per second, times in seconds unless they are
+/// Constants of an EWCCP router. Sizes are in bytes, rates in bytes per second, and times in seconds or
 /// spans.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Constants {
-    /// `beta`.
+pub(super) struct EwccpConstants {
+    /// Share of the queue by which rates are lowered per control interval, `beta`.
     pub beta: f64,
-    /// `gamma`: neighbourhood queues up to this are no congestion.
+    /// Neighbourhood queue up to which there is no congestion, `gamma`.
     pub threshold: f64,
-    /// `d`.
+    /// Control interval, `d`.
     pub round: Span,
-    /// `d_s`; none where there are no neighbours.
+    /// Time between broadcasts, `d_s`; none if there are no neighbours.
     pub signalling: Option<Span>,
-    /// By which share of itself the time between two broadcasts varies, at most.
+    /// Maximum random variation of the time between broadcasts, as a share of that time.
     pub jitter: f64,
-    /// Over how many hops queues are signalled.
+    /// Number of hops over which queues are signalled.
     pub hops: u8,
-    /// For how long what was signalled is believed.
+    /// Lifetime of a signalled queue.
     pub lifetime: Span,
+    /// Parameters of the summaries of links.
     pub hashing: Hashing,
-    /// Bytes of a broadcast, besides its entries and of each.
+    /// Bytes of a broadcast besides its entries.
+    /// Bytes of one entry of a broadcast.
     pub header: u32,
     pub entry: u32,
-    pub capacity: Capacity,
-    /// Bit rate of what the queue leads to, before anything was sent.
+    /// Sum of the rates in a congested interference set, `psi C`.
+    pub capacity: SharedCapacity,
+    /// Bit rate of the link before the first transmission.
     pub rate: Rate,
 }
 
-/// What stands for the sum of the rates in a congested interference set: `psi C`.
+/// Source of the sum of the rates in a congested interference set, `psi C`.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Capacity {
+pub(super) enum SharedCapacity {
+    /// Constant, in bytes per second.
     Constant(f64),
-    /// This share of the bit rate in use.
+    /// Share of the bit rate in use.
     Share(f64),
-    /// What was heard and delivered in the last round, but at least this share of the bit rate in use.
-    Measured {
-        least: f64,
-    },
+    /// Data overheard and delivered in the last round, and at least this share of the bit rate in use.
+    Measured { least: f64 },
 }
 
-/// A queue of the node's own: what waits for one next hop.
+/// Queue of the node's own packets for one next hop.
 #[derive(Clone, Copy, Debug)]
-struct Own {
+struct OwnQueue {
     next_hop: NodeId,
-    /// Bytes that wait now, with those of the frame that is being sent.
+    /// Bytes in the queue, with the frame that is being sent.
     backlog: u64,
-    /// Integral over the round so far, in byte-nanoseconds, up to `at`.
+    /// Integral of the backlog over the round up to `at`, in byte-nanoseconds.
     integral: u128,
     at: Time,
     sequence: u8,
-    /// When it was last not empty.
-    used: Time,
+    /// Latest time at which the queue was not empty.
+    last_used: Time,
 }
 
-impl Own {
+impl OwnQueue {
     fn integrate(&mut self, now: Time) {
         self.integral += u128::from(self.backlog) * u128::from(now.since(self.at).ns());
         self.at = now;
         if self.backlog > 0 {
-            self.used = now;
+            self.last_used = now;
         }
     }
 }
 
-/// The policy at one queue.
+/// Router policy of EWCCP at one queue.
 pub(super) struct EwccpRouter {
     id: NodeId,
-    constants: Constants,
+    constants: EwccpConstants,
     in_use: RateInUse,
-    own: Vec<Own>,
-    table: Table,
-    /// When the round ends; none before anything happened.
+    own_queues: Vec<OwnQueue>,
+    table: QueueTable,
+    /// End of the round; none before the first event.
     round_ends: Option<Time>,
-    /// Bytes that were heard or delivered in the round so far, and those of the last round over its length.
+    /// Bytes overheard or delivered in the round so far.
+    /// Bytes per second overheard or delivered in the last round.
     carried: u64,
     carried_rate: f64,
     next_notice: Option<Time>,
-    /// Of the times of broadcasts.
+    /// Random stream for the times of broadcasts.
     rng: Rng,
 }
 
 impl EwccpRouter {
-    pub fn new(id: NodeId, constants: Constants, seed: u64) -> EwccpRouter {
+    /// Creates the policy of node `id` at a queue.
+    pub fn new(id: NodeId, constants: EwccpConstants, seed: u64) -> EwccpRouter {
         EwccpRouter {
             id,
             in_use: RateInUse::new(constants.rate),
-            own: Vec::new(),
-            table: Table::new(id, constants.hashing, constants.lifetime),
+            own_queues: Vec::new(),
+            table: QueueTable::new(id, constants.hashing, constants.lifetime),
             round_ends: None,
             carried: 0,
             carried_rate: 0.0,
@@ -107,13 +111,13 @@ impl EwccpRouter {
         }
     }
 
-    fn link_to(&self, next_hop: NodeId) -> Link {
-        Link { from: self.id, to: next_hop }
+    fn link_to(&self, next_hop: NodeId) -> DirectedLink {
+        DirectedLink { from: self.id, to: next_hop }
     }
 
     // ---- rounds ----
 
-    /// Ends the rounds that are over.
+    /// Ends the rounds that are over at `now`.
     fn catch_up(&mut self, now: Time) {
         let round = self.constants.round;
         let Some(ends) = self.round_ends else {
@@ -124,11 +128,11 @@ impl EwccpRouter {
             return;
         }
         self.end_round(ends);
-        // Of several rounds without an event the last one counts: nothing changed in them.
+        // After several rounds without an event only the last one counts, because nothing changed in them.
         let missed = now.since(ends).ns() / round.ns();
         let last = ends + Span::from_ns(round.ns() * missed);
         if missed > 0 {
-            for own in &mut self.own {
+            for own in &mut self.own_queues {
                 own.at = last - round;
             }
             self.end_round(last);
@@ -140,17 +144,17 @@ impl EwccpRouter {
     fn end_round(&mut self, ends: Time) {
         let length = self.constants.round;
         self.carried_rate = std::mem::take(&mut self.carried) as f64 / length.seconds();
-        for index in 0..self.own.len() {
-            let own = &mut self.own[index];
+        for index in 0..self.own_queues.len() {
+            let own = &mut self.own_queues[index];
             own.integrate(ends);
             let mean = std::mem::take(&mut own.integral) as f64 / length.ns() as f64;
             own.sequence = own.sequence.wrapping_add(1);
-            let Own { next_hop, sequence, used, .. } = *own;
+            let OwnQueue { next_hop, sequence, last_used, .. } = *own;
             let link = self.link_to(next_hop);
-            if ends.since(used) > self.constants.lifetime {
+            if ends.since(last_used) > self.constants.lifetime {
                 self.table.forget(link);
             } else {
-                self.table.learn(ends, link, 0, units(mean), sequence);
+                self.table.learn(ends, link, 0, queue_units(mean), sequence);
             }
         }
         self.plan_notice(ends);
@@ -158,28 +162,28 @@ impl EwccpRouter {
 
     // ---- feedback ----
 
-    /// `beta Q / (psi C d^2) rtt s` (Eq. 6) in bytes, for a packet of `size` bytes of a flow with this
-    /// round-trip time.
-    fn negative(&self, queued: f64, rtt: u16, size: u32) -> f64 {
+    /// Returns the negative feedback `beta Q / (psi C d^2) rtt s` (Eq. 6) in bytes, for a packet of `size`
+    /// bytes. `rtt` is the flow's round-trip time in header units.
+    fn negative_feedback(&self, queued: f64, rtt: u16, size: u32) -> f64 {
         let capacity = match self.constants.capacity {
-            Capacity::Constant(capacity) => capacity,
-            Capacity::Share(psi) => psi * (self.in_use.bps() / 8.0),
-            Capacity::Measured { least } => self.carried_rate.max(least * (self.in_use.bps() / 8.0)),
+            SharedCapacity::Constant(capacity) => capacity,
+            SharedCapacity::Share(psi) => psi * (self.in_use.bps() / 8.0),
+            SharedCapacity::Measured { least } => self.carried_rate.max(least * (self.in_use.bps() / 8.0)),
         };
         let d = self.constants.round.seconds();
-        self.constants.beta * queued * EwccpHeader::seconds(rtt) * f64::from(size) / (capacity * d * d)
+        self.constants.beta * queued * EwccpHeader::rtt_seconds(rtt) * f64::from(size) / (capacity * d * d)
     }
 
-    /// Adds what one end of the link has to say, given the queues that it counts.
-    fn judge(&self, header: &mut EwccpHeader, queued: f64, congested: bool, size: u32) {
+    /// Adds the feedback of one end of the link to a header, from the queues that this end counts.
+    fn add_feedback(&self, header: &mut EwccpHeader, queued: f64, congested: bool, size: u32) {
         if !congested {
             return;
         }
         if std::mem::take(&mut header.probe) {
-            // The field changes its meaning here: credit becomes debit. What was gathered so far is void.
+            // The field changes its meaning from credit to debit, so the credit gathered so far is void.
             header.feedback = 0;
         }
-        let bytes = self.negative(queued, header.rtt, size);
+        let bytes = self.negative_feedback(queued, header.rtt, size);
         header.feedback = header.feedback.saturating_add((bytes * EwccpHeader::PER_BYTE) as u32);
     }
 
@@ -190,12 +194,12 @@ impl EwccpRouter {
         if self.table.is_empty() {
             self.next_notice = None;
         } else if self.next_notice.is_none() {
-            // Neighbours that begin with the same packet are not to signal at once.
+            // A random first time separates the broadcasts of neighbours that begin with the same packet.
             self.next_notice = Some(now + Span::from_seconds(interval.seconds() * self.rng.unit()));
         }
     }
 
-    fn after(&mut self, now: Time, interval: Span) -> Time {
+    fn jittered(&mut self, now: Time, interval: Span) -> Time {
         let stretched = 1.0 + self.constants.jitter * (2.0 * self.rng.unit() - 1.0);
         now + Span::from_seconds(interval.seconds() * stretched)
     }
@@ -204,19 +208,19 @@ impl EwccpRouter {
 impl RouterPolicy for EwccpRouter {
     fn on_backlog(&mut self, now: Time, next_hop: NodeId, bytes: i64) {
         self.catch_up(now);
-        let known = self.own.iter().position(|own| own.next_hop == next_hop);
+        let known = self.own_queues.iter().position(|own| own.next_hop == next_hop);
         let index = known.unwrap_or_else(|| {
-            let fresh = Own { next_hop, backlog: 0, integral: 0, at: now, sequence: 0, used: now };
-            self.own.push(fresh);
-            self.own.len() - 1
+            let fresh = OwnQueue { next_hop, backlog: 0, integral: 0, at: now, sequence: 0, last_used: now };
+            self.own_queues.push(fresh);
+            self.own_queues.len() - 1
         });
-        let own = &mut self.own[index];
+        let own = &mut self.own_queues[index];
         own.integrate(now);
         own.backlog = own.backlog.saturating_add_signed(bytes);
-        own.used = now;
+        own.last_used = now;
     }
 
-    /// The sender's half of separated control: what it knows, whether that is congestion, and which links it
+    /// Sending half of separated control: adds feedback from the node's own table and lists the links that it
     /// counted.
     fn on_head_of_line(&mut self, hop: Hop, packet: &mut Packet, _view: &LinkView) -> Verdict {
         self.catch_up(hop.now);
@@ -231,20 +235,21 @@ impl RouterPolicy for EwccpRouter {
             header.feedback =
                 header.feedback.saturating_add((f64::from(size) * EwccpHeader::PER_BYTE) as u32);
         }
-        self.judge(&mut header, queued, congested, size);
+        self.add_feedback(&mut header, queued, congested, size);
         let own = self.table.get(self.link_to(hop.peer));
         let link = EwccpLink {
             queue: own.map_or(0, |own| own.queue),
             sequence: own.map_or(0, |own| own.sequence),
             is_known: own.is_some(),
             congested,
-            summary: halves(self.table.summary()),
+            summary: split_summary(self.table.summary()),
         };
         packet.segment.feedback = HeaderBytes::of(&header.with_link(link));
         Verdict::Pass
     }
 
-    /// The receiver's half: the queues that the sender does not know.
+    /// Receiving half of separated control: adds feedback from the queues that the sending node does not
+    /// know.
     fn on_received(&mut self, hop: Hop, packet: &mut Packet, _view: &LinkView) -> Verdict {
         self.catch_up(hop.now);
         let size = packet.segment.payload;
@@ -254,12 +259,12 @@ impl RouterPolicy for EwccpRouter {
         }
         let link = header.link();
         if link.is_known {
-            let incoming = Link { from: hop.peer, to: self.id };
+            let incoming = DirectedLink { from: hop.peer, to: self.id };
             self.table.learn(hop.now, incoming, 0, link.queue, link.sequence);
         }
-        let queued = self.table.queued_beyond(whole(link.summary));
+        let queued = self.table.queued_beyond(join_summary(link.summary));
         let congested = queued > self.constants.threshold || (link.congested && queued > 0.0);
-        self.judge(&mut header, queued, congested, size);
+        self.add_feedback(&mut header, queued, congested, size);
         packet.segment.feedback = HeaderBytes::of(&header.with_link(EwccpLink::default()));
         self.plan_notice(hop.now);
         Verdict::Pass
@@ -278,7 +283,7 @@ impl RouterPolicy for EwccpRouter {
     fn on_notice(&mut self, now: Time, _from: NodeId, content: &[u8]) {
         self.catch_up(now);
         for signalled in signalling::read(content) {
-            // Of its own queues a node knows more than anybody.
+            // The node knows its own queues better than any neighbour.
             if signalled.link.from != self.id {
                 self.table.learn(
                     now,
@@ -300,7 +305,7 @@ impl RouterPolicy for EwccpRouter {
         if self.table.is_empty() {
             return None;
         }
-        self.next_notice = Some(self.after(now, interval));
+        self.next_notice = Some(self.jittered(now, interval));
         let (content, entries) = signalling::write(self.table.entries(), self.constants.hops);
         (entries > 0).then(|| Notice {
             carrier: signalling::CARRIER,
@@ -314,24 +319,26 @@ impl RouterPolicy for EwccpRouter {
         self.next_notice
     }
 
-    /// The table, the means and the numbers are gone. What waits still does.
+    /// Forgets the table, the means and the round numbers. Packets in the queues remain.
     fn on_restart(&mut self, now: Time) {
         self.table.clear();
         self.round_ends = None;
         self.next_notice = None;
         (self.carried, self.carried_rate) = (0, 0.0);
-        for own in &mut self.own {
-            *own = Own { integral: 0, at: now, sequence: 0, used: now, ..*own };
+        for own in &mut self.own_queues {
+            *own = OwnQueue { integral: 0, at: now, sequence: 0, last_used: now, ..*own };
         }
         self.catch_up(now);
     }
 }
 
-fn halves(summary: u128) -> [u64; 2] {
+/// Splits a summary into its upper and lower half.
+fn split_summary(summary: u128) -> [u64; 2] {
     [(summary >> 64) as u64, summary as u64]
 }
 
-fn whole([high, low]: [u64; 2]) -> u128 {
+/// Joins the upper and lower half of a summary.
+fn join_summary([high, low]: [u64; 2]) -> u128 {
     u128::from(high) << 64 | u128::from(low)
 }
 

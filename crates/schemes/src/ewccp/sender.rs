@@ -1,5 +1,5 @@
-//! The sender of EWCCP: a paced window that routers close, and that opens by itself by so much in each
-//! control interval.
+//! Sender of EWCCP: a paced window that routers close, and that opens by a fixed amount in each control
+//! interval.
 
 use super::header::EwccpHeader;
 use super::{Law, OnTimeout};
@@ -10,39 +10,43 @@ use multihop_transport::{Acked, Allowance, Controller, LossKind, Lost, Returned}
 /// Options of [`EwccpSender`]. Sizes and windows are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SenderOptions {
-    /// `s`.
+    /// Segment size, `s`.
     pub segment_size: u32,
-    /// Of a full packet above the MAC, headers included: what a pace is measured in.
+    /// Size of a full packet above the MAC, with headers, which the pace counts.
     pub packet_size: u32,
+    /// Maximum window: the receive window.
     pub max_window: u64,
-    /// The least window. Below a segment it is a pace: one segment is outstanding, and the next leaves later
-    /// than a round trip.
+    /// Minimum window. Below a segment it acts as a pace: one segment is outstanding, and the next is sent
+    /// more than a round trip later.
     pub least_window: f64,
+    /// Quantity that grows by the same amount in each control interval.
     pub law: Law,
-    /// 32-bit words of the link's part of the header in data.
+    /// Length of the link's part of the header in data, in 32-bit words.
     pub link_words: u8,
-    /// `alpha`: segments by which what the law names opens in each control interval.
+    /// Segments that the increase law adds in each control interval, `alpha`.
     pub alpha: f64,
-    /// `d`, the routers' control interval.
+    /// Control interval of routers, `d`.
     pub round: Span,
-    /// Ask routers for a window at the start, and whenever what they said is out of date.
+    /// Whether the sender probes for a window at the start and after silence.
     pub probes: bool,
-    /// Spread a window over a round trip.
+    /// Whether the sender spreads a window over a round trip.
     pub paced: bool,
+    /// Effect of a retransmission timeout on the window.
     pub on_timeout: OnTimeout,
 }
 
-/// Where the sender is with the question for a window.
+/// State of the probe for a window.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Probe {
-    /// The next packet asks.
+    /// The next packet carries the probe.
     Due,
-    /// It is on its way. The window is one segment until it is answered, so that there is only one.
+    /// The probe is in flight. The window is one segment until the answer, so that there is only one probe.
     Asked,
+    /// The probe was answered, or the sender does not probe.
     Answered,
 }
 
-/// The controller.
+/// Congestion controller of EWCCP.
 pub(super) struct EwccpSender {
     options: SenderOptions,
     window: f64,
@@ -52,9 +56,10 @@ pub(super) struct EwccpSender {
 }
 
 impl EwccpSender {
+    /// Creates a controller with a window of one segment.
     pub fn new(options: SenderOptions) -> EwccpSender {
         let mut sender = EwccpSender { options, window: 0.0, srtt: None, probe: Probe::Answered };
-        sender.begin();
+        sender.restart();
         sender
     }
 
@@ -62,8 +67,8 @@ impl EwccpSender {
         f64::from(self.options.segment_size)
     }
 
-    /// At the start, and after everything that makes what routers said worthless.
-    fn begin(&mut self) {
+    /// Restarts the window and the probe, at the start and when the known feedback is out of date.
+    fn restart(&mut self) {
         self.window = self.segment();
         self.probe = if self.options.probes { Probe::Due } else { Probe::Answered };
     }
@@ -76,18 +81,19 @@ impl EwccpSender {
         self.srtt = Some(smoothed(self.srtt, rtt));
     }
 
-    /// What each packet opens the window by, in bytes. A flow opens by so much in each control interval, and
-    /// `w d / (rtt s)` packets share that (Eq. 4). Eq. 8 opens a *window* by `alpha s`. Eqs. 3 to 5 divide
-    /// what a *rate* is to change by: `alpha s / d` is a window of `alpha s rtt / d`, as the fluid model
-    /// (Eq. 16) has it.
-    fn positive(&self) -> f64 {
+    /// Returns the bytes by which each packet opens the window. A flow opens by a fixed amount in each
+    /// control interval, shared by its `w d / (rtt s)` packets (Eq. 4). Eq. 8 opens the window by `alpha s`.
+    /// Eqs. 3 to 5 change a rate by `alpha s / d`, which is a window of `alpha s rtt / d`, as in the fluid
+    /// model (Eq. 16).
+    fn increment(&self) -> f64 {
         let Some(srtt) = self.srtt else { return 0.0 };
         let round = self.options.round.seconds();
         let opens = match self.options.law {
             Law::Windows => self.options.alpha * self.segment(),
             Law::Rates => self.options.alpha * self.segment() * srtt / round,
         };
-        // A window at most doubles in a round trip, as in slow start: intervals much shorter than that would have it open by many windows.
+        // The window at most doubles in a round trip, as in slow start. Much shorter intervals would
+        // otherwise open it by many windows.
         (opens * srtt * self.segment() / (self.window * round)).min(self.segment())
     }
 }
@@ -110,7 +116,7 @@ impl Controller for EwccpSender {
         if probe {
             self.probe = Probe::Asked;
         }
-        let rtt = self.srtt.map_or(0, EwccpHeader::units);
+        let rtt = self.srtt.map_or(0, EwccpHeader::rtt_units);
         let words = Bits(self.options.link_words);
         HeaderBytes::of(&EwccpHeader { words, rtt, probe, packets: Bits(1), ..EwccpHeader::default() })
     }
@@ -125,7 +131,8 @@ impl Controller for EwccpSender {
         }
     }
 
-    /// `w + p - n` (Eq. 7) for each packet that the acknowledgement is of; or the window that a probe found.
+    /// Applies `w + p - n` (Eq. 7) for each packet that the acknowledgement covers, or sets the window that a
+    /// probe found.
     fn on_feedback(&mut self, returned: &Returned) {
         let Some(header) = returned.segment.feedback.parse::<EwccpHeader>() else { return };
         if header.packets == Bits(0) {
@@ -137,26 +144,27 @@ impl Controller for EwccpSender {
         }
         if header.probe {
             if asked {
-                self.set_window(header.bytes());
+                self.set_window(header.feedback_bytes());
             }
             return;
         }
-        // A window that is not used says nothing of what the path would carry; nor does one that a probe just found too large.
+        // An unused window is no evidence of the path's capacity, and neither is a window that the probe just
+        // found too large.
         let opens =
-            if returned.app_limited || asked { 0.0 } else { self.positive() * f64::from(header.packets.0) };
-        self.set_window(self.window + opens - header.bytes());
+            if returned.app_limited || asked { 0.0 } else { self.increment() * f64::from(header.packets.0) };
+        self.set_window(self.window + opens - header.feedback_bytes());
     }
 
-    /// Congestion is what routers signal; a lost packet is repaired, and that is all, unless a timeout is to
-    /// begin anew.
+    /// Repairs a lost packet without changing the window, because routers signal congestion. A timeout may
+    /// restart the sender.
     fn on_lost(&mut self, lost: &Lost) {
         if matches!(lost.kind, LossKind::Timeout { .. }) && self.options.on_timeout == OnTimeout::Probe {
-            self.begin();
+            self.restart();
         }
     }
 
     fn on_idle(&mut self, _now: Time) {
-        self.begin();
+        self.restart();
     }
 }
 
@@ -206,8 +214,8 @@ mod tests {
         header
     }
 
-    /// Seven idle hops give seven packets; a congested one takes from the window of one segment, which is the
-    /// least.
+    /// Seven idle hops give seven segments. A congested hop takes from the window of one segment, which is
+    /// the minimum.
     #[test]
     fn a_probe_sets_the_first_window() {
         for (answer, window) in [(credit(7), 7_000), (credit(500), 100_000), (debit(400.0), 1_000)] {
@@ -215,16 +223,16 @@ mod tests {
             sender.on_opened(Span::from_ms(10));
             assert_eq!(sender.allowance().window, 1_000);
             assert!(stamped(&mut sender).probe);
-            assert!(!stamped(&mut sender).probe, "one probe at a time");
+            assert!(!stamped(&mut sender).probe, "only one probe is in flight");
             sender.on_feedback(&answer);
             assert_eq!(sender.allowance().window, window);
             assert!(!stamped(&mut sender).probe);
             sender.on_feedback(&credit(3));
-            assert_eq!(sender.allowance().window, window, "no router asked");
+            assert_eq!(sender.allowance().window, window, "the sender did not probe");
         }
     }
 
-    /// One segment in each control interval, whether a round trip takes 20 ms or 80.
+    /// The window opens by one segment in each control interval, whether a round trip takes 20 ms or 80 ms.
     #[test]
     fn without_congestion_the_window_opens_by_a_segment_in_each_interval() {
         for (rtt, rounds) in [(20, 50), (80, 12), (100, 10)] {
@@ -237,7 +245,7 @@ mod tests {
                     sender.on_feedback(&debit(0.0));
                 }
             }
-            // A fraction of a segment is not sent, and opens nothing.
+            // A fraction of a segment is not sent and opens nothing.
             let intervals = (rounds * rtt) as f64 / 100.0;
             let opened = (sender.window - before) / SEGMENT;
             assert!(
@@ -247,11 +255,10 @@ mod tests {
         }
     }
 
-    /// `s` = 1000, `d` = 100 ms, a window of 20 segments and a round trip of 50 ms: Eq. 8 gives 1 * .05 * 1e6
-    /// / (20000 * .1) = 25 bytes a packet, and the law of rates half of that, as a round trip is half an
-    /// interval.
+    /// With `s` = 1000 bytes, `d` = 100 ms, 20 segments and 50 ms, Eq. 8 gives 1 * .05 * 1e6 / (20000 * .1) =
+    /// 25 bytes per packet. The law of rates gives half of that, because a round trip is half an interval.
     #[test]
-    fn what_a_packet_adds_under_each_law() {
+    fn the_increment_of_a_packet_under_each_law() {
         for (law, rtt, bytes) in [
             (Law::Windows, 50, 25.0),
             (Law::Rates, 50, 12.5),
@@ -263,33 +270,35 @@ mod tests {
             let mut sender = sender(SenderOptions { probes: false, law, ..options() });
             sender.on_opened(Span::from_ms(rtt));
             sender.set_window(20_000.0);
-            assert!((sender.positive() - bytes).abs() < 1e-9, "{law:?} at {rtt} ms: {}", sender.positive());
+            assert!((sender.increment() - bytes).abs() < 1e-9, "{law:?} at {rtt} ms: {}", sender.increment());
         }
     }
 
-    /// Flows that receive the same price, however long their round trips are, come to equal windows under one
-    /// law, and to equal rates under the other: with `n = price rtt s / d` (Eq. 6) the windows at rest are `s
-    /// / price` and `s rtt / (price d)`.
+    /// At equal prices, one law equalises windows and the other rates, whatever the round-trip times are.
+    /// With `n = price rtt s / d` (Eq. 6) the windows in equilibrium are `s / price` and `s rtt / (price d)`.
     #[test]
-    fn the_law_says_what_equal_prices_equalise() {
-        let rest = |law, rtt: u64| {
+    fn equal_prices_equalise_windows_or_rates() {
+        let equilibrium = |law, rtt: u64| {
             let mut sender = sender(SenderOptions { probes: false, law, ..options() });
             sender.on_opened(Span::from_ms(rtt));
             sender.set_window(3_000.0);
             let debit = 0.25 * rtt as f64 / 100.0 * SEGMENT;
             for _ in 0..2_000 {
-                sender.set_window(sender.window + sender.positive() - debit);
+                sender.set_window(sender.window + sender.increment() - debit);
             }
             sender.window
         };
-        assert_eq!((rest(Law::Windows, 10).round(), rest(Law::Windows, 40).round()), (4_000.0, 4_000.0));
-        let (short, long) = (rest(Law::Rates, 50), rest(Law::Rates, 100));
+        assert_eq!(
+            (equilibrium(Law::Windows, 10).round(), equilibrium(Law::Windows, 40).round()),
+            (4_000.0, 4_000.0)
+        );
+        let (short, long) = (equilibrium(Law::Rates, 50), equilibrium(Law::Rates, 100));
         assert_eq!((short.round(), long.round()), (2_000.0, 4_000.0), "40 packets a second, both");
     }
 
-    /// 50 bytes for each of 40 packets: a tenth of a window of 40 000 in a round of two round trips.
+    /// 50 bytes for each of 40 packets: a tenth of a window of 20 000 bytes.
     #[test]
-    fn what_routers_say_closes_the_window() {
+    fn feedback_closes_the_window() {
         let mut sender = sender(SenderOptions { probes: false, alpha: 0.0, ..options() });
         sender.on_opened(Span::from_ms(50));
         sender.set_window(20_000.0);
@@ -299,18 +308,18 @@ mod tests {
         assert_eq!(sender.allowance().window, 1_000);
     }
 
-    /// A delayed acknowledgement is of two packets, and opens the window twice.
+    /// A delayed acknowledgement covers two packets and opens the window twice.
     #[test]
-    fn an_acknowledgement_counts_for_its_packets() {
+    fn an_acknowledgement_counts_each_packet() {
         let mut sender = sender(SenderOptions { probes: false, ..options() });
         sender.on_opened(Span::from_ms(100));
         sender.set_window(10_000.0);
         sender.on_feedback(&returned(EwccpHeader { packets: Bits(2), ..EwccpHeader::default() }));
         assert_eq!(sender.allowance().window, 10_200);
         sender.on_feedback(&Returned { app_limited: true, ..debit(0.0) });
-        assert_eq!(sender.allowance().window, 10_200, "it is not used");
+        assert_eq!(sender.allowance().window, 10_200, "the window is not used");
         sender.on_feedback(&returned(EwccpHeader::default()));
-        assert_eq!(sender.allowance().window, 10_200, "the answer to a SYN");
+        assert_eq!(sender.allowance().window, 10_200, "the acknowledgement of a SYN");
     }
 
     #[test]
@@ -338,7 +347,7 @@ mod tests {
     #[test]
     fn a_window_is_spread_over_a_round_trip() {
         let mut sender = sender(options());
-        assert_eq!(sender.allowance().pace, None, "no round trip is known");
+        assert_eq!(sender.allowance().pace, None, "no round-trip sample yet");
         sender.on_opened(Span::from_ms(100));
         sender.set_window(10_000.0);
         assert_eq!(sender.allowance().pace, Some(Rate::from_bps(10 * 1_066 * 80)));
@@ -346,10 +355,10 @@ mod tests {
         assert_eq!(unpaced.allowance().pace, None);
     }
 
-    /// A quarter of a segment in a round trip of 10 ms: one of 1066 bytes in 40 ms. It opens by what few
-    /// packets it has: 1 * .01^2 * 1e6 / (250 * .01) = 40 bytes each.
+    /// A quarter of a segment in a round trip of 10 ms is one packet of 1066 bytes in 40 ms. The increment is
+    /// 1 * .01^2 * 1e6 / (250 * .01) = 40 bytes per packet.
     #[test]
-    fn less_than_a_segment_in_a_round_trip_is_a_pace() {
+    fn a_window_below_a_segment_is_a_pace() {
         let least = SenderOptions { probes: false, law: Law::Rates, least_window: 100.0, ..options() };
         let mut sender = sender(least);
         sender.on_opened(Span::from_ms(10));
@@ -365,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_leaves_the_window_and_a_timeout_or_silence_asks_again() {
+    fn a_loss_keeps_the_window_and_a_timeout_or_silence_probes_again() {
         let mut sender = sender(options());
         stamped(&mut sender);
         sender.on_feedback(&credit(7));
@@ -374,7 +383,7 @@ mod tests {
         for again in [false, true] {
             sender.on_lost(&Lost { now: Time::ZERO, kind: LossKind::Timeout { again }, in_flight: 7_000 });
             assert_eq!(sender.allowance().window, 1_000);
-            assert!(stamped(&mut sender).probe, "also if the probe itself was lost");
+            assert!(stamped(&mut sender).probe, "even if the probe itself was lost");
         }
         sender.on_feedback(&credit(2));
         assert_eq!(sender.allowance().window, 2_000);
@@ -387,14 +396,14 @@ mod tests {
         assert_eq!(keeps.allowance().window, 7_000);
     }
 
-    /// In units of 100 us; data alone ask for something.
+    /// The round-trip time is in units of 100 us. Only data packets carry a request.
     #[test]
-    fn a_packet_says_its_round_trip_time() {
+    fn data_packets_carry_the_round_trip_time() {
         let mut sender = sender(SenderOptions { probes: false, ..options() });
-        assert_eq!(stamped(&mut sender).rtt, 0, "none is known");
+        assert_eq!(stamped(&mut sender).rtt, 0, "no sample yet");
         sender.on_opened(Span::from_ms(80));
         let header = stamped(&mut sender);
-        assert_eq!((header.rtt, header.words.0, header.packets.0), (EwccpHeader::units(0.08), 5, 1));
+        assert_eq!((header.rtt, header.words.0, header.packets.0), (EwccpHeader::rtt_units(0.08), 5, 1));
         assert!(header.rtt > 0);
         assert_eq!(sender.stamp(0).parse::<EwccpHeader>(), Some(EwccpHeader::default()));
     }

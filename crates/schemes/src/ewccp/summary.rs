@@ -1,47 +1,49 @@
-//! The summary of link identifiers in the link congestion header: a Bloom filter (Bloom 1970).
+//! Summary of link identifiers in the link's part of the header: a Bloom filter (Bloom 1970).
 
 use multihop_core::NodeId;
 
-/// A directed link: sender and receiver.
+/// Directed link, from its sending to its receiving node.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) struct Link {
+pub(super) struct DirectedLink {
+    /// Sending node.
     pub from: NodeId,
+    /// Receiving node.
     pub to: NodeId,
 }
 
-/// How links are hashed into a summary.
+/// Parameters of the hashing of links into a summary.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Hashing {
     /// Bits of a summary, up to [`Hashing::MOST_BITS`].
     pub bits: u32,
-    /// Bits that each link sets, some of which may coincide.
+    /// Bits that each link sets. Some of them may coincide.
     pub hashes: u32,
 }
 
 impl Hashing {
-    /// What a summary has room for.
+    /// Maximum number of bits in a summary.
     pub const MOST_BITS: u32 = u128::BITS;
 
-    /// The bits that a link sets. A summary is the union of those of its links.
-    pub fn mask(self, link: Link) -> u128 {
+    /// Returns the bits that a link sets. A summary is the union of the bits of its links.
+    pub fn mask(self, link: DirectedLink) -> u128 {
         let key = u64::from(link.from.0) << 32 | u64::from(link.to.0);
         let bit = |number: u32| {
-            let hash = mix(key ^ mix(u64::from(number) + 1));
-            // The upper half, scaled: no bit is likelier than another.
+            let hash = splitmix64(key ^ splitmix64(u64::from(number) + 1));
+            // The upper half is scaled, so that all bits are equally likely.
             1u128 << (((hash >> 32) * u64::from(self.bits)) >> 32)
         };
         (0..self.hashes).fold(0, |mask, number| mask | bit(number))
     }
 
-    /// Is the link in the summary? Of one that is not it says so with the probability of a false positive,
-    /// about `(1 - (1 - 1/m)^(k n))^k` with m bits, k hashes and n links.
+    /// Whether the summary contains the link of this mask. False positives have a probability of about `(1 -
+    /// (1 - 1/m)^(k n))^k`, with m bits, k hashes and n links.
     pub fn contains(summary: u128, mask: u128) -> bool {
         summary & mask == mask
     }
 }
 
-/// The finalizer of `SplitMix64` (Steele, Lea and Flood 2014).
-pub(super) fn mix(key: u64) -> u64 {
+/// Finalizer of `SplitMix64` (Steele, Lea and Flood 2014).
+pub(super) fn splitmix64(key: u64) -> u64 {
     let key = key.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let key = (key ^ (key >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let key = (key ^ (key >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -52,8 +54,8 @@ pub(super) fn mix(key: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn link(number: u32) -> Link {
-        Link { from: NodeId(number / 17), to: NodeId(number % 17) }
+    fn link(number: u32) -> DirectedLink {
+        DirectedLink { from: NodeId(number / 17), to: NodeId(number % 17) }
     }
 
     fn summary(hashing: Hashing, links: impl Iterator<Item = u32>) -> u128 {
@@ -61,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_in_is_found() {
+    fn added_links_are_found() {
         for (bits, hashes) in [(128, 4), (64, 3), (1, 1), (100, 8)] {
             let hashing = Hashing { bits, hashes };
             let summary = summary(hashing, 0..40);
@@ -70,10 +72,10 @@ mod tests {
         }
     }
 
-    /// Twenty links: 4.7 % with 128 bits and four hashes, 22 % with 64 and three. 500 summaries, 200 other
-    /// links each.
+    /// False positives with twenty links: 4.7 % with 128 bits and four hashes, 22 % with 64 and three. The
+    /// sample is 500 summaries with 200 other links each.
     #[test]
-    fn false_positives_are_as_many_as_theory_says() {
+    fn false_positives_match_the_theory() {
         for (bits, hashes, known) in [(128, 4, 20), (64, 3, 20), (128, 4, 40), (32, 2, 6)] {
             let hashing = Hashing { bits, hashes };
             let (mut wrong, mut asked) = (0, 0);
@@ -94,11 +96,11 @@ mod tests {
         assert!((theory(128.0, 4.0) - 0.047).abs() < 0.001 && (theory(64.0, 3.0) - 0.227).abs() < 0.01);
     }
 
-    /// The first numbers of `SplitMix64` from zero, whose state grows by the golden ratio.
+    /// First numbers of `SplitMix64` from zero. Its state grows by the golden ratio.
     #[test]
     fn keys_are_mixed_as_splitmix64_does() {
         const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-        let numbers = [0, GOLDEN, GOLDEN.wrapping_mul(2)].map(mix);
+        let numbers = [0, GOLDEN, GOLDEN.wrapping_mul(2)].map(splitmix64);
         assert_eq!(numbers, [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f]);
     }
 }

@@ -1,72 +1,83 @@
-//! The neighbour queue table (Tan, Jiang, Zhang and Shen, section III.D): what a router knows of the queues
-//! of the links around it.
+//! Neighbour queue table (Tan, Jiang, Zhang and Shen, section III.D): a router's knowledge of the queues of
+//! the links around it.
 
-use super::summary::{Hashing, Link};
+use super::summary::{DirectedLink, Hashing};
 use multihop_core::{NodeId, Span, Time};
 
-/// Where what is known of a queue comes from. The paper's types "O" and "P" follow from the link: one that
-/// leaves the node is its own, of one that enters it the queue is signalled by piggyback or broadcast.
+/// Source of the knowledge of a queue. The paper's types "O" and "P" follow from the link: "O" for a link
+/// that leaves the node, "P" for a link that enters it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Origin {
-    /// The node's own queue: "O".
+    /// Queue of the node itself: "O".
     Own,
-    /// The queue of a link that leads here: "P".
+    /// Queue of a link that enters the node: "P", signalled by piggyback or broadcast.
     Incoming,
-    /// That of a link elsewhere, signalled by broadcasts over so many hops: "B".
+    /// Queue of another link, signalled by broadcasts over this number of hops: "B".
     Signalled(u8),
 }
 
-/// What is known of a link's queue.
+/// Known queue of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LinkQueue {
-    pub link: Link,
-    /// The link's bits in a summary.
+    /// Link of the queue.
+    pub link: DirectedLink,
+    /// Bits that the link sets in a summary.
     pub mask: u128,
+    /// Source of the knowledge.
     pub origin: Origin,
     /// Mean queue of the last round, in units of [`QUEUE_UNIT`] bytes.
     pub queue: u16,
-    /// Of the round; only the link's sender counts it up.
+    /// Number of the round, which only the link's sending node increments.
     pub sequence: u8,
-    /// When this was measured, or heard.
+    /// Time at which the queue was measured or heard.
     pub at: Time,
 }
 
-/// Bytes that one unit of a queue stands for on the air.
+/// Bytes in one unit of a queue on the air.
 pub(super) const QUEUE_UNIT: f64 = 16.0;
 
-/// Bytes of a queue as they are on the air.
-pub(super) fn units(bytes: f64) -> u16 {
+/// Converts bytes of a queue to units on the air.
+pub(super) fn queue_units(bytes: f64) -> u16 {
     (bytes / QUEUE_UNIT).round().min(f64::from(u16::MAX)) as u16
 }
 
-/// The table of one node.
+/// Neighbour queue table of one node.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct QueueTable {
     id: NodeId,
     hashing: Hashing,
-    /// What is older than this is not believed any more.
+    /// Age at which an entry is dropped.
     lifetime: Span,
-    /// In the order of their links.
+    /// Entries in the order of their links.
     entries: Vec<LinkQueue>,
-    /// Of the links in it.
+    /// Summary of the links in the table.
     summary: u128,
-    /// Sum of the queues, in units.
+    /// Sum of the queues, in units of [`QUEUE_UNIT`].
     sum: u32,
-    /// No entry is older than the lifetime before this.
+    /// Time until which no entry exceeds the lifetime.
     fresh_until: Time,
 }
 
-impl Table {
-    pub fn new(id: NodeId, hashing: Hashing, lifetime: Span) -> Table {
-        Table { id, hashing, lifetime, entries: Vec::new(), summary: 0, sum: 0, fresh_until: Time::NEVER }
+impl QueueTable {
+    /// Creates an empty table of node `id`.
+    pub fn new(id: NodeId, hashing: Hashing, lifetime: Span) -> QueueTable {
+        QueueTable {
+            id,
+            hashing,
+            lifetime,
+            entries: Vec::new(),
+            summary: 0,
+            sum: 0,
+            fresh_until: Time::NEVER,
+        }
     }
 
-    /// Takes in what is known of a queue now: the node's own, or another's of which was heard.
+    /// Adds or updates the queue of a link at time `now`.
     ///
-    /// Of another's, "the one with larger sequence number wins"; numbers wrap, so that those up to 127 ahead
-    /// are larger. A known number says nothing new, so that what is measured no more ages wherever it is. No
-    /// other node signals a node's own queues to it.
-    pub fn learn(&mut self, now: Time, link: Link, hops: u8, queue: u16, sequence: u8) {
+    /// The node's own queues are always updated. For other queues "the one with larger sequence number wins".
+    /// Numbers wrap, so that a number up to 127 ahead is larger. A known number is ignored, so that a queue
+    /// ages everywhere once it is no longer measured. No other node signals a node's own queues to it.
+    pub fn learn(&mut self, now: Time, link: DirectedLink, hops: u8, queue: u16, sequence: u8) {
         let origin = if link.from == self.id {
             Origin::Own
         } else if link.to == self.id {
@@ -89,62 +100,64 @@ impl Table {
                 self.entries.insert(place, LinkQueue { link, mask, origin, queue, sequence, at: now });
             }
         }
-        self.add_up();
+        self.update_sums();
     }
 
-    /// A link of the node's own is not in use any more.
-    pub fn forget(&mut self, link: Link) {
+    /// Removes an own link that is no longer in use.
+    pub fn forget(&mut self, link: DirectedLink) {
         self.entries.retain(|entry| entry.link != link);
-        self.add_up();
+        self.update_sums();
     }
 
-    /// Drops what is too old.
+    /// Drops the entries older than the lifetime.
     pub fn expire(&mut self, now: Time) {
         if now > self.fresh_until {
             let lifetime = self.lifetime;
             self.entries.retain(|entry| now.since(entry.at) <= lifetime);
-            self.add_up();
+            self.update_sums();
         }
     }
 
-    fn add_up(&mut self) {
+    fn update_sums(&mut self) {
         self.summary = self.entries.iter().fold(0, |summary, entry| summary | entry.mask);
         self.sum = self.entries.iter().map(|entry| u32::from(entry.queue)).sum();
         let oldest = self.entries.iter().map(|entry| entry.at).min();
         self.fresh_until = oldest.map_or(Time::NEVER, |oldest| oldest + self.lifetime);
     }
 
-    /// Everything is forgotten.
+    /// Removes all entries.
     pub fn clear(&mut self) {
         self.entries.clear();
-        self.add_up();
+        self.update_sums();
     }
 
+    /// Whether no link is known.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
+    /// Returns the entries in the order of their links.
     pub fn entries(&self) -> &[LinkQueue] {
         &self.entries
     }
 
-    /// What is known of a link.
-    pub fn get(&self, link: Link) -> Option<&LinkQueue> {
+    /// Returns the entry of a link; none if it is unknown.
+    pub fn get(&self, link: DirectedLink) -> Option<&LinkQueue> {
         let place = self.entries.binary_search_by_key(&link, |entry| entry.link).ok()?;
         Some(&self.entries[place])
     }
 
-    /// The known links, as a summary.
+    /// Returns the summary of the known links.
     pub fn summary(&self) -> u128 {
         self.summary
     }
 
-    /// Bytes in the queues of all known links.
+    /// Returns the bytes in the queues of all known links.
     pub fn queued(&self) -> f64 {
         f64::from(self.sum) * QUEUE_UNIT
     }
 
-    /// Bytes in the queues of those that are not in the summary of another node.
+    /// Returns the bytes in the queues of links that another node's summary does not contain.
     pub fn queued_beyond(&self, summary: u128) -> f64 {
         let beyond = self.entries.iter().filter(|entry| !Hashing::contains(summary, entry.mask));
         f64::from(beyond.map(|entry| u32::from(entry.queue)).sum::<u32>()) * QUEUE_UNIT
@@ -161,21 +174,21 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    fn link(from: u32, to: u32) -> Link {
-        Link { from: NodeId(from), to: NodeId(to) }
+    fn link(from: u32, to: u32) -> DirectedLink {
+        DirectedLink { from: NodeId(from), to: NodeId(to) }
     }
 
-    fn table() -> Table {
-        Table::new(ME, Hashing { bits: 128, hashes: 4 }, Span::from_ms(300))
+    fn table() -> QueueTable {
+        QueueTable::new(ME, Hashing { bits: 128, hashes: 4 }, Span::from_ms(300))
     }
 
-    /// The example of the paper, Figure 3, at node 5.
+    /// Example of the paper, Figure 3, at node 5.
     #[test]
     fn figure_3_types_follow_from_the_link() {
         let mut table = table();
-        table.learn(ms(0), link(5, 6), 0, units(100.0), 17);
-        table.learn(ms(0), link(2, 5), 0, units(400.0), 201);
-        table.learn(ms(0), link(2, 1), 1, units(1_000.0), 232);
+        table.learn(ms(0), link(5, 6), 0, queue_units(100.0), 17);
+        table.learn(ms(0), link(2, 5), 0, queue_units(400.0), 201);
+        table.learn(ms(0), link(2, 1), 1, queue_units(1_000.0), 232);
         let origins: Vec<Origin> = table.entries().iter().map(|entry| entry.origin).collect();
         assert_eq!(origins, [Origin::Signalled(1), Origin::Incoming, Origin::Own]);
         assert!((table.queued() - 1_500.0).abs() < 1.5 * QUEUE_UNIT, "{}", table.queued());
@@ -190,16 +203,16 @@ mod tests {
         };
         assert_eq!(queue_after(254, 10), 10);
         assert_eq!(queue_after(254, 11), 10, "the same number is the same round");
-        assert_eq!(queue_after(253, 12), 10, "an older one");
+        assert_eq!(queue_after(253, 12), 10, "an older round");
         assert_eq!(queue_after(255, 13), 13);
         assert_eq!(queue_after(0, 14), 14, "0 follows 255");
         assert_eq!(queue_after(127, 15), 15);
         assert_eq!(queue_after(0, 16), 15, "129 ahead is 127 behind");
     }
 
-    /// What came over two hops first, and newer over one, is signalled on as of one.
+    /// A queue heard over two hops, and then a newer one over one hop, is signalled as of one hop.
     #[test]
-    fn news_come_over_as_many_hops_as_the_latest() {
+    fn the_number_of_hops_is_that_of_the_latest_news() {
         let mut table = table();
         for (hops, sequence) in [(2, 1), (1, 2)] {
             table.learn(ms(0), link(1, 2), hops, 10, sequence);
@@ -208,31 +221,32 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stale_does_not_count_and_gives_way_to_any_number() {
+    fn stale_entries_do_not_count_and_yield_to_any_number() {
         let mut table = table();
         table.learn(ms(0), link(1, 2), 1, 10, 100);
         table.learn(ms(250), link(3, 2), 1, 1, 0);
         table.expire(ms(300));
         assert_eq!(table.queued(), 11.0 * QUEUE_UNIT);
-        // The router of link 1-2 was restarted and counts from 0 again, which is older than 100: believed once the old is stale.
+        // The restarted router of link 1-2 counts from 0 again. Number 0 is older than 100, so it is accepted
+        // only once the old entry is stale.
         table.learn(ms(300), link(1, 2), 1, 99, 0);
         assert_eq!(table.queued(), 11.0 * QUEUE_UNIT);
         table.expire(ms(301));
         assert_eq!(table.queued(), QUEUE_UNIT);
         table.learn(ms(310), link(1, 2), 1, 99, 1);
         assert_eq!(table.queued(), 100.0 * QUEUE_UNIT);
-        // Hearing the same number again and again keeps nothing alive.
+        // Hearing the same number repeatedly does not refresh the entry.
         for at in (320..=700).step_by(10) {
             table.learn(ms(at), link(3, 2), 1, 1, 0);
             table.expire(ms(at));
         }
         assert!(table.get(link(1, 2)).is_none());
-        assert_eq!(table.get(link(3, 2)).unwrap().at, ms(560), "taken in anew once it was forgotten");
+        assert_eq!(table.get(link(3, 2)).unwrap().at, ms(560), "added again after it was dropped");
     }
 
     #[test]
     fn a_link_that_both_ends_know_is_counted_once() {
-        let (mut sender, mut receiver) = (table(), Table { id: NodeId(6), ..table() });
+        let (mut sender, mut receiver) = (table(), QueueTable { id: NodeId(6), ..table() });
         for table in [&mut sender, &mut receiver] {
             table.learn(ms(0), link(5, 6), 0, 10, 1);
             table.learn(ms(0), link(4, 5), 1, 20, 1);
@@ -240,11 +254,11 @@ mod tests {
         receiver.learn(ms(0), link(7, 8), 1, 40, 1);
         assert_eq!(receiver.queued_beyond(sender.summary()), 40.0 * QUEUE_UNIT);
         assert_eq!(receiver.queued_beyond(0), 70.0 * QUEUE_UNIT);
-        assert_eq!(receiver.queued_beyond(u128::MAX), 0.0, "a full summary hides everything");
+        assert_eq!(receiver.queued_beyond(u128::MAX), 0.0, "a full summary contains every link");
     }
 
     #[test]
     fn a_queue_takes_two_bytes_in_units_of_sixteen() {
-        assert_eq!([0.0, 7.9, 8.0, 1_000.0, 1e9].map(units), [0, 0, 1, 63, u16::MAX]);
+        assert_eq!([0.0, 7.9, 8.0, 1_000.0, 1e9].map(queue_units), [0, 0, 1, 63, u16::MAX]);
     }
 }

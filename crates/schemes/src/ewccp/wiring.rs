@@ -1,7 +1,7 @@
-//! What parameters make of routers and senders.
+//! Tests of the router constants and senders that parameters give.
 
 use super::header::EwccpHeader;
-use super::router::Capacity;
+use super::router::SharedCapacity;
 use super::*;
 use crate::testing::{EGRESS, returned};
 use multihop_core::{Bits, HeaderBytes, Rate, Segment, Span};
@@ -11,14 +11,14 @@ fn scheme(parameters: Value) -> Ewccp {
     from_value(parameters).unwrap()
 }
 
-/// 1 Mb/s are 125 kB/s.
+/// 1 Mb/s is 125 kB/s.
 #[test]
-fn what_stands_for_the_rates_of_a_neighbourhood() {
+fn the_capacity_of_a_neighbourhood_follows_from_parameters() {
     let wire = EgressQueue { is_wired: true, ..EGRESS };
     let constant = |parameters, egress: &EgressQueue| match scheme(parameters).constants(egress).capacity {
-        Capacity::Constant(rate) => rate,
-        Capacity::Share(psi) => psi * egress.rate.bps() as f64 / 8.0,
-        Capacity::Measured { least } => -least,
+        SharedCapacity::Constant(rate) => rate,
+        SharedCapacity::Share(psi) => psi * egress.rate.bps() as f64 / 8.0,
+        SharedCapacity::Measured { least } => -least,
     };
     let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6, "{found} {expected}");
     near(constant(json!({}), &EGRESS), 0.22 * 125e3);
@@ -49,8 +49,8 @@ fn routers_have_the_constants_of_their_parameters() {
     assert_eq!((constants.hashing.bits, constants.hashing.hashes), (64, 3));
 }
 
-/// 1460 bytes, 40 of TCP and IP, 8 of the header, 4 of the link's part and 16 or 4 of its summary, and 12 of
-/// timestamps: at a window of one, a packet in 100 ms.
+/// 1460 bytes, 40 of TCP and IP, 8 of the header, 4 of the link's part, 16 or 4 of its summary, and 12 of
+/// timestamps. With a window of one segment, a packet leaves every 100 ms.
 #[test]
 fn a_sender_is_paced_by_whole_packets() {
     for (parameters, size, words) in [
@@ -66,8 +66,7 @@ fn a_sender_is_paced_by_whole_packets() {
     }
 }
 
-/// Debit without end leaves half of a segment if that is the least window, and credit without end the
-/// receiver's.
+/// Unlimited debit leaves half of a segment, the minimum window. Unlimited credit leaves the receive window.
 #[test]
 fn the_window_stays_between_the_bounds_of_its_parameters() {
     let given = json!({ "segment_size": "1000 B", "least_window": 0.5, "window": 5, "timestamps": false });
@@ -84,16 +83,16 @@ fn the_window_stays_between_the_bounds_of_its_parameters() {
     assert_eq!(sender.allowance().pace, Some(Rate::from_bps(534 * 80)));
 }
 
-/// In units of 100 us, at least one and at most what 16 bits hold.
+/// Header units are 100 us; at least one unit, and at most 16 bits.
 #[test]
 fn round_trips_are_in_units_of_a_tenth_of_a_millisecond() {
-    assert_eq!([0.0, 1e-4, 0.05, 1.0, 60.0].map(EwccpHeader::units), [1, 1, 500, 10_000, u16::MAX]);
-    assert_eq!(EwccpHeader::seconds(500), 0.05);
+    assert_eq!([0.0, 1e-4, 0.05, 1.0, 60.0].map(EwccpHeader::rtt_units), [1, 1, 500, 10_000, u16::MAX]);
+    assert_eq!(EwccpHeader::rtt_seconds(500), 0.05);
 }
 
-/// What follows the answer to a probe stands alone, as that does.
+/// Feedback after the answer to a probe is not added to it.
 #[test]
-fn the_answer_to_a_probe_is_not_added_to() {
+fn feedback_is_not_added_to_the_answer_to_a_probe() {
     let mut echo = TcpScheme::echo(&scheme(json!({}))).unwrap();
     for (feedback, probe) in [(7, true), (12, false)] {
         let header = EwccpHeader { packets: Bits(1), feedback, probe, ..EwccpHeader::default() };
@@ -101,12 +100,12 @@ fn the_answer_to_a_probe_is_not_added_to() {
     }
     let sum = echo.take().parse::<EwccpHeader>().unwrap();
     assert_eq!((sum.packets, sum.feedback, sum.probe), (Bits(1), 12, false));
-    // Returned once: the next acknowledgement is of no packet.
+    // The counts are returned once, so the next acknowledgement covers no packet.
     assert_eq!(echo.take().parse::<EwccpHeader>(), Some(EwccpHeader::default()));
 }
 
 #[test]
-fn a_summary_of_odd_bits_is_refused() {
+fn a_summary_must_be_a_multiple_of_32_bits() {
     for (bits, good) in [(31, false), (32, true), (48, false), (96, true), (128, true), (160, false)] {
         let built = crate::find("ewccp").unwrap().build(&json!({ "summary_bits": bits }));
         assert_eq!(built.is_ok(), good, "{bits}");

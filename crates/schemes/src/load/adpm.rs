@@ -1,14 +1,14 @@
-//! Adaptive deterministic packet marking (Andrew, Hanly, Chan and Cui 2006; Qazi, Andrew and Znati 2009): a
-//! load factor signalled to a receiver in the two ECN bits of many packets.
+//! Adaptive deterministic packet marking (Andrew, Hanly, Chan and Cui 2006; Qazi, Andrew and Znati 2009). A
+//! load factor is signalled to the receiver in the two ECN bits of many packets.
 //!
-//! Each packet asks one question, which its IP identification chooses: is the load factor at least a
-//! threshold? Thresholds of consecutive packets are a van der Corput sequence, of which `2^k` in a row divide
-//! the range into parts of `2^-k`, or of twice that where the row begins at no multiple of `2^k`: what stands
-//! still is known the more exactly the more packets came.
+//! The IP identification of a packet selects a threshold, and the packet signals whether the load factor
+//! reaches it. Thresholds of consecutive packets are a van der Corput sequence. `2^k` consecutive packets
+//! determine a constant load to `2^-k` of the range, or to twice that if they do not begin at a multiple of
+//! `2^k`.
 //!
-//! Routers raise the code of a packet and never lower it, as 10 < 01 < 11, so that the largest load on the
-//! path comes out. The papers' texts could not be retrieved; the use of all three codes on both sides of 1 is
-//! ours. Whatever the threshold, an overload shows in the first packet that passes it:
+//! Routers raise the code of a packet and never lower it, as 10 < 01 < 11. The receiver thus sees the largest
+//! load on the path. The papers' texts could not be retrieved. The use of all three codes on both sides of 1
+//! is this project's. Whatever the threshold is, every packet signals an overload:
 //!
 //! | code | threshold up to 1 | threshold above 1 |
 //! |---|---|---|
@@ -18,21 +18,22 @@
 
 use multihop_core::Ecn;
 
-/// Load factors from here on are not distinguished.
-pub const LOAD_MOST: f64 = 1.2;
+/// Upper limit of the load factors that are distinguished.
+pub const MAX_LOAD: f64 = 1.2;
 
-/// The place of a packet's threshold in the range, in [0, 1): the bits of its identification, reversed.
-pub fn place(identification: u16) -> f64 {
+/// Returns the position of a packet's threshold in the range, in [0, 1): the reversed bits of its
+/// identification.
+pub fn position(identification: u16) -> f64 {
     f64::from(identification.reverse_bits()) / 65_536.0
 }
 
-/// The load factor that a packet asks about.
+/// Returns the load factor at which a packet's code changes.
 pub fn threshold(identification: u16) -> f64 {
-    place(identification) * LOAD_MOST
+    position(identification) * MAX_LOAD
 }
 
-/// What a router with this load factor makes of a packet's code.
-pub fn mark(came: Ecn, identification: u16, load: f64) -> Ecn {
+/// Returns the code of a packet after a router with this load factor. `code` is the code before.
+pub fn mark(code: Ecn, identification: u16, load: f64) -> Ecn {
     let threshold = threshold(identification);
     let own = if load >= threshold.max(1.0) {
         Ecn::CongestionExperienced
@@ -41,16 +42,16 @@ pub fn mark(came: Ecn, identification: u16, load: f64) -> Ecn {
     } else {
         Ecn::Ect0
     };
-    match came {
+    match code {
         Ecn::Ect0 => own,
         Ecn::Ect1 if own == Ecn::CongestionExperienced => own,
-        // Not of this scheme, or signalled already.
-        _ => came,
+        // Other schemes' packets and codes that are already higher remain.
+        _ => code,
     }
 }
 
-/// The least load factor that a packet signals, and the first that is too large; none for the code of another
-/// scheme.
+/// Returns the least load factor that a packet's code signals, and the least one above the signalled range;
+/// none for the code of another scheme.
 pub fn bounds(code: Ecn, identification: u16) -> Option<(f64, f64)> {
     let threshold = threshold(identification);
     match code {
@@ -67,12 +68,12 @@ mod tests {
 
     #[test]
     fn thresholds_are_a_van_der_corput_sequence() {
-        let places: Vec<f64> = (0..8).map(place).collect();
+        let places: Vec<f64> = (0..8).map(position).collect();
         assert_eq!(places, [0.0, 0.5, 0.25, 0.75, 0.125, 0.625, 0.375, 0.875]);
     }
 
     #[test]
-    fn what_a_mark_tells_holds_whatever_the_load_and_the_threshold() {
+    fn a_code_bounds_the_load_whatever_the_threshold() {
         for identification in (0..=u16::MAX).step_by(7) {
             for load in [0.0, 0.3, 0.799, 0.8, 0.999, 1.0, 1.05, 1.19, 1.2, 3.0] {
                 let code = mark(Ecn::Ect0, identification, load);
@@ -83,22 +84,22 @@ mod tests {
         }
     }
 
-    /// Of several routers the largest load is signalled, in whatever order they come.
+    /// The largest load of several routers is signalled, in whatever order the routers are.
     #[test]
-    fn the_largest_load_on_the_path_comes_out() {
+    fn the_largest_load_on_the_path_is_signalled() {
         for identification in (0..=u16::MAX).step_by(13) {
             for (small, large) in [(0.2, 0.7), (0.7, 1.1), (0.9, 1.3), (0.5, 0.5)] {
                 let alone = mark(Ecn::Ect0, identification, large);
                 for (first, second) in [(small, large), (large, small)] {
-                    let came = mark(Ecn::Ect0, identification, first);
-                    assert_eq!(mark(came, identification, second), alone);
+                    let code = mark(Ecn::Ect0, identification, first);
+                    assert_eq!(mark(code, identification, second), alone);
                 }
             }
         }
     }
 
     #[test]
-    fn what_is_of_another_scheme_is_left_alone() {
+    fn packets_of_other_schemes_are_not_marked() {
         assert_eq!(mark(Ecn::NotCapable, 5, 3.0), Ecn::NotCapable);
         assert_eq!(bounds(Ecn::NotCapable, 5), None);
     }

@@ -1,16 +1,15 @@
-//! BMCC (Qazi, Andrew and Znati 2009): routers signal their load factor, as a number, in the two ECN bits of
+//! BMCC (Qazi, Andrew and Znati 2009): routers signal their load factor as a number in the two ECN bits of
 //! many packets.
 //!
-//! The papers' texts could not be retrieved. What is public is what its abstract and the paper on capacity
-//! estimation say; constants and the form of the laws are those of MLCP and of the program for its ancestor
-//! VCP, as the documentation of the scheme says.
+//! The papers' texts could not be retrieved. Public are the abstract and the paper on capacity estimation.
+//! Constants and laws follow MLCP and the authors' program for VCP, the ancestor of BMCC.
 
 use super::header::{LoadEcho, LoadHeader};
 use crate::capacity::CapacityParameters;
 use crate::load::router::{Code, LoadConstants, LoadRouter};
 use crate::load::sender::{LoadSender, LoadSenderOptions};
 use crate::tcp::TcpParameters;
-use crate::xcp::no_ecn;
+use crate::xcp::reject_ecn;
 use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_config::keys;
 use multihop_config::parameter_error::{Found, Wanted};
@@ -22,57 +21,57 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Gain of multiplicative increase (`kappa`).
+/// Gain of multiplicative increase, `kappa`.
 const KAPPA: f64 = 0.35;
-/// Share of the mean queue that counts as demand (`kappa_1`).
+/// Share of the mean queue that counts as demand, `kappa_1`.
 const QUEUE_SHARE: f64 = 0.5;
-/// The round-trip time at which the increase is not scaled (`t_d`).
+/// Round-trip time at which the increase is not scaled, `t_d`.
 const TYPICAL_RTT: Duration = Duration(0.1);
 
 keys! {
-    /// A reliable transport whose window is multiplied while the path has room, opened by addition near its
-    /// capacity, and cut above that, by a load factor that routers mark packets with.
+    /// Reliable transport controlled by the load factor that routers signal. The window grows by
+    /// multiplication at a low load and by addition near the capacity. It is cut above the capacity.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Bmcc {
-        /// The capacity of links.
+        /// Capacity of links at routers.
         #[serde(flatten)]
         pub capacity: CapacityParameters,
-        /// Weights by number of the node, as the topology lists them from 0 on, for service differentiation:
-        /// { 1 = 3, 2 = 1.5 }. A node divides its capacity among next hops with traffic by their weights (1
-        /// for others), and gives each a load factor of its own. A node that is listed takes its own capacity
-        /// to be less, by its weight over the largest. Default: none, and one load factor.
+        /// Weights for service differentiation, by node number as in the topology from 0: { 1 = 3, 2 = 1.5 }.
+        /// A node divides its capacity among active next hops by their weights (1 for others) and gives each
+        /// its own load factor. A listed node scales its own capacity by its weight over the largest.
+        /// Default: none, with one load factor.
         pub weights: BTreeMap<u32, f64>,
         /// Time between load factors (`t_p`), in steps of 10 ms.
         pub interval: Duration ["10 ms", "1 min"] = Duration(0.2),
-        /// Share of the capacity that is aimed at (`gamma`).
+        /// Target share of the capacity (`gamma`).
         pub utilization: f64 [0.01, 2] = 1.0,
-        /// Segments that additive increase adds in a round trip of `typical_rtt` (`alpha`), but no more than
-        /// a cut takes back, which is `1 - backoff` of the window. The default is small because several flows
-        /// add between two cuts, and that is not to be more than a cut takes back either. The authors'
-        /// program for VCP has 1, and the limit below.
+        /// Segments that additive increase adds in a round trip of 100 ms (`alpha`). The increase is at most
+        /// `1 - backoff` of the window, which a cut takes back. The default is small, because several flows
+        /// add between two cuts, and their sum should not exceed a cut. The authors' program for VCP uses 1
+        /// and the limit of `limit_addition`.
         pub alpha: f64 [0, 1000] = 0.1,
-        /// What one acknowledgement adds is limited to between a tenth of a segment, at a window of one, and
-        /// a fiftieth, at 1000, as in the authors' program for VCP. Of small windows that is in proportion to
-        /// the window, and shares do not become equal.
+        /// Whether the increase per acknowledgement is limited, as in the authors' program for VCP: to a
+        /// tenth of a segment at a window of one, down to a fiftieth at 1000. With small windows the increase
+        /// is then in proportion to the window, and shares do not become equal.
         pub limit_addition: bool,
-        /// Routers mark acknowledgements as well as data, and the sender takes the larger load factor of the
-        /// two directions, so that a queue of acknowledgements holds it back too. Costs no bytes: pure
-        /// acknowledgements are ECN capable, as in RFC 5690.
+        /// Whether routers also mark acknowledgements. The sender then uses the larger load factor of the two
+        /// directions, so that a queue of acknowledgements limits it too. Pure acknowledgements are then ECN
+        /// capable, as in RFC 5690, without additional bytes.
         pub mark_acks: bool = true,
-        /// What is left of the window after a cut (`beta`).
+        /// Share of the window that remains after a cut (`beta`).
         pub backoff: f64 [0.5, 1] = 0.875,
-        /// By how much less than `backoff` is left for each unit of load above one, down to a half. With the
-        /// same cut at any overload, many small windows add more between two cuts than these take back, and a
-        /// queue that is full stays so.
+        /// Reduction of `backoff` for each unit of load above one, down to a remaining share of 0.5. With 0
+        /// every cut is equal: many small windows then add more between two cuts than a cut takes back, and a
+        /// full queue remains full.
         pub backoff_slope: f64 [0, 100] = 0.5,
-        /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments
-        /// unless `window` is given, and 4 more bytes in acknowledgements.
+        /// TCP connection with SACK recovery and 4 more bytes in acknowledgements. The receive window is 1024
+        /// segments unless `window` is given.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
 }
 
-/// Weights that clients may have.
+/// Allowed range of weights.
 const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-3..=1e3;
 
 impl Parameters for Bmcc {
@@ -92,7 +91,7 @@ impl Parameters for Bmcc {
                 Wanted::Between(*WEIGHTS.start(), *WEIGHTS.end()),
             ));
         }
-        no_ecn(&self.tcp)?;
+        reject_ecn(&self.tcp)?;
         self.tcp.check()
     }
 }
@@ -146,7 +145,7 @@ mod tests {
     use multihop_core::{Ecn, Time};
     use serde_json::json;
 
-    /// The codepoint with which the first acknowledgement leaves.
+    /// Returns the ECN codepoint of the first acknowledgement.
     fn ack(bmcc: &Bmcc) -> Ecn {
         let (mut sender, mut receiver) = (bmcc.sender(), bmcc.receiver());
         sender.push(Time::ZERO, 5_000);
@@ -159,14 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgements_can_be_marked_unless_they_are_not_to_be() {
+    fn acknowledgements_are_ecn_capable_unless_switched_off() {
         assert_eq!(ack(&Bmcc::default()), Ecn::Ect0);
         assert_eq!(ack(&Bmcc { mark_acks: false, ..Bmcc::default() }), Ecn::NotCapable);
     }
 
-    /// 4 bytes in acknowledgements and none in data; what comes back is what marks of a load say.
+    /// 4 bytes in acknowledgements and none in data. The receiver returns the load factor of the marks.
     #[test]
-    fn a_receiver_returns_the_load_that_marks_say() {
+    fn a_receiver_returns_the_load_of_the_marks() {
         let header = TcpScheme::options(&Bmcc::default()).congestion_header;
         assert_eq!((header.bytes, header.bytes_with_data, header.codepoint), (4, 0, Some(Ecn::Ect0)));
         let mut echo = TcpScheme::echo(&Bmcc::default()).unwrap();
@@ -175,10 +174,10 @@ mod tests {
         assert_eq!(echo.take().parse::<LoadHeader>().map(LoadHeader::load), Some(1.0));
     }
 
-    /// Three segments at first and five at most; of 10 segments a load of 1 leaves 0.875 and one of 1.1 0.05
-    /// less, unless other shares are given.
+    /// From 10 segments, a load of 1 leaves a share of 0.875, and a load of 1.1 leaves 0.05 less, unless
+    /// other values are given.
     #[test]
-    fn senders_have_the_windows_and_the_cuts_of_their_parameters() {
+    fn senders_cut_as_their_parameters_say() {
         let left = |parameters: serde_json::Value, load: u16| {
             let scheme: Bmcc = serde_json::from_value(parameters).unwrap();
             let mut sender = TcpScheme::control(&scheme);

@@ -1,44 +1,44 @@
-//! What receivers of BMCC and VCP return of marks.
+//! Headers in which receivers of BMCC and VCP return marks.
 
 use super::adpm;
 use multihop_core::{Ecn, HeaderBytes, Segment, header};
 use multihop_transport::Echo;
 
 header! {
-    /// What a receiver of BMCC returns. The paper names no format; these are the bytes of a TCP option
+    /// Load factor that a receiver of BMCC returns. The paper names no format; these are the bytes of a TCP
+    /// option
     pub struct LoadHeader: "bmcc", 5, 4 of 4 {
-        /// The load factor as it is estimated from marks
+        /// Load factor estimated from marks
         load: u16 [2..4] "1/10000",
     }
 }
 
 header! {
-    /// The strongest mark since the last acknowledgement of VCP, in bits of the TCP header that are there
-    /// anyway
+    /// Strongest mark since the last acknowledgement of VCP, in existing bits of the TCP header
     pub struct MarkHeader: "vcp", 8, 0 of 2 {
-        /// The ECN codepoint
+        /// ECN codepoint of the strongest mark
         mark: u8 [1..2] "",
     }
 }
 
 impl LoadHeader {
-    /// Units of a load factor of one.
+    /// Header units of a load factor of one.
     pub const UNIT: f64 = 10_000.0;
 
-    /// The load factor.
+    /// Returns the load factor.
     pub fn load(self) -> f64 {
         f64::from(self.load) / LoadHeader::UNIT
     }
 }
 
-/// The load factor that marks of the codepoint add up to ([`adpm`]); it holds until others arrive.
+/// Receiver's echo of BMCC: the load factor estimated from the marks so far ([`adpm`]).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LoadEcho {
     load: Option<u16>,
 }
 
 impl LoadEcho {
-    /// The load factor in the header's units, once there was a mark.
+    /// Returns the load factor in header units; none before the first mark.
     pub fn load(self) -> Option<u16> {
         self.load
     }
@@ -56,14 +56,15 @@ impl Echo for LoadEcho {
     }
 }
 
-/// A load factor in units, moved as little as brings it to at least the first bound and below the second.
+/// Moves a load factor in header units by the least amount into the range from the first bound up to below
+/// the second.
 fn within(load: u16, (from, below): (f64, f64)) -> u16 {
     let units = |bound: f64| (bound * LoadHeader::UNIT).min(f64::from(u16::MAX));
     let (from, below) = (units(from).ceil() as u16, units(below).ceil() as u16);
     load.min(below.saturating_sub(1)).max(from)
 }
 
-/// The strongest mark, returned once.
+/// Receiver's echo of VCP: the strongest mark, returned once.
 #[derive(Default)]
 pub(super) struct MarkEcho {
     mark: Ecn,
@@ -92,7 +93,8 @@ mod tests {
         Segment { payload: 1000, ecn, identification, ..Segment::default() }
     }
 
-    /// What is returned after these packets, numbered from `first` on, through a router of this load factor.
+    /// Returns the load factor after `packets` packets, numbered from `first`, through a router with this
+    /// load factor.
     fn returned(echo: &mut LoadEcho, first: u16, packets: u16, load: f64) -> f64 {
         for identification in (0..packets).map(|i| first.wrapping_add(i)) {
             echo.note(&data(adpm::mark(Ecn::Ect0, identification, load), identification));
@@ -100,17 +102,17 @@ mod tests {
         echo.take().parse::<LoadHeader>().unwrap().load()
     }
 
-    /// `2^k` packets in a row give a load that stands still to `2^-k` of the range; to twice that where the
-    /// row does not begin at a multiple of `2^k`.
+    /// `2^k` consecutive packets determine a constant load to `2^-k` of the range; to twice that if they do
+    /// not begin at a multiple of `2^k`.
     #[test]
-    fn packets_in_a_row_give_the_load_the_more_exactly_the_more_they_are() {
+    fn more_packets_determine_the_load_more_exactly() {
         for (first, times) in [(0, 1.0), (2048, 1.0), (5, 2.0), (4_711, 2.0), (65_530, 2.0)] {
             for load in [0.0, 0.31, 0.6, 0.79, 0.8, 0.99, 1.0, 1.13] {
                 for (packets, parts) in [(8, 8.0), (64, 64.0), (1024, 1024.0)] {
                     let found = returned(&mut LoadEcho::default(), first, packets, load);
                     let error = (found - load).abs();
                     assert!(
-                        error <= times * adpm::LOAD_MOST / parts + 1e-3,
+                        error <= times * adpm::MAX_LOAD / parts + 1e-3,
                         "{first} {load} {packets}: {found}"
                     );
                 }

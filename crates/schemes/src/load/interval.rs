@@ -1,24 +1,23 @@
-//! What comes to a queue in intervals of a fixed length, and how long the queue is on average: what load
-//! factors are made of.
+//! Input and mean queue of intervals of a fixed length, from which load factors are computed.
 
 use multihop_core::{Span, Time};
 
-/// What an interval was like that is over.
+/// Input and mean queue of a completed interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Interval {
-    /// Bytes that came.
+pub(crate) struct IntervalDemand {
+    /// Bytes that arrived at the queue.
     pub arrived: f64,
     /// Mean queue in bytes.
     pub queue: f64,
 }
 
-/// Divides time into intervals, and each into steps of 10 ms at which the queue is looked at. The mean has a
-/// weight of 1/4 for each look, as in the authors' program for VCP (Xia et al. 2005).
+/// Meter of a queue's input and length in intervals. The queue is sampled in steps of 10 ms. Each sample has
+/// a weight of 1/4 in the mean, as in the authors' program for VCP (Xia et al. 2005).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Meter {
-    /// Steps in an interval.
+pub(crate) struct DemandMeter {
+    /// Number of steps in an interval.
     steps: u64,
-    /// The step under way, by number from the start of the run.
+    /// Number of the current step, from the start of the run.
     step: u64,
     arrived: f64,
     queue: f64,
@@ -27,26 +26,26 @@ pub(crate) struct Meter {
 const STEP: Span = Span::from_ms(10);
 const WEIGHT: f64 = 0.25;
 
-impl Meter {
-    /// Of intervals of this length, in whole steps; at least one.
-    pub(crate) fn new(interval: Span) -> Meter {
-        Meter { steps: interval.rounded(STEP).whole(STEP).max(1), step: 0, arrived: 0.0, queue: 0.0 }
+impl DemandMeter {
+    /// Creates a meter for intervals of this length, rounded to whole steps, at least one.
+    pub(crate) fn new(interval: Span) -> DemandMeter {
+        DemandMeter { steps: interval.rounded(STEP).whole(STEP).max(1), step: 0, arrived: 0.0, queue: 0.0 }
     }
 
-    /// Length of an interval in seconds.
+    /// Returns the length of an interval in seconds.
     pub(crate) fn length(&self) -> f64 {
         (STEP * self.steps).seconds()
     }
 
-    /// Time has come to `now`, and up to there `waiting` bytes were in the queue. Returns the last interval
+    /// Advances to `now`, with `waiting` bytes in the queue since the last call. Returns the last interval
     /// that ended, if one did.
-    pub(crate) fn advance(&mut self, now: Time, waiting: f64) -> Option<Interval> {
+    pub(crate) fn advance(&mut self, now: Time, waiting: f64) -> Option<IntervalDemand> {
         let present = now.since(Time::ZERO).whole(STEP);
         if present == self.step {
             return None;
         }
         let mut ended = None;
-        // After two intervals of rest nothing is left of what was before, within half a percent.
+        // After two intervals of constant queue, the earlier mean contributes less than half a percent.
         let rest = (2 * self.steps).max(20);
         if present - self.step > rest {
             (self.step, self.arrived, self.queue) = (present - rest, 0.0, waiting);
@@ -55,14 +54,15 @@ impl Meter {
             self.queue += WEIGHT * (waiting - self.queue);
             self.step += 1;
             if self.step.is_multiple_of(self.steps) {
-                ended = Some(Interval { arrived: std::mem::take(&mut self.arrived), queue: self.queue });
+                ended =
+                    Some(IntervalDemand { arrived: std::mem::take(&mut self.arrived), queue: self.queue });
             }
         }
         ended
     }
 
-    /// So many bytes come.
-    pub(crate) fn arrive(&mut self, bytes: f64) {
+    /// Adds bytes that arrive at the queue.
+    pub(crate) fn add_arrival(&mut self, bytes: f64) {
         self.arrived += bytes;
     }
 }
@@ -76,36 +76,36 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_has_its_arrivals_and_the_mean_of_its_queue() {
-        let mut meter = Meter::new(Span::from_ms(30));
+    fn an_interval_reports_its_input_and_mean_queue() {
+        let mut meter = DemandMeter::new(Span::from_ms(30));
         assert_eq!(meter.advance(ms(5), 0.0), None);
-        meter.arrive(1_000.0);
-        // Looks at 10, 20 and 30 ms see 0, 800 and 800 bytes: 0, 200, 350.
+        meter.add_arrival(1_000.0);
+        // The samples at 10, 20 and 30 ms are 0, 800 and 800 bytes; the means are 0, 200 and 350.
         assert_eq!(meter.advance(ms(15), 0.0), None);
-        meter.arrive(500.0);
-        assert_eq!(meter.advance(ms(31), 800.0), Some(Interval { arrived: 1_500.0, queue: 350.0 }));
+        meter.add_arrival(500.0);
+        assert_eq!(meter.advance(ms(31), 800.0), Some(IntervalDemand { arrived: 1_500.0, queue: 350.0 }));
         assert_eq!(meter.advance(ms(59), 350.0), None);
-        assert_eq!(meter.advance(ms(60), 350.0), Some(Interval { arrived: 0.0, queue: 350.0 }));
+        assert_eq!(meter.advance(ms(60), 350.0), Some(IntervalDemand { arrived: 0.0, queue: 350.0 }));
     }
 
-    /// Up to two intervals of rest are looked at step by step: 40 looks of 10 ms with a weight of 1/4.
+    /// Up to two idle intervals are computed step by step: 40 samples with a weight of 1/4.
     #[test]
-    fn two_intervals_of_rest_have_the_mean_that_their_steps_have() {
-        let mut meter = Meter::new(Span::from_ms(200));
+    fn two_idle_intervals_are_computed_step_by_step() {
+        let mut meter = DemandMeter::new(Span::from_ms(200));
         let last = meter.advance(ms(400), 1e6).unwrap();
         assert!((last.queue - 1e6 * (1.0 - 0.75f64.powi(40))).abs() < 1e-3, "{}", last.queue);
-        // After more it is what waits.
+        // After a longer idle time the mean is the present queue.
         let last = meter.advance(ms(10_000), 5e5).unwrap();
         assert!((last.queue - 5e5).abs() < 1e-3, "{}", last.queue);
     }
 
     #[test]
-    fn a_long_rest_ends_with_an_empty_interval() {
-        let mut meter = Meter::new(Span::from_ms(200));
-        meter.arrive(9_000.0);
+    fn a_long_idle_time_ends_with_an_empty_interval() {
+        let mut meter = DemandMeter::new(Span::from_ms(200));
+        meter.add_arrival(9_000.0);
         let last = meter.advance(ms(3_600_000), 0.0).unwrap();
         assert_eq!(last.arrived, 0.0);
         assert!(last.queue < 1e-9);
-        assert_eq!(meter.advance(ms(3_600_199), 0.0), None, "in step with the clock");
+        assert_eq!(meter.advance(ms(3_600_199), 0.0), None, "intervals remain aligned with the clock");
     }
 }

@@ -1,5 +1,5 @@
 //! Schemes whose routers signal their load factor in the two ECN bits: [`Vcp`] as a region, [`Bmcc`] as a
-//! number. They share a router and a sender.
+//! number. Both use the same router policy and the same sender.
 
 mod adpm;
 mod bmcc;

@@ -1,14 +1,15 @@
-//! The sender of BMCC and VCP: a window that is multiplied, opened or cut as the load of the path is low,
-//! high or too much (Xia, Subramanian, Stoica and Kalyanaraman 2005; Qazi, Andrew and Znati 2009).
+//! Sender of BMCC and VCP. The window grows by multiplication at a low load of the path and by addition at a
+//! high load. An overload cuts the window (Xia, Subramanian, Stoica and Kalyanaraman 2005; Qazi, Andrew and
+//! Znati 2009).
 //!
-//! After a cut, further overload leaves the window as it is for an interval of the routers, which then signal
-//! what became of the cut; and for a round trip after that opens it by addition, as what is signalled then is
-//! of packets sent before.
+//! After a cut, further overload leaves the window unchanged for an interval of the routers, which then
+//! signal the effect of the cut. For one more round trip an overload opens the window by addition, because
+//! its signals come from packets sent before.
 //!
-//! Both, and the limits, are as in the authors' program for VCP: what an acknowledgement adds has a limit
-//! that binds for windows of up to about ten segments at a round trip of 100 ms. There additive increase is
-//! in proportion to the window, and shares become equal slowly. So BMCC leaves it out, adds less, and cuts
-//! the more the larger the overload is.
+//! Both rules and the limits are those of the authors' program for VCP. Its limit of the increase per
+//! acknowledgement applies to windows of up to about ten segments at a round trip of 100 ms. The increase is
+//! then in proportion to the window, and shares become equal slowly. BMCC has no such limit by default. It
+//! adds less and cuts more at a larger overload.
 
 use super::header::{LoadEcho, LoadHeader, MarkHeader};
 use crate::load::router::HIGH_LOAD;
@@ -19,31 +20,34 @@ use multihop_transport::{AckInfo, Acked, Allowance, Controller, Echo, LossKind, 
 /// Options of [`LoadSender`]. Windows are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LoadSenderOptions {
+    /// Payload bytes of a full segment.
     pub segment_size: u32,
+    /// Initial window.
     pub initial_window: u64,
+    /// Maximum window: the receive window.
     pub max_window: u64,
     /// Time between load factors, `t_p`.
     pub interval: Span,
     /// Gain of multiplicative increase, `kappa`.
     pub kappa: f64,
-    /// Segments that additive increase adds in a round trip of the typical length, `alpha`.
+    /// Segments that additive increase adds in a typical round trip, `alpha`.
     pub alpha: f64,
-    /// That length in seconds, `t_d`.
+    /// Typical round-trip time in seconds, `t_d`.
     pub typical_rtt: f64,
-    /// What is left of a window at a load of one, `beta`, and by how much less that is for each further unit
-    /// of load.
+    /// Share of the window that remains after a cut at a load of one, `beta`.
     pub backoff: f64,
+    /// Reduction of `backoff` for each unit of load above one.
     pub backoff_slope: f64,
-    /// What one acknowledgement adds is limited.
+    /// Whether the increase per acknowledgement is limited.
     pub limits_addition: bool,
-    /// Large windows are not multiplied by as much.
+    /// Whether multiplicative increase is limited for large windows.
     pub limits_multiplication: bool,
 }
 
-/// What a load asks of a sender.
+/// Response of a sender to a load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Response {
-    /// Multiplicative increase by `xi` in each interval of routers.
+    /// Multiplicative increase by `xi` per interval of routers.
     Multiply(f64),
     /// Additive increase.
     Add,
@@ -51,45 +55,48 @@ enum Response {
     Cut(f64),
 }
 
-/// The controller.
+/// Congestion controller of BMCC and VCP.
 pub(crate) struct LoadSender {
     options: LoadSenderOptions,
     window: f64,
     /// Smoothed round-trip time in seconds, with a weight of 1/8 for new samples.
     srtt: Option<f64>,
-    /// After a cut: until when the window stands still, and until when it is not cut again.
-    frozen: Time,
-    settling: Time,
+    /// Time until which the window does not change after a cut.
+    frozen_until: Time,
+    /// Time until which the window is not cut again.
+    uncut_until: Time,
     recovering: bool,
-    /// Bytes that the acknowledgement under way covers.
+    /// Bytes that the current acknowledgement covers.
     acked: u64,
-    /// What the marks of acknowledgements add up to, where routers mark these too.
-    reverse: LoadEcho,
+    /// Load of the acknowledgements' path, where routers mark acknowledgements.
+    ack_path_load: LoadEcho,
 }
 
-/// Round-trip times longer than so many intervals count as so many.
-const ROUNDS_MOST: f64 = 2.5;
-/// Additive increase is in proportion to the square of the round-trip time between these, in seconds, in
-/// proportion to the time itself below, and above grows by a segment for each typical round-trip time.
+/// Upper limit of the round-trip time in multiplicative increase, in intervals.
+const MAX_INTERVALS: f64 = 2.5;
+/// Round-trip time in seconds below which additive increase is in proportion to it, and above which in
+/// proportion to its square.
 const LINEAR_BELOW: f64 = 0.02;
+/// Round-trip time in seconds above which additive increase grows by a segment per typical round-trip time.
 const LINEAR_ABOVE: f64 = 0.5;
-/// A window that would let packets go further apart than this, in seconds, is paced, if it has at most so
-/// many segments.
-const SPARSE: f64 = 0.1;
-const SPARSE_WINDOW: f64 = 64.0;
-/// Windows are frozen for whole steps of the clock of the authors' program.
+/// Time between packets, in seconds, above which a window is paced.
+const SPARSE_SPACING: f64 = 0.1;
+/// Maximum number of segments of a paced window.
+const MAX_SPARSE_WINDOW: f64 = 64.0;
+/// Clock step of the authors' program. The window does not change for whole steps after a cut.
 const TICK: Span = Span::from_ms(10);
 
 impl LoadSender {
+    /// Creates a controller with the initial window.
     pub(crate) fn new(options: LoadSenderOptions) -> LoadSender {
         LoadSender {
             window: options.initial_window as f64,
             srtt: None,
-            frozen: Time::ZERO,
-            settling: Time::ZERO,
+            frozen_until: Time::ZERO,
+            uncut_until: Time::ZERO,
             recovering: false,
             acked: 0,
-            reverse: LoadEcho::default(),
+            ack_path_load: LoadEcho::default(),
             options,
         }
     }
@@ -102,8 +109,8 @@ impl LoadSender {
         self.window / self.segment()
     }
 
-    /// What the feedback of an acknowledgement asks for; `reverse` is the load factor of its own path in the
-    /// header's units, if that is known: the larger of both counts.
+    /// Returns the response to the feedback of an acknowledgement. `reverse` is the load factor of the
+    /// acknowledgement's own path in header units; the larger of both counts.
     fn response(&self, feedback: &HeaderBytes, reverse: Option<u16>) -> Option<Response> {
         let LoadSenderOptions { kappa, backoff, backoff_slope, .. } = self.options;
         let multiply = |load: f64| Response::Multiply((kappa * (1.0 - load) / load).min(1.0));
@@ -123,17 +130,17 @@ impl LoadSender {
         }
     }
 
-    /// Growth of a window by multiplication over a round trip: `xi_s = (1 + xi)^(rtt / t_p) - 1`.
-    fn multiplied(&self, xi: f64, rtt: f64) -> f64 {
+    /// Returns the growth by multiplication over a round trip, `xi_s = (1 + xi)^(rtt / t_p) - 1`.
+    fn multiplicative_growth(&self, xi: f64, rtt: f64) -> f64 {
         let xi =
             if self.options.limits_multiplication { xi.min(increase_limit(self.segments())) } else { xi };
-        let rounds = (rtt / self.options.interval.seconds()).min(ROUNDS_MOST);
+        let rounds = (rtt / self.options.interval.seconds()).min(MAX_INTERVALS);
         (1.0 + xi).powf(rounds) - 1.0
     }
 
-    /// Segments that addition adds in a round trip: `alpha_s = alpha (rtt / t_d)^2`, so that rates and not
-    /// windows become equal.
-    fn added(&self, rtt: f64) -> f64 {
+    /// Returns the segments that addition adds in a round trip, `alpha_s = alpha (rtt / t_d)^2`, which
+    /// equalises rates instead of windows.
+    fn additive_increase(&self, rtt: f64) -> f64 {
         let typical = self.options.typical_rtt;
         let squared = |rtt: f64| (rtt / typical).powi(2);
         let scale = match rtt {
@@ -144,43 +151,43 @@ impl LoadSender {
         self.options.alpha * scale
     }
 
-    /// Opens the window by addition: `alpha_s / w` segments for each segment acknowledged. In a round trip no
-    /// more than a cut at a load of one takes back: a queue lengthens round trips, and what is added with
+    /// Opens the window by `alpha_s / w` segments for each segment acknowledged. The increase in a round trip
+    /// is at most a cut at a load of one, because a queue lengthens round trips and the increase grows with
     /// their square.
     fn add(&mut self, rtt: f64) {
-        let share = self.added(rtt) / self.segments();
+        let share = self.additive_increase(rtt) / self.segments();
         let cut = 1.0 - self.options.backoff;
         let most = if self.options.limits_addition { addition_limit(self.segments()) } else { cut };
-        self.open(share.min(most));
+        self.open_window(share.min(most));
     }
 
-    /// Opens the window by a share of a segment for each segment that was acknowledged.
-    fn open(&mut self, share: f64) {
+    /// Opens the window by a share of a segment for each segment acknowledged.
+    fn open_window(&mut self, share: f64) {
         let by = share * self.acked as f64;
         self.window = (self.window + by).min((self.options.max_window as f64).max(self.segment()));
     }
 
-    fn cut(&mut self, now: Time, left: f64, rtt: f64) {
-        self.window = (self.window * left).max(self.segment());
-        self.frozen = now + Span::from_ns(self.options.interval.ns().next_multiple_of(TICK.ns()));
-        self.settling = self.frozen + Span::from_seconds(rtt);
+    fn cut_window(&mut self, now: Time, share: f64, rtt: f64) {
+        self.window = (self.window * share).max(self.segment());
+        self.frozen_until = now + Span::from_ns(self.options.interval.ns().next_multiple_of(TICK.ns()));
+        self.uncut_until = self.frozen_until + Span::from_seconds(rtt);
     }
 }
 
-/// The most that a window of so many segments is multiplied by: 1 of one segment, 0.5 of 10, 0.2 of 100 and
-/// 0.1 of 1000.
+/// Returns the upper limit of the multiplicative increase at a window of this size: 1 at one segment, 0.5 at
+/// 10, 0.2 at 100 and 0.1 at 1000.
 fn increase_limit(segments: f64) -> f64 {
     interpolated(segments, [1.0, 0.5, 0.2, 0.1])
 }
 
-/// The most that addition adds to a window of so many segments for each acknowledgement, in segments: 0.1 of
-/// one, 0.02 of 1000.
+/// Returns the upper limit of the additive increase per acknowledgement, in segments: 0.1 at a window of one,
+/// 0.02 at 1000.
 fn addition_limit(segments: f64) -> f64 {
     let steps = segments.clamp(1.0, 1_000.0).log10() / 3.0;
     0.1 * 0.2f64.powf(steps)
 }
 
-/// Between the values at 1, 10, 100 and 1000 segments, by the logarithm.
+/// Interpolates between the values at 1, 10, 100 and 1000 segments, linearly in the logarithm.
 fn interpolated(segments: f64, values: [f64; 4]) -> f64 {
     let place = segments.clamp(1.0, 1_000.0).log10();
     let left = (place as usize).min(2);
@@ -190,7 +197,7 @@ fn interpolated(segments: f64, values: [f64; 4]) -> f64 {
 impl Controller for LoadSender {
     fn allowance(&self) -> Allowance {
         let pace = self.srtt.and_then(|srtt| {
-            let is_sparse = self.segments() <= SPARSE_WINDOW && srtt / self.segments() > SPARSE;
+            let is_sparse = self.segments() <= MAX_SPARSE_WINDOW && srtt / self.segments() > SPARSE_SPACING;
             is_sparse.then(|| Rate::from_bps((self.window * 8.0 / srtt).max(8.0) as u64))
         });
         Allowance { window: self.window as u64, pace }
@@ -205,18 +212,18 @@ impl Controller for LoadSender {
             self.srtt = Some(smoothed(self.srtt, rtt));
         }
         let now = returned.now;
-        self.reverse.note(returned.segment);
-        let response = self.response(&returned.segment.feedback, self.reverse.load());
+        self.ack_path_load.note(returned.segment);
+        let response = self.response(&returned.segment.feedback, self.ack_path_load.load());
         let (Some(response), Some(rtt)) = (response, self.srtt) else { return };
         if self.recovering {
             return;
         }
         match response {
-            Response::Cut(left) if now >= self.settling => self.cut(now, left, rtt),
-            Response::Cut(_) if now < self.frozen => {}
-            // A window that is not used says nothing of what the path would carry.
+            Response::Cut(share) if now >= self.uncut_until => self.cut_window(now, share, rtt),
+            Response::Cut(_) if now < self.frozen_until => {}
+            // An unused window is no evidence of the path's capacity.
             _ if returned.app_limited => {}
-            Response::Multiply(xi) => self.open(self.multiplied(xi, rtt)),
+            Response::Multiply(xi) => self.open_window(self.multiplicative_growth(xi, rtt)),
             Response::Add | Response::Cut(_) => self.add(rtt),
         }
         self.acked = 0;
@@ -224,7 +231,8 @@ impl Controller for LoadSender {
 
     fn on_acked(&mut self, _acked: &Acked) {}
 
-    /// As TCP: half after duplicate acknowledgements, one segment after a timeout. Then feedback goes on.
+    /// Halves the window after duplicate acknowledgements and sets one segment after a timeout, as TCP.
+    /// Feedback then continues.
     fn on_lost(&mut self, lost: &Lost) {
         let left = match lost.kind {
             LossKind::DuplicateAcks => self.window / 2.0,
@@ -236,7 +244,7 @@ impl Controller for LoadSender {
 
     fn on_recovered(&mut self, recovered: &Recovered) {
         self.recovering = false;
-        // What came back during recovery opens no window afterwards.
+        // Data acknowledged during recovery opens no window afterwards.
         self.acked = 0;
         self.window = self.window.min(recovered.window as f64).max(self.segment());
     }
@@ -251,7 +259,7 @@ mod tests {
     use super::*;
     use multihop_core::Segment;
 
-    /// 10 segments of 1000 bytes.
+    /// Returns options with a window of 10 segments of 1000 bytes.
     pub(super) fn options() -> LoadSenderOptions {
         LoadSenderOptions {
             segment_size: 1_000,
@@ -276,7 +284,7 @@ mod tests {
         HeaderBytes::of(&LoadHeader { load: (load * LoadHeader::UNIT).round() as u16 })
     }
 
-    /// An acknowledgement of so many bytes, 100 ms after what it acknowledges.
+    /// Acknowledges this many bytes, 100 ms after they were sent.
     fn acknowledge(sender: &mut LoadSender, now: Time, bytes: u64, feedback: HeaderBytes) {
         sender.on_ack(&AckInfo { now, advance: Some(bytes) });
         let rtt = Some(Span::from_ms(100));
@@ -289,7 +297,7 @@ mod tests {
         let bmcc = LoadSender::new(options());
         let Some(Response::Multiply(xi)) = bmcc.response(&load(0.5), None) else { panic!() };
         assert!((xi - 0.35).abs() < 1e-12);
-        assert!((bmcc.multiplied(xi, 0.1) - 0.161_90).abs() < 5e-6);
+        assert!((bmcc.multiplicative_growth(xi, 0.1) - 0.161_90).abs() < 5e-6);
         let vcp =
             LoadSender::new(LoadSenderOptions { kappa: 0.25, limits_multiplication: true, ..options() });
         let Some(Response::Multiply(xi)) =
@@ -298,14 +306,14 @@ mod tests {
             panic!()
         };
         assert!((xi - 0.0625).abs() < 1e-12);
-        assert!((vcp.multiplied(xi, 0.1) - 0.030_78).abs() < 5e-6);
-        assert!((vcp.multiplied(xi, 10.0) - (1.0625f64.powf(2.5) - 1.0)).abs() < 1e-12);
-        // An idle path: no more than twice.
+        assert!((vcp.multiplicative_growth(xi, 0.1) - 0.030_78).abs() < 5e-6);
+        assert!((vcp.multiplicative_growth(xi, 10.0) - (1.0625f64.powf(2.5) - 1.0)).abs() < 1e-12);
+        // On an idle path the window at most doubles.
         assert_eq!(bmcc.response(&load(0.0), None), Some(Response::Multiply(1.0)));
         assert_eq!(bmcc.response(&load(0.1), None), Some(Response::Multiply(1.0)));
     }
 
-    /// Ten acknowledgements of a segment each are a round trip: 1.1619 times as much, in sum.
+    /// Ten acknowledgements of one segment are a round trip and multiply the window by 1.1619 in total.
     #[test]
     fn a_round_trip_of_acknowledgements_multiplies_once() {
         for bytes in [1_000, 2_000, 10_000] {
@@ -321,7 +329,7 @@ mod tests {
         for (rtt, segments) in
             [(0.1, 1.0), (0.05, 0.25), (0.02, 0.04), (0.01, 0.02), (0.5, 25.0), (1.0, 30.0)]
         {
-            assert!((sender.added(rtt) - segments).abs() < 1e-9, "{rtt}");
+            assert!((sender.additive_increase(rtt) - segments).abs() < 1e-9, "{rtt}");
         }
         for (window, most) in [(1.0, 0.1), (1_000.0, 0.02), (1e6, 0.02)] {
             assert!((addition_limit(window) - most).abs() < 1e-12);
@@ -331,10 +339,10 @@ mod tests {
         }
     }
 
-    /// A load of 1.05 that stays: a cut, 200 ms frozen, a round trip of 100 ms without a cut, and the next
-    /// one.
+    /// A constant load of 1.05 gives a cut, 200 ms without a change, a round trip of 100 ms without a cut,
+    /// and the next cut.
     #[test]
-    fn an_overload_that_stays_cuts_once_in_an_interval_and_a_round_trip() {
+    fn a_constant_overload_cuts_once_per_interval_and_round_trip() {
         let mut sender = LoadSender::new(LoadSenderOptions { initial_window: 500_000, ..options() });
         let mut cuts = Vec::new();
         for at in 0..1_000 {
@@ -351,8 +359,8 @@ mod tests {
         assert_eq!(cuts, [0, 300, 600, 900]);
     }
 
-    /// What one acknowledgement of a segment of 1000 bytes adds to windows of 1, 2 and 10 segments: alpha / w
-    /// of it, of which a tenth is the most for one segment and 0.2^(1/3) = 0.585 of that for ten.
+    /// Additive increase by one acknowledgement of 1000 bytes is alpha / w of a segment. With the limit it is
+    /// at most a tenth of a segment at a window of one, and 0.2^(1/3) = 0.585 of that at ten.
     #[test]
     fn one_acknowledgement_adds_alpha_over_the_window() {
         for (alpha, limits_addition, segments, expected) in [
@@ -360,7 +368,7 @@ mod tests {
             (0.1, false, 2, 50.0),
             (0.1, false, 10, 10.0),
             (1.0, false, 10, 100.0),
-            // No more than a cut takes back, 1 - 0.875 of the window for each window.
+            // At most a cut, 1 - 0.875 of the window per window.
             (1.0, false, 2, 125.0),
             (1.0, true, 1, 100.0),
             (1.0, true, 10, 58.48),
@@ -374,9 +382,9 @@ mod tests {
         }
     }
 
-    /// Only overload leaves a window as it is after a cut.
+    /// Only overload leaves a window unchanged after a cut.
     #[test]
-    fn a_load_that_fell_opens_at_once() {
+    fn a_lower_load_opens_the_window_at_once() {
         let mut sender = LoadSender::new(options());
         acknowledge(&mut sender, ms(0), 1_000, load(1.05));
         let cut = sender.window;
@@ -387,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_may_depend_on_the_load() {
+    fn the_remaining_share_may_depend_on_the_load() {
         let cut = |slope: f64, of: f64| {
             let sender = LoadSender::new(LoadSenderOptions { backoff_slope: slope, ..options() });
             let Some(Response::Cut(left)) = sender.response(&load(of), None) else { panic!() };
@@ -426,17 +434,17 @@ mod tests {
         assert_eq!(sender.allowance().pace, Some(Rate::from_bps(40_000)));
     }
 
-    /// Two segments in 300 ms would be 150 ms apart, more than 100 ms: they are paced, at 16 kb in 300 ms.
-    /// Four would be 75 ms apart.
+    /// Two segments in 300 ms would be 150 ms apart, more than 100 ms, so they are paced at 16 kb in 300 ms.
+    /// Four segments would be 75 ms apart.
     #[test]
     fn sparse_windows_are_paced() {
         let mut sender = LoadSender::new(LoadSenderOptions { initial_window: 2_000, ..options() });
-        assert_eq!(sender.allowance(), Allowance { window: 2_000, pace: None }, "no round trip is known");
+        assert_eq!(sender.allowance(), Allowance { window: 2_000, pace: None }, "no round-trip sample yet");
         sender.srtt = Some(0.3);
         assert_eq!(sender.allowance().pace, Some(Rate::from_bps(53_333)));
         sender.window = 4_000.0;
         assert_eq!(sender.allowance().pace, None);
-        // 64 segments in 6.5 s are paced; 65 in any time are not.
+        // 64 segments in 6.5 s are paced. 65 segments are not paced, whatever the round-trip time is.
         (sender.window, sender.srtt) = (64_000.0, Some(6.5));
         assert_eq!(sender.allowance().pace, Some(Rate::from_bps(78_769)));
         (sender.window, sender.srtt) = (65_000.0, Some(60.0));

@@ -1,5 +1,5 @@
-//! VCP (Xia, Subramanian, Stoica and Kalyanaraman, "One More Bit Is Enough", 2005): routers signal whether
-//! their load is low, high or too much in the two ECN bits of each packet.
+//! VCP (Xia, Subramanian, Stoica and Kalyanaraman, "One More Bit Is Enough", 2005). Routers signal a low
+//! load, a high load or an overload in the two ECN bits of each packet.
 
 use super::header::MarkEcho;
 use super::header::MarkHeader;
@@ -7,7 +7,7 @@ use crate::capacity::CapacityParameters;
 use crate::load::router::{Code, LoadConstants, LoadRouter};
 use crate::load::sender::{LoadSender, LoadSenderOptions};
 use crate::tcp::TcpParameters;
-use crate::xcp::no_ecn;
+use crate::xcp::reject_ecn;
 use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_config::keys;
 use multihop_core::{Ecn, HeaderFormat, NodeId, Span};
@@ -18,23 +18,22 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 keys! {
-    /// A reliable transport whose window is multiplied at a low load, opened by addition at a high one, and
-    /// cut at an overload, as routers mark packets. The ancestor of `bmcc`.
+    /// Reliable transport whose window grows by multiplication at a low load and by addition at a high load,
+    /// and is cut at an overload. Routers mark packets with their load. The ancestor of `bmcc`.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Vcp {
-        /// The capacity of links.
+        /// Capacity of links at routers.
         #[serde(flatten)]
         pub capacity: CapacityParameters,
-        /// Share of the capacity that is aimed at (`gamma_l`).
+        /// Target share of the capacity (`gamma_l`).
         pub utilization: f64 [0.01, 2] = 0.98,
-        /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments
-        /// unless `window` is given.
+        /// TCP connection with SACK recovery. The receive window is 1024 segments unless `window` is given.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
 }
 
-/// `t_rho`.
+/// Time between load factors, `t_rho`.
 const INTERVAL: Span = Span::from_ms(200);
 
 impl Parameters for Vcp {
@@ -46,7 +45,7 @@ impl Parameters for Vcp {
 
     fn check(&self) -> Result<(), ParameterError> {
         self.capacity.check()?;
-        no_ecn(&self.tcp)?;
+        reject_ecn(&self.tcp)?;
         self.tcp.check()
     }
 }

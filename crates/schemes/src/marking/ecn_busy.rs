@@ -1,5 +1,5 @@
-//! ECN from the channel busyness ratio: the third metric that is compared with RECN (He et al. 2017, section
-//! 2, after Zhai, Chen and Fang 2007).
+//! ECN from the channel busyness ratio: the third metric compared with RECN (He et al. 2017, section 2, after
+//! Zhai, Chen and Fang 2007).
 
 use crate::marking::{EcnTcp, Metric};
 use multihop_config::keys;
@@ -8,19 +8,19 @@ use multihop_link::{BusyRatio, Departure, Estimator, LinkView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Marks all data while the medium is busy most of the time.
+/// TCP with ECN whose nodes mark all data while the channel busyness ratio is high.
 pub type EcnBusy = EcnTcp<Busyness>;
 
 keys! {
-    /// `R_b`, the share of the latest time in which the station transmitted, received or sensed a signal, or
-    /// its NAV was set (He et al. 2017, Eq. 1, measured as Zhai, Chen and Fang do).
+    /// Channel busyness ratio `R_b` (He et al. 2017, Eq. 1), measured as by Zhai, Chen and Fang. It is the
+    /// share of recent time in which the station transmitted, received, sensed a signal or had its NAV set.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Busyness {
         /// Channel busyness ratio above which all frames are marked, from 0 to 1 (never).
         pub threshold: f64 [0, 1] = 0.75,
-        /// Time that the ratio is measured over: the latest, up to the instant at which a frame leaves. The
-        /// paper does not give it. The default is about ten exchanges of 1000 bytes at 1 Mb/s. (`window` is
-        /// TCP's.)
+        /// Length of the window before a frame's departure over which the ratio is measured. The paper does
+        /// not give it. The default is about ten exchanges of 1000 bytes at 1 Mb/s. (`window` is TCP's
+        /// receive window.)
         pub busy_window: Duration ["1 ms", "1 min"] = Duration(0.1),
     }
 }
@@ -38,7 +38,7 @@ impl Metric for Busyness {
         view.busy_ratio
     }
 
-    fn congested(&self, value: f64) -> bool {
+    fn is_congested(&self, value: f64) -> bool {
         value > self.threshold
     }
 }
@@ -58,9 +58,9 @@ mod tests {
         assert_eq!(marks(&EcnBusy::default(), &departures), [false, false, false, true, true]);
     }
 
-    /// Of 100 ms, 80 are busy; of 160 ms, half.
+    /// 80 of 100 ms are busy; of 160 ms, half.
     #[test]
-    fn its_estimator_looks_back_for_the_window() {
+    fn the_estimator_measures_over_the_window() {
         let at = |ms: u64| Time::from_ns(ms * 1_000_000);
         for (window, expected) in [("100 ms", 0.8), ("160 ms", 0.5)] {
             let metric = Busyness { busy_window: window.parse().unwrap(), ..Busyness::default() };

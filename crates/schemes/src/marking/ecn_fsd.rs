@@ -1,5 +1,5 @@
-//! ECN from the frame service delay: the second metric that is compared with RECN (He et al. 2017, section 2,
-//! after Yue et al. 2008).
+//! ECN from the frame service delay: the second metric compared with RECN (He et al. 2017, section 2, after
+//! Yue et al. 2008).
 
 use crate::marking::{EcnTcp, Metric};
 use multihop_config::keys;
@@ -8,16 +8,16 @@ use multihop_link::{Departure, LinkView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Marks a data frame that took long.
+/// TCP with ECN whose nodes mark a data frame with a long service delay.
 pub type EcnFsd = EcnTcp<ServiceDelay>;
 
 keys! {
-    /// `T_FSD`, the frame's service delay as predicted when its DATA leaves: from the head of the line to the
-    /// end of the ACK that is due (He et al. 2017, Eq. 6).
+    /// Service delay of a frame, `T_FSD` (He et al. 2017, Eq. 6), as predicted when its DATA leaves. It lasts
+    /// from the head of the line to the end of the expected ACK.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct ServiceDelay {
-        /// Service delay above which a frame is marked. Unlike RECN's, this threshold depends on the rate and
-        /// on the length of frames. The default is for 1000 bytes at 1 Mb/s.
+        /// Service delay above which a frame is marked. Unlike RECN's, this threshold depends on the bit rate
+        /// and on the length of frames. The default is for 1000 bytes at 1 Mb/s.
         pub threshold: Duration ["0 s", "1 h"] = Duration(0.03),
     }
 }
@@ -31,7 +31,7 @@ impl Metric for ServiceDelay {
         Some(departure.predicted_service_delay().seconds())
     }
 
-    fn congested(&self, value: f64) -> bool {
+    fn is_congested(&self, value: f64) -> bool {
         value > self.threshold.0
     }
 }

@@ -1,5 +1,5 @@
-//! ECN from the count of RTS retransmissions: the first metric that is compared with RECN (He et al. 2017,
-//! section 2, after Raghunathan and Kumar 2007).
+//! ECN from the number of RTS retransmissions: the first metric compared with RECN (He et al. 2017, section
+//! 2, after Raghunathan and Kumar 2007).
 
 use crate::marking::{EcnTcp, Metric};
 use multihop_config::keys;
@@ -7,17 +7,17 @@ use multihop_link::{Departure, LinkView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Marks a data frame that took several RTS.
+/// TCP with ECN whose nodes mark a data frame after several unanswered RTS.
 pub type EcnRts = EcnTcp<RtsFailures>;
 
 keys! {
-    /// RTS of the frame that no CTS answered, when its DATA leaves. A frame that is sent without RTS has
-    /// none, and is never marked.
+    /// Number of the frame's RTS without a CTS when its DATA leaves. A frame sent without RTS has none and is
+    /// never marked.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct RtsFailures {
-        /// Unanswered RTS of a frame from which on it is marked, at least 1. He et al. describe the rule
-        /// as "greater than two" and run it with a "threshold of two"; with means between 1.35 and 2.11
-        /// (Table 2) only the reading "two or more", the default, lets it act.
+        /// Number of unanswered RTS from which a frame is marked, at least 1. He et al. describe the rule as
+        /// "greater than two" and run it with a "threshold of two". With means between 1.35 and 2.11 (Table
+        /// 2), only the reading "two or more" has an effect, so that it is the default.
         pub threshold: u32 [1, 1000] = 2,
     }
 }
@@ -31,7 +31,7 @@ impl Metric for RtsFailures {
         Some(f64::from(departure.rts_failures))
     }
 
-    fn congested(&self, value: f64) -> bool {
+    fn is_congested(&self, value: f64) -> bool {
         value >= f64::from(self.threshold)
     }
 }
@@ -49,9 +49,10 @@ mod tests {
         assert_eq!(marks_of(&strict, &departures), [false, false, false, true]);
     }
 
-    /// The third DATA after three answered RTS: its RTS were transmitted again, but not for want of a CTS.
+    /// A retransmission of DATA after an answered RTS does not count: the third DATA here had three answered
+    /// RTS.
     #[test]
-    fn lost_data_is_no_lost_rts() {
+    fn lost_data_does_not_count_as_lost_rts() {
         let again = Departure { rts_tries: 3, data_tries: 2, ..departure(60_000, 0) };
         assert_eq!(marks_of(&EcnRts::default(), &[again]), [false]);
     }

@@ -1,9 +1,9 @@
-//! TCP with ECN that is marked from a metric of the MAC: what RECN and the schemes compared with it share (He
-//! et al. 2017, section 5.1).
+//! TCP with ECN marks from a metric of the MAC, for RECN and the schemes compared with it (He et al. 2017,
+//! section 5.1).
 //!
-//! They differ in the [`Metric`] alone. Each node judges a data packet at the instant when its DATA frame
-//! leaves, again at each retransmission of it, and on its own: no node knows what another one thought.
-//! Acknowledgements, and packets of transports that do not understand ECN, are left as they are.
+//! The schemes differ in their [`Metric`] only. Each node judges a data packet when its DATA frame leaves,
+//! again at each retransmission, and independently of other nodes. Acknowledgements, and packets whose
+//! transport is not ECN capable, are not marked.
 
 mod ecn_busy;
 mod ecn_fsd;
@@ -25,49 +25,50 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// What a node goes by, with its threshold.
+/// Metric of congestion at a node, with its threshold.
 pub trait Metric:
     Clone + Default + DeserializeOwned + JsonSchema + Send + Serialize + Sync + 'static
 {
-    /// Name of the scheme that marks by it.
+    /// Name of the scheme that marks by this metric.
     const NAME: &str;
-    /// What that scheme is, in a line.
+    /// Summary of that scheme in one line.
     const SUMMARY: &str;
-    /// The paper that defines it.
+    /// Paper that defines the metric.
     const REFERENCE: &str;
 
-    /// The same at a queue, with the defaults that depend on what is behind it.
+    /// Returns the metric at a queue, with the defaults that depend on the link behind it.
     #[must_use]
     fn at(&self, _egress: &EgressQueue) -> Self {
         self.clone()
     }
 
-    /// The estimators that write what it reads in the view.
+    /// Returns the estimators that write the metric's inputs into link views.
     fn estimators(&self) -> Vec<Box<dyn Estimator>> {
         Vec::new()
     }
 
-    /// Its value for the DATA frame that is about to leave; none if nothing was measured yet.
+    /// Returns the metric's value for the DATA frame that is about to leave; none before the first
+    /// measurement.
     fn value(&self, departure: &Departure, view: &LinkView) -> Option<f64>;
 
-    /// Is the medium congested, by this value?
-    fn congested(&self, value: f64) -> bool;
+    /// Whether this value means that the medium is congested.
+    fn is_congested(&self, value: f64) -> bool;
 }
 
-/// `tcp-newreno` with ECN, and nodes that set congestion experienced on a data packet when a metric of the
-/// MAC says that the medium is congested.
+/// `tcp-newreno` with ECN. Nodes set Congestion Experienced on a data packet when a metric of the MAC shows
+/// that the medium is congested.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default, bound = "")]
 pub struct EcnTcp<M: Metric> {
-    /// What nodes go by.
+    /// Metric that decides about marks.
     #[serde(flatten)]
     pub metric: M,
-    /// Weight of the present frame in what is compared with the threshold. That is an exponentially weighted
-    /// mean over the data frames of the scheme's flows at the node, retries included; above 0, up to 1.
-    /// 1 is the present frame alone, as published.
+    /// Weight of the current frame in the exponentially weighted mean that is compared with the threshold.
+    /// The mean covers the data frames of the scheme's flows at the node, with retries. 1 uses the current
+    /// frame alone, as published.
     #[schemars(transform = multihop_config::bounds!(above 0, 1))]
     pub smoothing: f64,
-    /// The connection.
+    /// TCP connection.
     #[serde(flatten)]
     pub tcp: TcpParameters,
 }
@@ -101,7 +102,11 @@ impl<M: Metric> TcpScheme for EcnTcp<M> {
     }
 
     fn policy(&self, _node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
-        Some(Box::new(Marker { metric: self.metric.at(egress), weight: self.smoothing, smoothed: None }))
+        Some(Box::new(MarkingPolicy {
+            metric: self.metric.at(egress),
+            weight: self.smoothing,
+            smoothed: None,
+        }))
     }
 }
 
@@ -111,14 +116,14 @@ impl<M: Metric> EcnTcp<M> {
     }
 }
 
-/// The node's part.
-struct Marker<M> {
+/// Router policy that marks packets by a metric.
+struct MarkingPolicy<M> {
     metric: M,
     weight: f64,
     smoothed: Option<f64>,
 }
 
-impl<M: Metric> RouterPolicy for Marker<M> {
+impl<M: Metric> RouterPolicy for MarkingPolicy<M> {
     fn estimators(&self, _phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         self.metric.estimators()
     }
@@ -130,7 +135,7 @@ impl<M: Metric> RouterPolicy for Marker<M> {
         let Some(present) = self.metric.value(departure, view) else { return Verdict::Pass };
         let value = self.smoothed.map_or(present, |past| self.weight * present + (1.0 - self.weight) * past);
         self.smoothed = Some(value);
-        if self.metric.congested(value) { Verdict::Mark } else { Verdict::Pass }
+        if self.metric.is_congested(value) { Verdict::Mark } else { Verdict::Pass }
     }
 }
 
@@ -148,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn only_data_that_understands_ecn_is_marked() {
+    fn only_ecn_capable_data_is_marked() {
         let view = LinkView { busy_ratio: Some(1.0), ..LinkView::default() };
         for scheme in all() {
             let mut router = scheme.router(NodeId(0), &EGRESS).unwrap();
@@ -178,7 +183,7 @@ mod tests {
         }
     }
 
-    /// Means with weight 1/2 of service delays 20, 50, 20 and 20 ms: 20, 35, 27.5 and 23.75 ms.
+    /// With weight 1/2, service delays of 20, 50, 20 and 20 ms have the means 20, 35, 27.5 and 23.75 ms.
     #[test]
     fn a_smoothed_metric_remembers_the_frames_before() {
         let departures = [20_000, 50_000, 20_000, 20_000].map(|service| departure(service, 0));
@@ -191,9 +196,9 @@ mod tests {
         assert_eq!(marks_of(&smooth, &lingering), [false, true, true]);
     }
 
-    /// What is no data is no frame of the mean either.
+    /// Packets without data do not enter the mean.
     #[test]
-    fn acknowledgements_leave_the_mean_alone() {
+    fn acknowledgements_do_not_enter_the_mean() {
         let mut router = EcnFsd { smoothing: 0.5, ..EcnFsd::default() }.router(NodeId(0), &EGRESS).unwrap();
         let view = LinkView::default();
         router.on_data(&departure(80_000, 0), &mut packet(0, Ecn::NotCapable), &view);

@@ -1,5 +1,5 @@
-//! RECN (He et al. 2017): each node marks what it could hardly get onto the air, and unmodified ECN TCP backs
-//! off.
+//! RECN (He et al. 2017). Each node marks the packets that needed much time to transmit, and unmodified ECN
+//! TCP backs off.
 
 use crate::marking::{EcnTcp, Metric};
 use multihop_config::keys;
@@ -9,20 +9,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// RECN: marks a data frame when its transmission efficiency, as predicted when its DATA leaves, is low.
+/// RECN: TCP with ECN whose nodes mark a data frame with a low transmission efficiency, as predicted when its
+/// DATA leaves.
 pub type Recn = EcnTcp<FrameEfficiency>;
 
 keys! {
-    /// `R_FTE = T_SL / T_FSD`, the share of the frame's service delay that its successful exchange needs (He
-    /// et al. 2017, Eq. 2).
+    /// Frame transmission efficiency `R_FTE = T_SL / T_FSD` (He et al. 2017, Eq. 2): the share of the frame's
+    /// service delay that its successful exchange needs.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct FrameEfficiency {
         /// Frame transmission efficiency below which a frame is marked, from 0 (never) to 1 (always).
         pub threshold: f64 [0, 1] = 0.6,
-        /// What every frame waits for, DIFS and the mean back-off of a first try: "contention", which the
-        /// efficiency blames, as printed, or part of the "exchange", so that a frame has efficiency 1 without
-        /// contention. At 1 Mb/s it is a twenty-fifth of an exchange, and nearly half of one of few packets
-        /// at hundreds.
+        /// Role of DIFS and the mean backoff of a first attempt, which every frame needs. With "contention"
+        /// they lower the efficiency, as printed. With "exchange" they are part of the exchange, so that a
+        /// frame without contention has efficiency 1. They take a twenty-fifth of an exchange at 1 Mb/s, and
+        /// nearly half of a short one at hundreds of Mb/s.
         #[schemars(transform = usually_by(vec![
             ("over radios that send A-MPDUs", json!(Access::Exchange)),
             ("others", json!(Access::default())),
@@ -31,14 +32,14 @@ keys! {
     }
 }
 
-/// What the time that every frame waits for the medium counts as.
+/// Role of the time that every frame needs to access the medium.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
-    /// It lowers the efficiency: `T_SL / T_FSD`.
+    /// Part of the contention: lowers the efficiency, `T_SL / T_FSD`.
     #[default]
     Contention,
-    /// It is needed as the rest of a successful exchange is.
+    /// Part of the successful exchange.
     Exchange,
 }
 
@@ -63,7 +64,7 @@ impl Metric for FrameEfficiency {
         })
     }
 
-    fn congested(&self, value: f64) -> bool {
+    fn is_congested(&self, value: f64) -> bool {
         value < self.threshold
     }
 }
@@ -76,18 +77,18 @@ mod tests {
     use multihop_core::{Ecn, NodeId, Span};
     use multihop_link::Verdict;
 
-    /// DIFS and the mean back-off of a first try, 15.5 slots of 20 us.
+    /// DIFS and the mean backoff of a first attempt, 15.5 slots of 20 us, in microseconds.
     const ACCESS_US: u64 = 50 + 310;
 
-    /// 9406 us of exchange over 0.6 are 15.68 ms.
+    /// 9406 us of exchange over 0.6 is 15.68 ms.
     #[test]
     fn a_frame_is_marked_when_its_service_takes_more_than_15_68_ms() {
         let services = [15_676, 15_678].map(|service| departure(service, 0));
         assert_eq!(marks_of(&Recn::default(), &services), [false, true]);
     }
 
-    /// Without RTS/CTS the exchange takes 8730 us, so the limit is 14.55 ms; with 40 bytes more, 9726 us and
-    /// 16.21 ms.
+    /// Without RTS/CTS the exchange takes 8730 us and the limit is 14.55 ms. With 40 bytes more it takes 9726
+    /// us and the limit is 16.21 ms.
     #[test]
     fn the_limit_follows_the_length_of_the_exchange() {
         let basic = |service| Departure { exchange: Span::from_us(REST_US), ..departure(service, 0) };
@@ -109,10 +110,10 @@ mod tests {
         assert_eq!(marks_of(&Recn::default(), &[idle]), [false]);
     }
 
-    /// A frame of 100 us in 802.11ac: 101.5 us of DIFS and back-off leave it an efficiency of a half without
+    /// A frame of 100 us in 802.11ac. 101.5 us of DIFS and backoff give it an efficiency of one half without
     /// contention.
     #[test]
-    fn the_access_of_an_idle_medium_is_no_contention_where_frames_are_aggregated() {
+    fn access_to_an_idle_medium_is_no_contention_with_aggregation() {
         let us = Span::from_us;
         let short = |waited: u64| Departure {
             service_so_far: us(waited),
@@ -126,7 +127,7 @@ mod tests {
         let aggregating = EgressQueue { aggregates: true, ..EGRESS };
         let marks = |scheme: &Recn, egress: &EgressQueue| {
             let mut router = scheme.router(NodeId(0), egress).unwrap();
-            // (100 + 101) / 0.6 = 335 us of service.
+            // The limit is (100 + 101) / 0.6 = 335 us of service.
             [101, 234, 236].map(|waited| {
                 let mut data = packet(1_000, Ecn::Ect0);
                 router.on_data(&short(waited), &mut data, &LinkView::default()) == Verdict::Mark
@@ -142,8 +143,8 @@ mod tests {
         assert_eq!(marks(&given(Access::Exchange), &EGRESS), [false, false, true]);
     }
 
-    /// An RTS of 352 us, SIFS and CTS of 314 us waited for, DIFS, and 31.5 slots on average of the doubled
-    /// window.
+    /// The additional time is an RTS of 352 us, a timeout of SIFS and CTS (314 us), DIFS, and 31.5 slots of
+    /// backoff on average.
     #[test]
     fn one_unanswered_rts_is_no_congestion() {
         let retried = departure(ACCESS_US + 352 + 314 + 50 + 630 + 9_406, 1);

@@ -1,35 +1,35 @@
-//! The congestion header of MaxNet, and what the receiver returns. The papers name no format.
+//! Congestion header of MaxNet and its echo by the receiver. The papers name no format.
 
 use multihop_core::{HeaderBytes, Segment, header};
 use multihop_transport::Echo;
 
 header! {
-    /// The congestion header of MaxNet
+    /// Congestion header of MaxNet
     pub struct PriceHeader: "maxnet", 4, 8 of 8 {
-        /// It is on an acknowledgement: routers leave it as it is
+        /// Whether the header is on an acknowledgement, which routers do not change
         returned: bool [1..2, bit 0] "",
-        /// The largest price of the links passed so far; on acknowledgements, the one that arrived with what
-        /// is acknowledged
+        /// Largest price of the links passed so far; on acknowledgements, the price that arrived with the
+        /// acknowledged data
         price: u32 [4..8] "2^-16",
     }
 }
 
 impl PriceHeader {
-    /// Units of a price of one.
+    /// Header units of a price of one.
     const UNIT: f64 = 65_536.0;
 
-    /// A price as it is in the header.
+    /// Converts a price in seconds to header units.
     pub fn units(price: f64) -> u32 {
         (price * PriceHeader::UNIT).round().clamp(0.0, f64::from(u32::MAX)) as u32
     }
 
-    /// The price.
+    /// Returns the price in seconds.
     pub fn price(self) -> f64 {
         f64::from(self.price) / PriceHeader::UNIT
     }
 }
 
-/// The latest price counts, and holds.
+/// Receiver's echo of MaxNet: the latest price, held until the next one.
 #[derive(Default)]
 pub(crate) struct PriceEcho {
     price: Option<u32>,

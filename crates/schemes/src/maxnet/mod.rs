@@ -1,15 +1,16 @@
-//! MaxNet (Wydrowski, Andrew and Zukerman 2003): each link has a price, a packet carries the largest on its
-//! path, and a sender's rate falls with that alone, so that rates are max-min fair.
+//! MaxNet (Wydrowski, Andrew and Zukerman 2003). Each link has a price, and a packet carries the largest
+//! price on its path. A sender's rate falls with that price alone, so that rates are max-min fair.
 //!
-//! The price is that of Table I in Qazi's paper on capacity estimation, but for the least price; the demand
-//! of a sender, and how fast it follows, are proposals: the papers' texts could not be retrieved.
+//! The price is that of Table I in Qazi's paper on capacity estimation, with a minimum price added. The
+//! demand function and the rate of its response are proposals of this project, because the papers' texts
+//! could not be retrieved.
 
 pub(crate) mod header;
 
 use crate::capacity::{Capacity, CapacityParameters};
 use crate::round_trip::smoothed;
 use crate::tcp::TcpParameters;
-use crate::xcp::no_ecn;
+use crate::xcp::reject_ecn;
 use crate::{ParameterError, Parameters, TcpScheme};
 use header::{PriceEcho, PriceHeader};
 use multihop_config::keys;
@@ -23,25 +24,25 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// A reliable transport that sends at a rate that falls with the largest price of a link on its path. A
-    /// loss halves the rate until prices raise it again, and after a timeout it begins anew.
+    /// Reliable transport whose rate falls with the largest price of a link on its path. A loss halves the
+    /// rate until prices raise it again. After a timeout the sender restarts.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct MaxNet {
-        /// The capacity of links.
+        /// Capacity of links at routers.
         #[serde(flatten)]
         pub capacity: CapacityParameters,
         /// Time between prices (`t_p`).
         pub interval: Duration ["10 ms", "1 min"] = Duration(0.2),
-        /// Share of the capacity that is aimed at (`gamma`): what is left empties queues.
+        /// Target share of the capacity (`gamma`). The remaining share drains queues.
         pub utilization: f64 [0.01, 2] = 0.95,
-        /// Rate of packets that a sender has at a price of nothing (`x_m`). At a price of p seconds it is
-        /// e^(-p/T) of that.
+        /// Rate of packets that a sender has at a price of zero (`x_m`). At a price of p seconds the rate is
+        /// e^(-p/T) times that.
         pub max_rate: BitRate ["8 b/s", "16 Gb/s"] = BitRate(100e6),
-        /// T of that demand: how far a price must rise for a rate to fall by a factor of e. `interval` and
-        /// the longest round trip together must be within pi/2 of it, or rates swing.
+        /// Time constant T of the demand: the increase of the price that lowers the rate by a factor of e.
+        /// The sum of `interval` and the longest round trip must be at most pi/2 times T, or rates oscillate.
         pub time_constant: Duration ["10 ms", "1 min"] = Duration(0.5),
-        /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments
-        /// unless `window` is given, and a header of 8 bytes.
+        /// TCP connection with SACK recovery and a header of 8 bytes. The receive window is 1024 segments
+        /// unless `window` is given.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
@@ -55,7 +56,7 @@ impl Parameters for MaxNet {
 
     fn check(&self) -> Result<(), ParameterError> {
         self.capacity.check()?;
-        no_ecn(&self.tcp)?;
+        reject_ecn(&self.tcp)?;
         self.tcp.check()
     }
 }
@@ -66,12 +67,12 @@ impl MaxNet {
     }
 }
 
-/// `D(p) = x_m e^(-p/T)`, the same for all senders: with one demand for all, rates are max-min fair.
+/// Demand of a sender, `D(p) = x_m e^(-p/T)`. It is the same for all senders, so that rates are max-min fair.
 #[derive(Clone, Copy)]
 struct Demand {
-    /// In bytes of packets per second.
+    /// Maximum rate of packets in bytes per second.
     max_rate: f64,
-    /// In seconds.
+    /// Time constant in seconds.
     time_constant: f64,
 }
 
@@ -80,7 +81,7 @@ impl Demand {
         self.max_rate * (-price / self.time_constant).exp()
     }
 
-    /// The price at which a sender demands this rate; nothing if it never demands as much.
+    /// Returns the price at which a sender demands this rate; zero for a rate above the maximum.
     fn price(self, rate: f64) -> f64 {
         (self.time_constant * (self.max_rate / rate).ln()).max(0.0)
     }
@@ -122,23 +123,23 @@ impl TcpScheme for MaxNet {
     }
 }
 
-/// `p <- max(p_1, p + t_p (y - gamma C) / C)`, where at `p_1` one sender demands `gamma C`. With a price
-/// below that there is no equilibrium, however many senders there are, and to get there from nothing takes an
-/// excess of what the link carries in `p_1`, which no queue holds.
+/// Router policy of MaxNet at one queue. The price changes by `p <- max(p_1, p + t_p (y - gamma C) / C)`. At
+/// the minimum price `p_1` one sender demands `gamma C`. No number of senders has an equilibrium below `p_1`.
+/// From zero, `p_1` would need more excess input than any queue holds.
 struct PriceRouter {
     capacity: Capacity,
     utilization: f64,
     demand: Demand,
     interval: Span,
-    /// Intervals since the start of the run that are in the price, and the bytes that came since.
+    /// Number of intervals since the start of the run that the price includes.
     intervals: u64,
+    /// Bytes that arrived since the last of these intervals.
     arrived: f64,
     price: f64,
 }
 
 impl PriceRouter {
-    /// Time has come to `now`. Intervals in which nothing came lower the price like others, though nothing
-    /// was there to note them.
+    /// Updates the price up to `now`. Intervals without input lower it too.
     fn advance(&mut self, now: Time, view: &LinkView) {
         let capacity = self.capacity.of(view);
         let present = now.since(Time::ZERO).whole(self.interval);
@@ -184,29 +185,29 @@ impl RouterPolicy for PriceRouter {
     }
 }
 
-/// The controller. The rate falls at once to what a price says, and rises to it by no more than twice in a
-/// round trip.
+/// Congestion controller of MaxNet. The rate falls at once to the demand at a price, and at most doubles in a
+/// round trip towards a higher demand.
 struct PriceSender {
     demand: Demand,
     segment: f64,
     packet: f64,
     first_window: u64,
-    /// In bytes of packets per second, once there is a price and a round-trip time.
+    /// Rate of packets in bytes per second; none before the first price and round-trip sample.
     rate: Option<f64>,
     srtt: Option<f64>,
     acked: u64,
 }
 
 impl PriceSender {
-    /// Payload bytes of a round trip at a rate, at least a segment.
+    /// Returns the payload bytes of a round trip at a rate, at least one segment.
     fn window(&self, rate: f64, srtt: f64) -> f64 {
         (rate * srtt / self.packet * self.segment).max(self.segment)
     }
 }
 
 impl Controller for PriceSender {
-    /// The window of a round trip at that rate lets half as much again through, lest what is held back by
-    /// delayed acknowledgements is not sent.
+    /// The window is 1.5 times the bytes of a round trip, so that delayed acknowledgements do not block the
+    /// sender.
     fn allowance(&self) -> Allowance {
         match self.rate.zip(self.srtt) {
             None => Allowance { window: self.first_window, pace: None },
@@ -241,8 +242,8 @@ impl Controller for PriceSender {
 
     fn on_acked(&mut self, _acked: &Acked) {}
 
-    /// As XCP's sender: half after duplicate acknowledgements; after a timeout what was known of the path is
-    /// stale, and the sender begins anew. Then prices go on.
+    /// Halves the rate after duplicate acknowledgements. After a timeout the known price is out of date, and
+    /// the sender restarts. Feedback then continues, as for XCP's sender.
     fn on_lost(&mut self, lost: &Lost) {
         self.rate = match lost.kind {
             LossKind::DuplicateAcks => self.rate.map(|rate| rate / 2.0),
@@ -261,7 +262,8 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// 1 MB/s configured; intervals of 200 ms. One sender demands 95 % of that at a price of nothing.
+    /// Returns a router with a configured capacity of 1 MB/s and intervals of 200 ms. One sender demands 95 %
+    /// of the capacity at a price of zero.
     fn router() -> Box<dyn RouterPolicy> {
         router_of(r#"{ "capacity": "8 Mb/s", "max_rate": "7.6 Mb/s" }"#)
     }
@@ -271,9 +273,9 @@ mod tests {
         scheme.policy(NodeId(0), &testing::EGRESS).unwrap()
     }
 
-    fn price(router: &mut dyn RouterPolicy, at: u64, came_with: f64) -> f64 {
+    fn price(router: &mut dyn RouterPolicy, at: u64, header_price: f64) -> f64 {
         let mut packet = testing::packet(960, Ecn::NotCapable);
-        let price = PriceHeader::units(came_with);
+        let price = PriceHeader::units(header_price);
         packet.segment.feedback = HeaderBytes::of(&PriceHeader { price, returned: false });
         router.on_head_of_line(hop(ms(at)), &mut packet, &LinkView::default());
         let Some(header) = packet.segment.feedback.parse::<PriceHeader>() else { panic!() };
@@ -281,21 +283,24 @@ mod tests {
     }
 
     #[test]
-    fn a_price_rises_by_the_excess_and_falls_to_nothing() {
+    fn a_price_rises_by_the_excess_and_falls_to_zero() {
         let mut router = router();
-        // 390 kB where 190 are aimed at: 0.2 s * (1.95 - 0.95).
+        // 390 kB arrive, and 190 kB are the target: 0.2 s * (1.95 - 0.95).
         router.on_other(ms(10), QueueEvent::Enqueue, 390_000, &LinkView::default());
         assert_eq!(price(router.as_mut(), 150, 0.0), 0.0);
         assert!((price(router.as_mut(), 201, 0.0) - 0.2).abs() < 1e-4);
-        assert!((price(router.as_mut(), 300, 3.0) - 3.0).abs() < 1e-4, "a larger one was met before");
+        assert!(
+            (price(router.as_mut(), 300, 3.0) - 3.0).abs() < 1e-4,
+            "the header already has a larger price"
+        );
         assert!((price(router.as_mut(), 401, 0.0) - 0.01).abs() < 1e-4, "less than 0.95 * 0.2");
         assert_eq!(price(router.as_mut(), 601, 0.0), 0.0);
     }
 
-    /// 0.5 s * ln(100 / 7.6) = 1.2885: one sender demands 7.6 of 100 Mb/s, whether something came before or
-    /// not.
+    /// 0.5 s * ln(100 / 7.6) = 1.2885. At that price one sender demands 7.6 of 100 Mb/s, with or without
+    /// earlier input.
     #[test]
-    fn no_price_is_below_that_at_which_one_sender_demands_what_is_aimed_at() {
+    fn the_minimum_price_is_that_of_one_sender_at_the_target() {
         let mut router = router_of(r#"{ "capacity": "8 Mb/s" }"#);
         assert!((price(router.as_mut(), 0, 0.0) - 1.2885).abs() < 1e-4, "the first packet");
         router.on_other(ms(10), QueueEvent::Enqueue, 390_000, &LinkView::default());
@@ -303,11 +308,10 @@ mod tests {
         assert!((price(router.as_mut(), 60_000, 0.0) - 1.2885).abs() < 1e-4, "after a silence");
         let demand = Demand { max_rate: 100e6, time_constant: 0.5 };
         assert!((demand.rate(1.2885) / 7.6e6 - 1.0).abs() < 1e-3);
-        assert_eq!(demand.price(200e6), 0.0, "it never demands as much");
+        assert_eq!(demand.price(200e6), 0.0, "the maximum rate is lower");
     }
 
-    /// 0.5 of a price, which nothing lowers by itself, are gone; and the least price of [`router`] is
-    /// nothing.
+    /// A restart clears a price of 0.5. The minimum price of [`router`] is zero.
     #[test]
     fn a_restart_forgets_the_price() {
         let mut router = router();
@@ -317,9 +321,9 @@ mod tests {
         assert_eq!(price(router.as_mut(), 202, 0.0), 0.0);
     }
 
-    /// 40 kB/s in 100 ms are four segments: half as many again, and one.
+    /// 40 kB/s in 100 ms is four segments; the window is 1.5 times as many plus one.
     #[test]
-    fn the_window_lets_half_as_much_again_through() {
+    fn the_window_is_one_and_a_half_round_trips() {
         let mut sender = sender();
         assert!((hear(&mut sender, 0.0, 2_000) - 40_000.0).abs() < 1e-6);
         assert_eq!(sender.allowance().window, 7_000);
@@ -336,7 +340,7 @@ mod tests {
             (hear(&mut sender, 0.0, 0) - rate / 2.0).abs() < 1e-9,
             "no more while nothing is acknowledged"
         );
-        assert!((hear(&mut sender, 0.0, 2_000) - rate).abs() < 1e-9, "twice in a round trip");
+        assert!((hear(&mut sender, 0.0, 2_000) - rate).abs() < 1e-9, "at most twice in a round trip");
         sender.on_lost(&lost(LossKind::Timeout { again: false }));
         assert_eq!(sender.allowance(), Allowance { window: 2_000, pace: None }, "as at the start");
     }
@@ -365,18 +369,18 @@ mod tests {
     fn a_rate_falls_with_the_price_and_rises_to_twice_in_a_round_trip() {
         let mut sender = sender();
         assert_eq!(sender.allowance(), Allowance { window: 2_000, pace: None });
-        // 2000 bytes in 100 ms are 20 kB/s; a whole window acknowledged: 40.
+        // 2000 bytes in 100 ms is 20 kB/s; after a whole acknowledged window it is 40 kB/s.
         assert!((hear(&mut sender, 0.0, 2_000) - 40_000.0).abs() < 1e-6);
         assert!((hear(&mut sender, 0.0, 2_000) - 60_000.0).abs() < 1e-6, "half of the window");
-        assert!((hear(&mut sender, 0.0, 0) - 60_000.0).abs() < 1e-6, "a duplicate");
+        assert!((hear(&mut sender, 0.0, 0) - 60_000.0).abs() < 1e-6, "a duplicate acknowledgement");
         let low = hear(&mut sender, 4.0, 1_000);
         assert!((low - 1e6 * (-4.0f64).exp()).abs() < 1.0, "{low}");
         assert_eq!(sender.allowance().pace, Some(Rate::from_bps((low * 8.0) as u64)));
     }
 
-    /// 195 packets of 1000 bytes in 0.1 s of an interval of 0.2 s: 0.2 s * (0.975 - 0.95).
+    /// 195 packets of 1000 bytes in an interval of 0.2 s: 0.2 s * (0.975 - 0.95).
     #[test]
-    fn packets_of_flows_with_a_price_count_as_load_too() {
+    fn packets_of_maxnet_flows_count_as_input() {
         let mut router = router();
         for _ in 0..195 {
             let mut packet = testing::packet(960, Ecn::NotCapable);

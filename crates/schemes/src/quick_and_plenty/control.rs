@@ -1,93 +1,95 @@
-//! The rate that keeps aggregates at a length.
+//! Controller of the rate that keeps aggregates at a target length.
 //!
-//! A station that is sent to at a rate `x` has an aggregate each `T = C + w N` seconds, where `w` is the
-//! airtime of a packet and `C` all that is not its own data: access to the medium, preambles, answers, and
-//! the turns of others. What arrives in `T` is the next aggregate, so that `N = x T`, and the time between
-//! packets is `z = 1 / x = w + C / N`: **in `1 / N` it is linear**, whatever the rate of the PHY. An integral
-//! controller on that inverse of the plant,
+//! A station that receives at a rate `x` gets an aggregate every `T = C + w N` seconds. `w` is the airtime of
+//! a packet. `C` is all other time: access to the medium, preambles, responses and turns of other stations.
+//! The packets that arrive in `T` form the next aggregate, so that `N = x T`. The time between packets is
+//! then `z = 1 / x = w + C / N`, which is **linear in `1 / N`** at any PHY rate. The integral controller on
+//! that inverse of the plant,
 //!
 //! `z(k+1) = z(k) + g c (1 / N* - 1 / N(k))`,
 //!
-//! has the loop gain `g c / C` everywhere: it approaches the target `N*` without overshoot as long as that is
-//! at most 1, and is stable below 2. `c` is a guess of `C` that may be too small, which only takes time.
+//! has the loop gain `g c / C` everywhere. It approaches the target `N*` without overshoot for a gain up to 1
+//! and is stable below 2. `c` is an estimate of `C`; a smaller estimate only slows the controller.
 
-/// The constants of the controller.
+/// Constants of the controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LevelOptions {
-    /// Packets of an aggregate that are aimed at.
+    /// Target number of packets in an aggregate.
     pub(super) target: f64,
-    /// Share of the error that is made good in an interval, where an exchange has the overhead that is
-    /// guessed.
+    /// Share of the error that the controller corrects per interval if the estimated overhead is right.
     pub(super) gain: f64,
-    /// Guess of the time of an exchange besides its data, in seconds.
+    /// Estimated time of an exchange besides its data, in seconds.
     pub(super) overhead: f64,
-    /// Share of lost packets above which no more is sent than arrives.
+    /// Share of lost packets above which the sender sends no more than arrives.
     pub(super) loss_limit: f64,
-    /// Seconds between packets: of the largest rate, at the start, and of the least.
+    /// Time between packets in seconds: minimum, initial and maximum.
     pub(super) spacing: [f64; 3],
 }
 
-/// What a report says.
+/// Measurements in a report.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Observed {
-    /// Packets of an aggregate.
+pub(super) struct ReportedInterval {
+    /// Mean number of packets in an aggregate.
     pub(super) level: f64,
-    /// Packets that came, per second.
+    /// Packets received per second.
     pub(super) arrivals: f64,
-    /// Their mean delay above the least so far, in seconds.
+    /// Mean delay of the packets above the least so far, in seconds.
     pub(super) delay: f64,
-    /// Share of packets that did not come.
+    /// Share of packets lost.
     pub(super) lost: f64,
     /// Length of the interval, in seconds.
     pub(super) period: f64,
 }
 
-/// Below this level packets come nearly one by one, and say nothing of how many would fit.
-const ALONE: f64 = 1.25;
+/// Level below which nearly every packet has an aggregate of its own, so that the level is no measure of the
+/// load.
+const MIN_AGGREGATED_LEVEL: f64 = 1.25;
 
-/// The controller.
+/// Controller of the aggregation level.
 #[derive(Clone, Debug)]
 pub(super) struct LevelControl {
     options: LevelOptions,
     spacing: f64,
-    /// Nothing was aggregated so far.
-    starting: bool,
-    /// A queue drains: seconds between packets meanwhile.
-    drains: Option<f64>,
+    /// Whether no packets were aggregated so far.
+    is_starting: bool,
+    /// Time between packets while a queue drains, in seconds; none otherwise.
+    drain_spacing: Option<f64>,
 }
 
 impl LevelControl {
+    /// Creates a controller at the initial spacing.
     pub(super) fn new(options: LevelOptions) -> LevelControl {
-        LevelControl { options, spacing: options.spacing[1], starting: true, drains: None }
+        LevelControl { options, spacing: options.spacing[1], is_starting: true, drain_spacing: None }
     }
 
-    /// Seconds between packets.
+    /// Returns the time between packets in seconds.
     pub(super) fn spacing(&self) -> f64 {
-        self.drains.unwrap_or(self.spacing)
+        self.drain_spacing.unwrap_or(self.spacing)
     }
 
-    /// What came in an interval. `limited`: the application had less to send.
-    pub(super) fn on_report(&mut self, seen: &Observed, limited: bool) {
+    /// Updates the rate with the report of an interval. `app_limited` means that the application had less to
+    /// send.
+    pub(super) fn on_report(&mut self, report: &ReportedInterval, app_limited: bool) {
         let LevelOptions { target, gain, overhead, loss_limit, .. } = self.options;
-        // Packets that wait, beyond an aggregate of the target.
-        let excess = seen.delay * seen.arrivals - target;
-        // Did what was sent come, but for two aggregates that may be under way?
-        let keeps_up = seen.arrivals + 2.0 * seen.level / seen.period > 1.0 / self.spacing;
-        let drained = self.drains.take().is_some();
-        if excess > target || seen.lost > loss_limit {
-            // There is a queue, of which aggregates say nothing once they are as long as they may be. It is to drain in an interval; and no more
-            // can be sent than came.
-            self.starting = false;
-            self.spacing = self.spacing.max(1.0 / seen.arrivals);
-            let rate = seen.arrivals - excess.max(0.0) / seen.period;
-            self.drains = Some(1.0 / rate.max(seen.arrivals / 2.0));
-        } else if limited || drained {
-            return; // the level was not that of the spacing
-        } else if self.starting && seen.level < ALONE && keeps_up {
+        // Queued packets beyond a target aggregate.
+        let excess = report.delay * report.arrivals - target;
+        // Whether the sent packets arrived, apart from two aggregates that may be in flight.
+        let keeps_up = report.arrivals + 2.0 * report.level / report.period > 1.0 / self.spacing;
+        let drained = self.drain_spacing.take().is_some();
+        if excess > target || report.lost > loss_limit {
+            // There is a queue, which aggregates of the maximum length do not reveal. It is to drain in one
+            // interval, and the rate is limited to the arrivals.
+            self.is_starting = false;
+            self.spacing = self.spacing.max(1.0 / report.arrivals);
+            let rate = report.arrivals - excess.max(0.0) / report.period;
+            self.drain_spacing = Some(1.0 / rate.max(report.arrivals / 2.0));
+        } else if app_limited || drained {
+            return; // the level does not belong to the spacing
+        } else if self.is_starting && report.level < MIN_AGGREGATED_LEVEL && keeps_up {
             self.spacing /= 2.0;
         } else {
-            self.starting = false;
-            let change = gain * overhead * (1.0 / target - 1.0 / seen.level);
+            self.is_starting = false;
+            let change = gain * overhead * (1.0 / target - 1.0 / report.level);
             if change > 0.0 || keeps_up {
                 self.spacing = (self.spacing + change).max(self.spacing / 2.0);
             }
@@ -95,7 +97,7 @@ impl LevelControl {
         self.keep_in_range();
     }
 
-    /// Nothing was reported for some intervals.
+    /// Halves the rate after several intervals without a report.
     pub(super) fn on_silence(&mut self) {
         self.spacing *= 2.0;
         self.keep_in_range();
@@ -121,26 +123,27 @@ mod tests {
         }
     }
 
-    fn seen(level: f64) -> Observed {
-        Observed { level, arrivals: 20_000.0, delay: 0.0, lost: 0.0, period: 0.1 }
+    fn reported(level: f64) -> ReportedInterval {
+        ReportedInterval { level, arrivals: 20_000.0, delay: 0.0, lost: 0.0, period: 0.1 }
     }
 
-    /// In microseconds.
-    fn spacings(control: &mut LevelControl, reports: &[(Observed, bool)]) -> Vec<f64> {
-        let mut after = |(report, limited): &(Observed, bool)| {
-            control.on_report(report, *limited);
+    /// Returns the spacing after each report, in microseconds.
+    fn spacings(control: &mut LevelControl, reports: &[(ReportedInterval, bool)]) -> Vec<f64> {
+        let mut after = |(report, app_limited): &(ReportedInterval, bool)| {
+            control.on_report(report, *app_limited);
             (control.spacing() * 1e9).round() / 1e3
         };
         reports.iter().map(&mut after).collect()
     }
 
-    /// While packets come alone the rate doubles: 1200, 600, 300 us. Then by 100 us (1/32 - 1/N): at 4 it is
-    /// 21.875 us less, at 32 as before, at 64 it is 1.5625 more. A level of 1 would be 96.875 less, but it
-    /// never more than doubles: from 90 to 45 us. After the start, packets that come alone are as any others.
+    /// While packets arrive alone the rate doubles: 1200, 600, 300 us. Then the spacing changes by 100 us
+    /// (1/32 - 1/N): 21.875 us less at 4, no change at 32, 1.5625 us more at 64. At level 1 the change would
+    /// be 96.875 us less, but the rate at most doubles: from 90 to 45 us. After the start, a level of 1 is
+    /// treated like any other.
     #[test]
-    fn a_time_line_by_hand() {
+    fn spacings_by_hand() {
         let mut control = LevelControl::new(options());
-        let reports = [1.0, 1.2, 4.0, 32.0, 64.0, 1.0, 1.0, 1.0].map(|level| (seen(level), false));
+        let reports = [1.0, 1.2, 4.0, 32.0, 64.0, 1.0, 1.0, 1.0].map(|level| (reported(level), false));
         let expected = [600.0, 300.0, 278.125, 278.125, 279.688, 182.813, 91.406, 45.703];
         let found = spacings(&mut control, &reports);
         assert!(
@@ -149,26 +152,25 @@ mod tests {
         );
     }
 
-    /// An application that has little to send does not raise the rate; and queues, losses and silence lower
-    /// it all the same.
+    /// An application with little to send does not raise the rate, but silence lowers it.
     #[test]
-    fn what_was_not_used_is_not_raised() {
+    fn an_unused_rate_is_not_raised() {
         let mut control = LevelControl::new(options());
-        assert_eq!(spacings(&mut control, &[(seen(1.0), true), (seen(8.0), true)]), [1200.0, 1200.0]);
+        assert_eq!(spacings(&mut control, &[(reported(1.0), true), (reported(8.0), true)]), [1200.0, 1200.0]);
         control.on_silence();
         assert_eq!(control.spacing(), 2.4e-3);
         (0..20).for_each(|_| control.on_silence());
-        assert_eq!(control.spacing(), 0.12, "the floor");
+        assert_eq!(control.spacing(), 0.12, "the minimum rate");
     }
 
-    /// 20,000 packets/s came, delayed by 5 ms: 100 wait, 68 more than an aggregate. Without them, 680/s less
-    /// are sent for an interval: 1/19320 s. At 3.2 ms it is exactly twice the target, which is left alone. Of
-    /// 25 ms, 468 in 0.1 s are 4680/s. Never less than half.
+    /// 20,000 packets/s arrive with 5 ms of delay: 100 are queued, 68 more than an aggregate. To drain them,
+    /// 680/s less are sent for an interval: 1/19320 s. At 3.2 ms the queue is exactly twice the target, which
+    /// is tolerated. At 25 ms, 468 packets in 0.1 s are 4680/s. The rate falls to half at most.
     #[test]
     fn a_queue_drains_in_an_interval() {
         let at = |delay: f64| {
             let mut control = LevelControl::new(LevelOptions { spacing: [1e-6, 50e-6, 0.12], ..options() });
-            control.on_report(&Observed { delay, ..seen(32.0) }, false);
+            control.on_report(&ReportedInterval { delay, ..reported(32.0) }, false);
             control.spacing() * 1e6
         };
         for (delay, expected) in
@@ -178,44 +180,45 @@ mod tests {
         }
     }
 
-    /// An interval later the rate is as before, whatever the level was meanwhile; but no more than came is
-    /// sent: 20,000/s of 40,000/s.
+    /// One interval later the rate is as before, whatever the level was meanwhile, but at most the arrivals:
+    /// 20,000/s of 40,000/s.
     #[test]
-    fn after_a_queue_the_rate_is_as_before_or_what_came() {
+    fn after_a_queue_the_rate_is_as_before_or_the_arrivals() {
         for (spacing, expected) in [(60e-6, 60e-6), (25e-6, 50e-6)] {
             let mut control = LevelControl::new(LevelOptions { spacing: [1e-6, spacing, 0.12], ..options() });
-            control.on_report(&Observed { delay: 1.0, ..seen(64.0) }, false);
+            control.on_report(&ReportedInterval { delay: 1.0, ..reported(64.0) }, false);
             assert_eq!(control.spacing(), 100e-6);
-            control.on_report(&seen(2.0), false);
+            control.on_report(&reported(2.0), false);
             assert!((control.spacing() - expected).abs() < 1e-12, "{spacing}");
-            control.on_report(&seen(2.0), false);
-            assert!(control.spacing() < expected, "and then the level counts");
+            control.on_report(&reported(2.0), false);
+            assert!(control.spacing() < expected, "the level counts again");
         }
     }
 
-    /// 20,000/s came of 25,000/s: 500 packets in an interval are missing. More is not sent, less is.
+    /// 20,000/s of 25,000/s arrive, so 500 packets of an interval are missing. The rate does not rise, but
+    /// may fall.
     #[test]
-    fn nothing_is_raised_while_less_comes_than_is_sent() {
+    fn the_rate_does_not_rise_while_packets_are_missing() {
         for (level, expected) in [(1.0, 40e-6), (8.0, 40e-6), (64.0, 41.5625e-6), (260.0, 42.740_384_615e-6)]
         {
             let mut control = LevelControl::new(LevelOptions { spacing: [1e-6, 40e-6, 0.12], ..options() });
-            control.on_report(&seen(level), false);
+            control.on_report(&reported(level), false);
             assert!((control.spacing() - expected).abs() < 1e-12, "{level}: {}", control.spacing());
         }
     }
 
-    /// With more than a tenth lost, no more is sent than comes.
+    /// With more than a tenth lost, the sender sends no more than arrives.
     #[test]
     fn losses_show_that_more_is_sent_than_arrives() {
         for (lost, expected) in [(0.1, 25e-6), (0.2, 50e-6)] {
             let mut control = LevelControl::new(LevelOptions { spacing: [1e-6, 25e-6, 0.12], ..options() });
-            control.on_report(&Observed { lost, ..seen(32.0) }, true);
+            control.on_report(&ReportedInterval { lost, ..reported(32.0) }, true);
             assert!((control.spacing() - expected).abs() < 1e-12, "{lost}");
         }
     }
 
-    /// The plant as a fluid: aggregates of `N = x (C + w N)` packets, at most 64; what is more than these
-    /// carry waits. In an interval of 0.1 s.
+    /// Fluid model of the plant: aggregates of `N = x (C + w N)` packets, at most 64. Packets beyond that
+    /// wait. An interval is 0.1 s.
     struct Plant {
         packet: f64,
         overhead: f64,
@@ -223,7 +226,7 @@ mod tests {
     }
 
     impl Plant {
-        fn run(&mut self, rate: f64) -> Observed {
+        fn run(&mut self, rate: f64) -> ReportedInterval {
             let most = 64.0 / (self.overhead + 64.0 * self.packet);
             let offered = rate + self.waiting / 0.1;
             let arrivals = offered.min(most);
@@ -231,7 +234,7 @@ mod tests {
             let level = if offered >= most { 64.0 } else { self.overhead / (1.0 / rate - self.packet) };
             let level = level.clamp(1.0, 64.0);
             let delay = f64::midpoint(before, self.waiting) / most;
-            Observed { level, arrivals, delay, lost: 0.0, period: 0.1 }
+            ReportedInterval { level, arrivals, delay, lost: 0.0, period: 0.1 }
         }
     }
 
@@ -239,16 +242,16 @@ mod tests {
         let mut control = LevelControl::new(options());
         let mut plant = Plant { packet, overhead, waiting: 0.0 };
         let mut level = |_| {
-            let seen = plant.run(1.0 / control.spacing());
-            control.on_report(&seen, false);
-            seen.level
+            let report = plant.run(1.0 / control.spacing());
+            control.on_report(&report, false);
+            report.level
         };
         ((0..intervals).map(&mut level).collect(), plant.waiting)
     }
 
-    /// At rates of the PHY that differ by more than twenty the target is reached within a twentieth in 20
-    /// intervals, and at four times the overhead that is guessed in four times as many. Where packets are
-    /// slow the last doubling is too much; what waits then is gone again soon.
+    /// At PHY rates that differ by a factor of more than 20, the level reaches the target to 5 % in 20
+    /// intervals. At four times the estimated overhead it takes four times as many. With a slow PHY the last
+    /// doubling is too much, and the queue that it causes drains soon.
     #[test]
     fn the_plant_is_brought_to_the_target() {
         for (packet, overhead, intervals, above) in
@@ -262,8 +265,9 @@ mod tests {
         }
     }
 
-    /// At 6 Mb/s a packet takes nearly ten times what surrounds an aggregate, so that all levels have nearly
-    /// the same rate: what the start left waiting stays, up to twice the target, above which it would drain.
+    /// At 6 Mb/s a packet takes nearly ten times as long as the overhead of an aggregate, so that all levels
+    /// have nearly the same rate. The queue of the start remains, up to twice the target, above which it
+    /// would drain.
     #[test]
     fn a_slow_phy_keeps_a_bounded_queue() {
         let (_, waiting) = run(1.9e-3, 200e-6, 200);

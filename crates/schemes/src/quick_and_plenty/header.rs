@@ -1,28 +1,28 @@
-//! The headers of data and reports. Clocks count microseconds, and wrap.
+//! Headers of data and reports. Their clocks count microseconds and wrap.
 
 use multihop_core::{Time, header};
 
 header! {
-    /// Data of Quick and Plenty
+    /// Header of data of Quick and Plenty
     pub struct PlentyData: "plenty", 10, 8 of 8 {
         /// Number of the packet, modulo 2^24
         number: u32 [1..4] "",
-        /// When the packet was sent, by the sender's clock
+        /// Time at which the packet was sent, by the sender's clock
         timestamp: u32 [4..8] "us",
     }
 }
 
 header! {
-    /// Reports of Quick and Plenty: what came in an interval
+    /// Report of Quick and Plenty: packets received in an interval
     pub struct PlentyReport: "plenty_report", 11, 20 of 20 {
-        /// Packets that came
+        /// Packets received in the interval
         packets: u32 [1..4] "packets",
-        /// Aggregates that brought them
+        /// Aggregates that carried the packets
         aggregates: u32 [4..8] "",
-        /// Packets that were sent before the newest of them and after the newest of the interval before, and
-        /// it
+        /// Packets sent from the newest of the interval before, exclusive, to the newest of this interval,
+        /// inclusive
         expected: u32 [8..12] "packets",
-        /// Mean of their one-way delays, less the least so far
+        /// Mean one-way delay of the packets above the least so far
         delay: u32 [12..16] "us",
         /// Length of the interval
         period: u32 [16..20] "us",
@@ -30,12 +30,12 @@ header! {
 }
 
 impl PlentyData {
-    /// The part of a packet's number that the header has room for.
+    /// Returns the part of a packet's number that the header can hold.
     pub fn number(seq: u64) -> u32 {
         (seq & 0xff_ffff) as u32
     }
 
-    /// The clock of timestamps.
+    /// Returns the clock of timestamps, in microseconds.
     pub fn clock(now: Time) -> u32 {
         (now.ns() / 1_000) as u32
     }

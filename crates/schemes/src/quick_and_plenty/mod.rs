@@ -1,5 +1,5 @@
 //! Quick and Plenty (Hassani, Gringoli and Leith, "Quick & Plenty: Achieving Low Delay & High Rate in
-//! 802.11ac Edge Networks", 2021): a sender that keeps aggregates of the last hop at a length.
+//! 802.11ac Edge Networks", 2021). The sender controls the length of aggregates on the last hop.
 
 mod control;
 pub(crate) mod header;
@@ -19,46 +19,47 @@ use schemars::JsonSchema;
 use sender::LevelSender;
 use serde::{Deserialize, Serialize};
 
-/// Share of the error that an interval makes good where an exchange takes `overhead` besides its
-/// data; less where it takes longer. Stable below twice the ratio of the two.
+/// Share of the error that the controller corrects per interval if an exchange takes `overhead` besides its
+/// data. A longer overhead lowers the share. The loop is stable while the gain is below twice the ratio of
+/// actual to assumed overhead.
 const GAIN: f64 = 0.5;
-/// Share of lost packets above which no more is sent than arrives.
+/// Share of lost packets above which the sender sends no more than arrives.
 const LOSS_LIMIT: f64 = 0.1;
 
 keys! {
-    /// Datagrams at the rate at which as many of them go in an aggregate of the last hop as is asked for:
-    /// enough for the radio to be efficient, and no queue besides. The receiver counts packets and the
-    /// aggregates that brought them, and reports both; an integral controller on the inverse of the plant
-    /// makes the time between packets of it. The idea and its measure are the paper's; the update is a
-    /// reconstruction, and what it does about queues and losses is ours.
+    /// Datagrams at the rate that keeps aggregates of the last hop at a target length. The target makes the
+    /// radio efficient without a queue. The receiver reports numbers of packets and aggregates. An integral
+    /// controller on the inverse of the plant sets the time between packets. The principle and its
+    /// measurement are the paper's. The update rule is a reconstruction. The response to queues and losses is
+    /// this project's.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct QuickAndPlenty {
-        /// Packets of an aggregate that are aimed at (the paper's N with index epsilon). It is to be below
-        /// what the radio allows.
+        /// Target number of packets in an aggregate (the paper's N with index epsilon). It must be below the
+        /// maximum that the radio allows.
         pub target: f64 [1.0, 1024.0] = 32.0,
-        /// Time of an exchange besides the data of the station: access to the medium, preambles, answers,
-        /// turns of others. A guess that is too small makes it slow, one that is more than twice too large
-        /// unstable.
+        /// Estimated time of an exchange besides the station's own data: access to the medium, preambles,
+        /// responses and turns of other stations. A smaller estimate slows the controller. An estimate of
+        /// more than twice the actual time makes it unstable.
         pub overhead: Duration ["1 us", "1 s"] = Duration(200e-6),
         /// Time between reports of the receiver.
         pub interval: Duration ["1 ms", "500 ms"] = Duration(0.1),
-        /// Payload rate before the first report; it doubles with each report until packets are aggregated.
+        /// Payload rate before the first report. It doubles with each report until packets are aggregated.
         pub start_rate: BitRate ["8 b/s", "16 Gb/s"] = BitRate(10e6),
-        /// The least payload rate.
+        /// Minimum payload rate.
         pub floor: BitRate ["8 b/s", "16 Gb/s"] = BitRate(100e3),
-        /// The largest payload rate.
+        /// Maximum payload rate.
         pub ceiling: BitRate ["8 b/s", "16 Gb/s"] = BitRate(10e9),
         /// Payload of a full packet.
         pub segment_size: Size ["1 B", "65535 B"] = Size(1_464.0),
-        /// Network and transport headers: 20 B of IPv4, 8 B of UDP. Of its own it has 8 more in data (number
-        /// and time), and 20 in reports.
+        /// Network and transport headers: 20 B for IPv4 and 8 B for UDP by default. The scheme adds 8 B to
+        /// data (number and timestamp) and 20 B to reports.
         pub header: Size ["0 B", "65535 B"] = Size(28.0),
     }
 }
 
 impl Parameters for QuickAndPlenty {
     const NAME: &str = "quick-and-plenty";
-    const SUMMARY: &str = "datagrams at the rate that keeps aggregates of the last hop at a length";
+    const SUMMARY: &str = "datagrams at the rate that keeps aggregates of the last hop at a target length";
     const REFERENCE: &str = "Hassani, Gringoli and Leith 2021 (arXiv 1806.07761)";
     const RELIABLE: bool = false;
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<PlentyData>(), HeaderFormat::of::<PlentyReport>()];
@@ -96,11 +97,11 @@ impl Scheme for QuickAndPlenty {
         self.segment_size.bytes() as u32
     }
 
-    fn reliable(&self) -> bool {
+    fn is_reliable(&self) -> bool {
         false
     }
 
-    fn sees_aggregates(&self) -> bool {
+    fn is_aggregate_aware(&self) -> bool {
         true
     }
 }
@@ -139,7 +140,7 @@ mod tests {
             entry.build(&json!({ "start_rate": "5 Mb/s", "floor": "5 Mb/s", "ceiling": "5 Mb/s" })).is_ok()
         );
         let error = entry.build(&json!({ "start_rate": "5 Mb/s", "ceiling": "4 Mb/s" })).err().unwrap();
-        let said = "start_rate: 5 Mb/s is not between floor (100 kb/s) and ceiling (4 Mb/s); give a value between them, or move them";
+        let said = "start_rate: 5 Mb/s is not between floor (100 kb/s) and ceiling (4 Mb/s); give a value between them, or change them";
         assert_eq!(error.to_string(), said);
         assert!(entry.build(&json!({ "interval": "600 ms" })).is_err());
     }

@@ -1,48 +1,49 @@
-//! The receiving end: it counts packets and the aggregates that brought them.
+//! Receiver of Quick and Plenty: counts packets and the aggregates that carried them.
 
 use super::header::{PlentyData, PlentyReport};
 use multihop_core::{HeaderBytes, Segment, Span, Time};
 use multihop_transport::{Delivered, Endpoint, Progress, UdpReceiver};
 
-/// The receiver. Packets that come at one instant came in one aggregate: that is what a client sees by the
-/// MAC's time stamps, one for each PPDU. It reports once in an interval in which something came.
+/// Receiver of Quick and Plenty. Packets that arrive at the same instant form an aggregate, as a client sees
+/// from the MAC's timestamp of each PPDU. The receiver sends one report per interval with packets.
 pub(super) struct LevelReceiver {
     interval: Span,
     header: u32,
     delivered: UdpReceiver,
     counts: Counts,
-    /// The least difference of clocks and delay so far, in microseconds.
-    least: Option<i32>,
-    /// One past the highest number that came, and when the last packet did.
-    top: u64,
-    latest: Option<Time>,
-    /// When the interval began, if something came since the last report.
-    since: Option<Time>,
+    /// Minimum of clock difference plus delay so far, in microseconds.
+    min_delay: Option<i32>,
+    /// Highest packet number so far, plus one.
+    next_number: u64,
+    /// Time of the latest packet.
+    last_arrival: Option<Time>,
+    /// Start of the interval; none if no packet arrived since the last report.
+    interval_start: Option<Time>,
     reply: Option<Segment>,
 }
 
-/// What came in the interval.
+/// Counts of packets in the interval.
 #[derive(Default)]
 struct Counts {
     packets: u32,
     aggregates: u32,
     expected: u64,
-    /// Sum of differences of clocks and delays, in microseconds.
+    /// Sum of clock differences and delays, in microseconds.
     delays: i64,
 }
 
 impl LevelReceiver {
-    /// One that has heard nothing yet; reports have so many bytes of headers.
+    /// Creates a receiver whose reports have `header` bytes of headers.
     pub(super) fn new(interval: Span, header: u32) -> LevelReceiver {
         LevelReceiver {
             interval,
             header,
             delivered: UdpReceiver::new(),
             counts: Counts::default(),
-            least: None,
-            top: 0,
-            latest: None,
-            since: None,
+            min_delay: None,
+            next_number: 0,
+            last_arrival: None,
+            interval_start: None,
             reply: None,
         }
     }
@@ -50,21 +51,21 @@ impl LevelReceiver {
     fn note(&mut self, now: Time, segment: &Segment, header: PlentyData) {
         let counts = &mut self.counts;
         counts.packets += 1;
-        counts.aggregates += u32::from(self.latest != Some(now));
-        self.latest = Some(now);
-        counts.expected += (segment.seq + 1).saturating_sub(self.top);
-        self.top = self.top.max(segment.seq + 1);
-        // Clocks may differ, and wrap: only differences of this are used.
+        counts.aggregates += u32::from(self.last_arrival != Some(now));
+        self.last_arrival = Some(now);
+        counts.expected += (segment.seq + 1).saturating_sub(self.next_number);
+        self.next_number = self.next_number.max(segment.seq + 1);
+        // Clocks may differ and wrap, so only differences of this value are used.
         let difference = PlentyData::clock(now).wrapping_sub(header.timestamp) as i32;
-        self.least = Some(self.least.map_or(difference, |least| least.min(difference)));
+        self.min_delay = Some(self.min_delay.map_or(difference, |least| least.min(difference)));
         counts.delays += i64::from(difference);
-        self.since.get_or_insert(now);
+        self.interval_start.get_or_insert(now);
     }
 
     fn report(&mut self, now: Time) {
-        let Some(since) = self.since.take() else { return };
+        let Some(since) = self.interval_start.take() else { return };
         let Counts { packets, aggregates, expected, delays } = std::mem::take(&mut self.counts);
-        let mean = delays / i64::from(packets.max(1)) - i64::from(self.least.unwrap_or(0));
+        let mean = delays / i64::from(packets.max(1)) - i64::from(self.min_delay.unwrap_or(0));
         let report = PlentyReport {
             packets,
             aggregates,
@@ -103,7 +104,7 @@ impl Endpoint for LevelReceiver {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        self.since.map(|since| since + self.interval)
+        self.interval_start.map(|since| since + self.interval)
     }
 
     fn progress(&self) -> Progress {
@@ -124,13 +125,13 @@ mod tests {
         Segment { seq, payload: 1000, feedback: HeaderBytes::of(&header), ..Segment::default() }
     }
 
-    /// Three aggregates of 2, 3 and 1 packets; number 4 is lost, a repeated one does not count. Delays of
-    /// 400, 300 (least), 1500, 1400, 1300 and 2000 us: in the mean 1150, 850 above the least.
+    /// Three aggregates of 2, 3 and 1 packets. Packet 4 is lost, and a duplicate does not count. Delays of
+    /// 400, 300 (least), 1500, 1400, 1300 and 2000 us have the mean 1150, which is 850 above the least.
     #[test]
     fn a_report_by_hand() {
         let mut receiver = LevelReceiver::new(Span::from_ms(10), 48);
         assert_eq!(receiver.poll_timeout(), None);
-        for (seq, sent, came) in [
+        for (seq, sent, arrived) in [
             (0, 100, 500),
             (1, 200, 500),
             (2, 500, 2_000),
@@ -138,7 +139,7 @@ mod tests {
             (5, 700, 2_000),
             (6, 1_000, 3_000),
         ] {
-            assert_eq!(receiver.on_segment(us(came), &data(seq, us(sent))).bytes, 1000);
+            assert_eq!(receiver.on_segment(us(arrived), &data(seq, us(sent))).bytes, 1000);
         }
         assert_eq!(receiver.on_segment(us(3_500), &data(6, us(1_000))).bytes, 0);
         assert_eq!((receiver.poll_segment(us(4_000)), receiver.poll_timeout()), (None, Some(us(10_500))));
@@ -146,7 +147,8 @@ mod tests {
         let segment = receiver.poll_segment(us(10_500)).expect("a report");
         let expected = PlentyReport { packets: 6, aggregates: 3, expected: 7, delay: 850, period: 10_000 };
         assert_eq!((segment.feedback.parse(), segment.header, segment.payload), (Some(expected), 48, 0));
-        // Nothing came: nothing is reported. What comes next begins an interval, and is above the least of all.
+        // Without packets there is no report. The next packet starts an interval, with the same minimum of
+        // the delay.
         assert_eq!((receiver.poll_timeout(), receiver.poll_segment(us(30_000))), (None, None));
         receiver.on_segment(us(40_000), &data(7, us(39_000)));
         receiver.on_timeout(us(50_000));
@@ -155,7 +157,7 @@ mod tests {
         assert_eq!(again, Some(expected));
     }
 
-    /// The clock of 32 bits is 71 minutes and wraps.
+    /// The 32-bit clock wraps after 71 minutes.
     #[test]
     fn the_senders_clock_may_wrap() {
         let mut receiver = LevelReceiver::new(Span::from_ms(10), 48);

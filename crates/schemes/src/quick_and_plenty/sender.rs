@@ -1,6 +1,6 @@
-//! The sending end: datagrams at the spacing of the controller.
+//! Sender of Quick and Plenty: datagrams at the controller's spacing.
 
-use super::control::{LevelControl, LevelOptions, Observed};
+use super::control::{LevelControl, LevelOptions, ReportedInterval};
 use super::header::{PlentyData, PlentyReport};
 use multihop_core::{HeaderBytes, Segment, Span, Time};
 use multihop_transport::{Delivered, Endpoint, Messages, Progress};
@@ -8,7 +8,7 @@ use multihop_transport::{Delivered, Endpoint, Messages, Progress};
 /// Intervals without a report after which the rate is halved.
 const REPORT_TIMEOUT_INTERVALS: u64 = 4;
 
-/// A sender of datagrams. Each push is a message of its own; one that does not fit in a packet is split.
+/// Sender of datagrams. Each push is a message; a message larger than a packet is split.
 pub(super) struct LevelSender {
     segment_size: u32,
     header: u32,
@@ -16,16 +16,16 @@ pub(super) struct LevelSender {
     control: LevelControl,
     messages: Messages,
     next: u64,
-    /// No packet leaves before this instant.
+    /// Earliest time of the next packet.
     release: Time,
-    /// When a report is overdue.
+    /// Time at which the next report is overdue; none if no report is expected.
     overdue: Option<Time>,
-    /// The application had nothing to send though a packet was due, since the last report.
-    limited: bool,
+    /// Whether the application had no data when a packet was due, since the last report.
+    app_limited: bool,
 }
 
 impl LevelSender {
-    /// A sender with nothing to send, of packets of so many bytes of payload and of headers.
+    /// Creates a sender of packets with this payload size and these headers, in bytes.
     pub(super) fn new(segment_size: u32, header: u32, interval: Span, options: LevelOptions) -> LevelSender {
         LevelSender {
             segment_size,
@@ -36,14 +36,14 @@ impl LevelSender {
             next: 0,
             release: Time::ZERO,
             overdue: None,
-            limited: false,
+            app_limited: false,
         }
     }
 }
 
 impl Endpoint for LevelSender {
     fn push(&mut self, now: Time, bytes: u64) {
-        self.limited |= self.messages.backlog() == 0 && now > self.release;
+        self.app_limited |= self.messages.backlog() == 0 && now > self.release;
         self.messages.push(bytes);
     }
 
@@ -57,11 +57,11 @@ impl Endpoint for LevelSender {
 
     fn on_segment(&mut self, now: Time, segment: &Segment) -> Delivered {
         if let Some(report) = segment.feedback.parse::<PlentyReport>() {
-            let limited = self.limited || (self.messages.backlog() == 0 && now > self.release);
-            self.limited = false;
+            let app_limited = self.app_limited || (self.messages.backlog() == 0 && now > self.release);
+            self.app_limited = false;
             self.overdue = None;
-            if let Some(seen) = observed(&report) {
-                self.control.on_report(&seen, limited);
+            if let Some(interval) = observed(&report) {
+                self.control.on_report(&interval, app_limited);
             }
         }
         Delivered::default()
@@ -100,8 +100,8 @@ impl Endpoint for LevelSender {
     }
 }
 
-/// None if it reports nothing.
-fn observed(report: &PlentyReport) -> Option<Observed> {
+/// Converts a report to measurements; none for an empty report.
+fn observed(report: &PlentyReport) -> Option<ReportedInterval> {
     let PlentyReport { packets, aggregates, expected, delay, period } = *report;
     if packets == 0 || aggregates == 0 || period == 0 {
         return None;
@@ -109,7 +109,7 @@ fn observed(report: &PlentyReport) -> Option<Observed> {
     let (packets, period) = (f64::from(packets), f64::from(period) * 1e-6);
     let lost = (1.0 - packets / f64::from(expected.max(1))).max(0.0);
     let (level, arrivals) = (packets / f64::from(aggregates), packets / period);
-    Some(Observed { level, arrivals, delay: f64::from(delay) * 1e-6, lost, period })
+    Some(ReportedInterval { level, arrivals, delay: f64::from(delay) * 1e-6, lost, period })
 }
 
 #[cfg(test)]
@@ -136,7 +136,8 @@ mod tests {
         Segment { feedback: HeaderBytes::of(&report), ..Segment::default() }
     }
 
-    /// A full packet each millisecond, half of one after half as long; then a report halves that.
+    /// A full packet is sent every millisecond, and half a packet takes half of that time. A report then
+    /// halves the spacing.
     #[test]
     fn packets_leave_at_the_spacing() {
         let mut sender = sender();
@@ -165,8 +166,8 @@ mod tests {
         assert_eq!(sender.poll_timeout(), Some(us(4_000)));
     }
 
-    /// Four intervals after the first packet since the last report the rate halves, and again four intervals
-    /// after the next.
+    /// The rate halves four intervals after the first packet without a report, and four intervals after the
+    /// next one.
     #[test]
     fn without_reports_the_rate_falls() {
         let mut sender = sender();
@@ -178,12 +179,12 @@ mod tests {
         sender.push(us(500_000), 1_000);
         assert!(sender.poll_segment(us(500_000)).is_some());
         sender.on_segment(us(600_000), &report(100, 100));
-        assert_eq!(sender.poll_timeout(), None, "it was heard");
+        assert_eq!(sender.poll_timeout(), None, "a report arrived");
     }
 
-    /// The rate of a sender without data when a packet was due is not raised, whatever comes.
+    /// The rate of a sender that had no data for a due packet does not rise.
     #[test]
-    fn an_application_with_little_to_send_leaves_the_rate() {
+    fn an_application_with_little_to_send_does_not_raise_the_rate() {
         let mut sender = sender();
         for at in [0, 5_000] {
             sender.push(us(at), 1_000);
@@ -194,6 +195,6 @@ mod tests {
         sender.push(us(5_600), 10_000);
         sender.poll_segment(us(6_000));
         sender.on_segment(us(6_500), &report(100, 100));
-        assert_eq!(sender.progress().allowed_rate, Some(2e6), "now it had");
+        assert_eq!(sender.progress().allowed_rate, Some(2e6), "now it had data");
     }
 }

@@ -1,27 +1,27 @@
-//! The congestion header of RCP and what derives from it (Dukkipati 2007), and what the receiver returns.
+//! Congestion header of RCP and its derivatives (Dukkipati 2007), and its echo by the receiver.
 
 use multihop_core::{HeaderBytes, Segment, header};
 use multihop_transport::Echo;
 
 header! {
-    /// The congestion header of RCP (Dukkipati 2007)
+    /// Congestion header of RCP (Dukkipati 2007)
     pub struct RcpHeader: "rcp", 2, 12 of 12 {
-        /// Round-trip time of the sender; 0 if it has none yet, and on acknowledgements
+        /// Round-trip time of the sender; 0 before the first sample and on acknowledgements
         rtt: u32 [1..4] "us",
-        /// Rate that the sender asks for, and that routers reduce; all ones before the first router; 0 on
+        /// Rate that the sender requests and that routers reduce; all ones before the first router; 0 on
         /// acknowledgements
         rate: u32 [4..8] "B/s",
-        /// On acknowledgements, the rate that arrived with what is acknowledged
+        /// On acknowledgements, the rate that arrived with the acknowledged data
         reverse: u32 [8..12] "B/s",
     }
 }
 
 impl RcpHeader {
-    /// No router has limited the rate.
+    /// Rate before the first router limits it.
     pub const UNLIMITED: u32 = u32::MAX;
 }
 
-/// The latest rate counts, and holds.
+/// Receiver's echo of RCP: the latest rate, held until the next one.
 #[derive(Default)]
 pub(crate) struct RcpEcho {
     rate: Option<u32>,
@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn the_latest_rate_is_echoed_and_held() {
         let mut echo = RcpEcho::default();
-        assert!(echo.take().parse::<RcpHeader>().is_none(), "nothing came yet");
+        assert!(echo.take().parse::<RcpHeader>().is_none(), "no packet yet");
         for rate in [7_000, 5_000] {
             let header = RcpHeader { rate, ..RcpHeader::default() };
             echo.note(&Segment { feedback: HeaderBytes::of(&header), ..Segment::default() });

@@ -1,4 +1,4 @@
-//! RCP (Dukkipati 2007): routers signal to each flow the rate at which to send, the same for all.
+//! RCP (Dukkipati 2007): routers signal the same sending rate to all flows of a link.
 
 pub(crate) mod header;
 mod rcp_winf;
@@ -12,7 +12,7 @@ use crate::capacity::{Capacity, CapacityParameters};
 use crate::rcp::router::{Load, RateConstants, RcpRouter};
 use crate::rcp::sender::{RcpSender, RcpSenderOptions};
 use crate::tcp::TcpParameters;
-use crate::xcp::no_ecn;
+use crate::xcp::reject_ecn;
 use crate::{ParameterError, Parameters, TcpScheme};
 use header::{RcpEcho, RcpHeader};
 use multihop_config::keys;
@@ -25,74 +25,74 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// A reliable transport that sends at the rate that routers offer, so that flows end as early as if they
-    /// shared a processor. Losses are repaired, and say nothing about the rate.
+    /// Reliable transport that sends at the rate that routers offer, so that flows complete as early as with
+    /// processor sharing. Losses are repaired and do not change the rate.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Rcp {
-        /// The capacity of links.
+        /// Capacity of links at routers.
         #[serde(flatten)]
         pub capacity: CapacityParameters,
-        /// What holds a sender back besides its pace: the receiver's window alone ("open"), or a window of
-        /// the rate times the round-trip time ("paced").
+        /// Limit on a sender besides its pace: the receive window alone ("open"), or a window of the rate
+        /// times the round-trip time ("paced").
         pub window_limit: WindowLimit,
-        /// Share of the capacity that is aimed at (`gamma`).
+        /// Target share of the capacity (`gamma`).
         #[schemars(transform = usually(UTILIZATION))]
         pub utilization: Option<f64> [0.01, 2],
-        /// The least rate, in packets for each round trip.
+        /// Minimum rate, in packets per round trip.
         #[schemars(transform = usually(MIN_RATE))]
         pub min_rate: Option<f64> [0.000_001, 1_000_000],
-        /// Routers.
+        /// Constants of routers.
         #[serde(flatten)]
         pub control: RcpControl,
-        /// The connection.
+        /// TCP connection.
         #[serde(flatten)]
         pub tcp: RcpConnection,
     }
 }
 
-/// `utilization` where it is left out.
+/// Default of `utilization`.
 const UTILIZATION: f64 = 1.0;
-/// `min_rate` where it is left out.
+/// Default of `min_rate`.
 const MIN_RATE: f64 = 0.01;
 
 keys! {
     /// Constants of an RCP router.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct RcpControl {
-        /// Share of the spare capacity that is given out in each round trip.
+        /// Share of the spare capacity that is offered in each round trip.
         pub alpha: f64 [0, 10] = 0.4,
         /// Share of the queue that is drained in each round trip.
         pub beta: f64 [0, 10] = 0.4,
-        /// The longest time between changes of the rate; a shorter round-trip time is the limit instead.
+        /// Maximum time between updates of the rate. A shorter mean round-trip time takes its place.
         pub slot: Duration ["1 ms", "1 min"] = Duration(0.01),
-        /// Mean round-trip time of a router before packets carry one.
+        /// Mean round-trip time at a router before packets carry one.
         pub initial_rtt: Duration ["1 ms", "1 min"] = Duration(0.2),
-        /// The first rate of a router, as a share of the capacity.
+        /// Initial rate of a router, as a share of the capacity.
         pub initial_rate: f64 [1e-06, 1] = 0.05,
     }
 }
 
 keys! {
-    /// The connection of RCP and what derives from it.
+    /// TCP connection of RCP and its derivatives.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct RcpConnection {
-        /// Bit rate of packets that the application wants. Default: all there is.
+        /// Bit rate of packets that the application requests. Default: unlimited.
         pub desired: Option<BitRate> ["8 b/s", "16 Gb/s"],
-        /// How long a sender whose pace holds data back waits until it asks routers again, with a header
-        /// alone: "half-second", or "round-trip" for the least round-trip time up to that, as in ns-2, which
-        /// on a radio fills it with questions.
+        /// Time after which a sender whose pace blocks data asks routers again, with a packet of headers
+        /// only. "half-second" is fixed. "round-trip" is the minimum round-trip time, at most half a second,
+        /// as in ns-2; on a radio these requests can fill the medium.
         pub refresh: Refresh,
-        /// A TCP connection with the congestion header of 12 bytes, repaired from selective acknowledgements,
-        /// with timestamps unless they are switched off, and with a receive window of 1024 segments unless
-        /// `window` is given.
+        /// TCP connection with SACK recovery, timestamps and a congestion header of 12 bytes. Timestamps can
+        /// be switched off. The receive window is 1024 segments unless `window` is given.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
 }
 
 impl RcpControl {
-    /// With a share of the capacity that is aimed at, and the least rate in bytes for each round trip.
-    pub(crate) fn constants(&self, utilization: f64, least: f64) -> RateConstants {
+    /// Returns the constants of a router with this target share of the capacity and this minimum rate, in
+    /// bytes per round trip.
+    pub(crate) fn constants(&self, utilization: f64, min_rate_per_rtt: f64) -> RateConstants {
         RateConstants {
             alpha: self.alpha,
             beta: self.beta,
@@ -100,26 +100,27 @@ impl RcpControl {
             slot: self.slot.0,
             initial_rtt: self.initial_rtt.0,
             initial_rate: self.initial_rate,
-            least,
+            min_rate_per_rtt,
         }
     }
 }
 
 impl RcpConnection {
-    /// Do values go together that each are in their range?
+    /// Checks that the values are consistent with each other.
     ///
     /// # Errors
-    /// The parameter, what was found, and what would do.
+    /// Names the parameter, the value found and a remedy.
     pub(crate) fn check(&self) -> Result<(), ParameterError> {
-        no_ecn(&self.tcp)?;
+        reject_ecn(&self.tcp)?;
         self.tcp.check()
     }
 
+    /// Returns the options of both ends of the TCP connection.
     pub(crate) fn options(&self) -> TcpOptions {
         let tcp = TcpParameters {
             timestamps: self.tcp.timestamps.or(Some(true)),
             window: self.tcp.window.or(Some(TcpOptions::OPEN_WINDOW)),
-            // With so many outstanding, sending again what has arrived would cost more than what is lost.
+            // With so large a window, retransmitting data that has arrived would cost more than the losses.
             keep_sacked: self.tcp.keep_sacked.or(Some(true)),
             ..self.tcp.clone()
         };
@@ -129,11 +130,12 @@ impl RcpConnection {
         }
     }
 
-    /// Bytes of a full packet above the MAC.
+    /// Returns the bytes of a full packet above the MAC.
     pub(crate) fn packet_size(&self) -> u32 {
         self.options().packet_size()
     }
 
+    /// Creates the congestion controller of an RCP sender.
     pub(crate) fn control(&self, limit: WindowLimit, pacing: Pacing) -> RcpSender {
         let options = self.options();
         RcpSender::new(RcpSenderOptions {
@@ -175,14 +177,15 @@ impl TcpScheme for Rcp {
 
     fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let capacity = self.capacity.at(egress, self.tcp.packet_size());
-        let least = self.min_rate.unwrap_or(MIN_RATE) * f64::from(self.tcp.packet_size());
-        let constants = self.control.constants(self.utilization.unwrap_or(UTILIZATION), least);
+        let min_rate_per_rtt = self.min_rate.unwrap_or(MIN_RATE) * f64::from(self.tcp.packet_size());
+        let constants = self.control.constants(self.utilization.unwrap_or(UTILIZATION), min_rate_per_rtt);
         Some(Box::new(RcpRouter::new(node, GivenLoad { capacity }, constants)))
     }
 }
 
-/// A link of a given capacity, whose load is what comes to its queue.
+/// Link of a given capacity, whose load is the input of its queue.
 pub(crate) struct GivenLoad {
+    /// Capacity of the link.
     pub capacity: Capacity,
 }
 

@@ -1,6 +1,6 @@
 //! RCP-Winf (Barreto 2015, section 4.2): RCP with capacity and available bandwidth from rt-Winf.
 //!
-//! As for XCP-Winf, each equation that cannot be meant as printed has an option.
+//! Each equation that cannot be meant as printed has an option, as for XCP-Winf.
 
 use super::header::{RcpEcho, RcpHeader};
 use crate::capacity::winf::{Estimates, WinfParameters};
@@ -16,59 +16,60 @@ use multihop_transport::{Controller, Echo, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The aggregate traffic of Eq. 28.
+/// Aggregate traffic that a router compares with the capacity (Eq. 28).
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Input {
-    /// What is used of the capacity, by anybody.
+    /// Capacity in use by any station.
     #[default]
     Used,
-    /// What came to the queue.
+    /// Input of the queue.
     Arrivals,
-    /// As printed, the capacity: the rate then falls to the least one, whatever the load.
+    /// Capacity, as printed. The rate then falls to the minimum at any load.
     Printed,
 }
 
-/// What a packet leaves with (Eq. 31).
+/// Rate that a router writes into a departing packet (Eq. 31).
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Offer {
-    /// The smaller of what it asked for, the rate, and the capacity.
+    /// Minimum of the requested rate, the offered rate and the capacity.
     #[default]
     Rate,
-    /// As printed, the capacity if it asked for more or for nothing in particular: the rate is never
-    /// signalled.
+    /// Minimum of the requested rate and the capacity, as printed. The offered rate is never signalled.
     Printed,
 }
 
-/// The maximum transmission unit of Eq. 30.
+/// Maximum transmission unit of Eq. 30.
 const MTU: Size = Size(1500.0);
 
 keys! {
-    /// As `rcp`, but each node measures the capacity of its links, and what is left of it.
+    /// Like `rcp`, but each node measures the capacity and the available bandwidth of its links.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct RcpWinf {
-        /// The traffic that routers hold against the capacity: what is "used" of it, "arrivals" at the queue,
-        /// or, as "printed" in Eq. 28, the capacity itself, which lets the rate fall to the least one.
+        /// Traffic that routers compare with the capacity (Eq. 28): the capacity in use ("used"), the input
+        /// of the queue ("arrivals"), or the capacity itself ("printed"). With "printed" the rate falls to
+        /// the minimum.
         pub input: Input = Input::Used,
-        /// What a packet leaves with: the "rate", or, as "printed" in Eq. 31, the capacity.
+        /// Rate that a router writes into a departing packet: the offered "rate", or the capacity as
+        /// "printed" in Eq. 31.
         pub offer: Offer = Offer::Rate,
-        /// What packets are paced by: the whole "packet", or "payload" alone as printed in Eq. 27.
+        /// Bytes that the pace counts: the whole "packet", or the "payload" alone as printed in Eq. 27.
         pub pacing: Pacing = Pacing::Packet,
-        /// What holds a sender back besides its pace: a window of the rate times the round-trip time (Eq. 26;
-        /// "paced"), or the receiver's window alone ("open").
+        /// Limit on a sender besides its pace: a window of the rate times the round-trip time ("paced", Eq.
+        /// 26), or the receive window alone ("open").
         pub window_limit: WindowLimit = WindowLimit::Paced,
-        /// Share of the capacity that is aimed at, `C_w`.
+        /// Target share of the capacity, `C_w`.
         pub utilization: f64 [0.01, 2] = 0.95,
-        /// The least rate, in packets of `mtu` for each round trip (Eq. 30).
+        /// Minimum rate, in packets of 1500 bytes per round trip (Eq. 30).
         pub min_rate: f64 [0.000_001, 1_000_000] = 0.1,
-        /// rt-Winf.
+        /// Parameters of rt-Winf.
         #[serde(flatten)]
         pub winf: WinfParameters,
-        /// Routers.
+        /// Constants of routers.
         #[serde(flatten)]
         pub control: RcpControl,
-        /// The connection.
+        /// TCP connection.
         #[serde(flatten)]
         pub tcp: RcpConnection,
     }
@@ -103,7 +104,7 @@ impl TcpScheme for RcpWinf {
         let load = WinfLoad {
             input: self.input,
             offer: self.offer,
-            // A sender that is paced by what it is given fills no aggregate.
+            // A sender paced by an explicit rate fills no aggregate.
             estimates: self.winf.at(egress, self.tcp.packet_size(), WinfReading::Whole),
         };
         let constants = self.control.constants(self.utilization, self.min_rate * MTU.0);
@@ -111,7 +112,7 @@ impl TcpScheme for RcpWinf {
     }
 }
 
-/// Eqs. 28 to 31.
+/// Load of RCP-Winf (Eqs. 28 to 31).
 struct WinfLoad {
     input: Input,
     offer: Offer,
@@ -136,17 +137,17 @@ impl Load for WinfLoad {
         }
     }
 
-    /// A queue counts as the medium that it takes to send it, as input does.
+    /// Weights the queue by the capacity that it uses, like the input.
     fn weights(&mut self, arrived: f64, seconds: f64, mean_rtt: f64, view: &LinkView) -> (f64, f64) {
-        self.estimates.arrived(arrived, seconds);
+        self.estimates.note_input(arrived, seconds);
         let used = self.capacity(view) - self.estimates.available(arrived, view);
         (self.estimates.gain_scale(mean_rtt), self.estimates.cost(used))
     }
 
-    fn grant(&self, asked: f64, rate: f64, view: &LinkView) -> f64 {
+    fn grant(&self, requested: f64, rate: f64, view: &LinkView) -> f64 {
         match self.offer {
-            Offer::Rate => asked.min(rate).min(self.capacity(view)),
-            Offer::Printed => asked.min(self.capacity(view)),
+            Offer::Rate => requested.min(rate).min(self.capacity(view)),
+            Offer::Printed => requested.min(self.capacity(view)),
         }
     }
 }
@@ -160,7 +161,7 @@ mod tests {
     use multihop_core::{Ecn, HeaderBytes, Span, Time};
     use multihop_link::QueueEvent;
 
-    /// 1 MB/s, all of which is available.
+    /// Returns a view with a capacity of 1 MB/s, all of it available.
     fn idle() -> LinkView {
         LinkView { capacity_bps: Some(8e6), available_bps: Some(8e6), ..LinkView::default() }
     }
@@ -169,7 +170,8 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// What a packet that asks for all there is leaves with, at each of these instants.
+    /// Returns the rate that a packet with an unlimited request leaves with, at each of these instants in
+    /// milliseconds.
     fn rates(scheme: &RcpWinf, view: &LinkView, instants: &[u64]) -> Vec<u32> {
         let mut router = scheme.policy(NodeId(0), &EGRESS).unwrap();
         let at = |at: &u64| {
@@ -184,7 +186,7 @@ mod tests {
         instants.iter().map(at).collect()
     }
 
-    /// Slots as long as round trips, of 100 ms; the first of half that.
+    /// Sets slots and round trips of 100 ms; the first slot is half as long.
     fn slow(scheme: RcpWinf) -> RcpWinf {
         let duration = multihop_config::quantity::Duration(0.1);
         let control = RcpControl { slot: duration, initial_rtt: duration, ..RcpControl::default() };
@@ -192,10 +194,10 @@ mod tests {
         RcpWinf { winf, control, ..scheme }
     }
 
-    /// 0.5 of 1 MB/s are in use for an input of 0.25; a round trip is as long as the time that estimates are
-    /// of.
+    /// 0.5 of 1 MB/s are in use for an input of 0.25 MB/s. A round trip is as long as the time of the
+    /// estimates.
     #[test]
-    fn a_queue_costs_what_input_costs() {
+    fn a_queue_is_weighted_like_input() {
         let scheme = RcpWinf::default();
         let estimates = scheme.winf.at(&EGRESS, 1_532, WinfReading::Whole);
         let mut load = WinfLoad { input: Input::Used, offer: Offer::Rate, estimates };
@@ -206,7 +208,7 @@ mod tests {
     #[test]
     fn eq_28_raises_the_rate_of_an_idle_link_by_alpha_and_as_printed_lowers_it() {
         let read = rates(&slow(RcpWinf::default()), &idle(), &[10, 60, 160]);
-        // 5 % of the capacity; 1.2 times that after half a slot, 1.4 times after a whole one.
+        // 5 % of the capacity; 1.2 times that after half a slot, and 1.4 times after a whole one.
         assert_eq!(read, [50_000, 60_000, 84_000]);
         let scheme = slow(RcpWinf { input: Input::Printed, ..RcpWinf::default() });
         let printed = rates(&scheme, &idle(), &(0..20).map(|slot| 100 * slot).collect::<Vec<_>>());
@@ -214,9 +216,9 @@ mod tests {
         assert_eq!(rates(&scheme, &idle(), &[60_000]), [1_500], "a tenth of 1500 bytes in 100 ms");
     }
 
-    /// Arrivals of 1 MB/s leave 0.95 - 1 of the capacity, whatever the medium says.
+    /// Arrivals of 1 MB/s leave 0.95 - 1 of the capacity, whatever is available.
     #[test]
-    fn arrivals_may_count_instead_of_what_is_used() {
+    fn arrivals_may_count_instead_of_the_capacity_in_use() {
         let scheme = slow(RcpWinf { input: Input::Arrivals, ..RcpWinf::default() });
         let mut router = scheme.policy(NodeId(0), &EGRESS).unwrap();
         router.on_other(ms(0), QueueEvent::Enqueue, 50_000, &idle());

@@ -1,73 +1,77 @@
-//! The router of RCP (Dukkipati 2007), one for each queue: it offers all flows one rate, and moves that so
+//! Router of RCP (Dukkipati 2007), one for each queue. It offers the same rate to all flows and adjusts it so
 //! that the link is full and its queue empty.
 //!
-//! Schemes that derive from RCP differ in their [`Load`] alone. Rates are in bytes per second, time in
-//! seconds.
+//! Derivatives of RCP differ in their [`Load`] only. Rates are in bytes per second, times in seconds.
 
 use super::header::RcpHeader;
 use crate::xcp::router::{Timer, seconds};
 use multihop_core::{NodeId, Packet, Time};
 use multihop_link::{Estimator, Hop, LinkView, PhyTimes, QueueEvent, RouterPolicy, Verdict};
 
-/// What a router takes its link to carry, and how much of that to be in use.
+/// Capacity of a link as a router assumes it, and the traffic that uses it.
 pub(crate) trait Load: Send {
-    /// The estimators that write what it reads in its views.
+    /// Returns the estimators that write the inputs of this load into link views.
     fn estimators(&self, _phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         Vec::new()
     }
-    /// Capacity in bytes per second.
+    /// Returns the capacity in bytes per second.
     fn capacity(&self, view: &LinkView) -> f64;
-    /// The aggregate traffic, of which `arrived` bytes per second came to this queue.
+    /// Returns the aggregate traffic in bytes per second, of which `arrived` arrived at this queue.
     fn input(&self, arrived: f64, view: &LinkView) -> f64;
-    /// What the spare capacity and the queue weigh in a slot of so many seconds, in which `arrived` bytes per
-    /// second came.
+    /// Returns the weights of the spare capacity and of the queue in a slot. The slot lasts `_seconds`, and
+    /// its input is `_arrived` bytes per second.
     fn weights(&mut self, _arrived: f64, _seconds: f64, _mean_rtt: f64, _view: &LinkView) -> (f64, f64) {
         (1.0, 1.0)
     }
-    /// What a packet is granted that asked for `asked`, while `rate` is offered.
-    fn grant(&self, asked: f64, rate: f64, _view: &LinkView) -> f64 {
-        asked.min(rate)
+    /// Returns the rate granted to a packet that requested `requested`, while the router offers `rate`.
+    fn grant(&self, requested: f64, rate: f64, _view: &LinkView) -> f64 {
+        requested.min(rate)
     }
 }
 
-/// Constants of a router.
+/// Constants of an RCP router.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RateConstants {
+    /// Share of the spare capacity that is offered in each round trip.
     pub alpha: f64,
+    /// Share of the queue that is drained in each round trip.
     pub beta: f64,
-    /// The share of the capacity that is aimed at, `gamma`.
+    /// Target share of the capacity, `gamma`.
     pub utilization: f64,
-    /// The longest slot, in seconds.
+    /// Maximum length of a slot, in seconds.
     pub slot: f64,
-    /// Mean round-trip time before one is known, in seconds.
+    /// Mean round-trip time before the first sample, in seconds.
     pub initial_rtt: f64,
-    /// The first rate, as a share of the capacity.
+    /// Initial rate, as a share of the capacity.
     pub initial_rate: f64,
-    /// The least rate in bytes for each round trip.
-    pub least: f64,
+    /// Minimum rate in bytes per round trip.
+    pub min_rate_per_rtt: f64,
 }
 
-/// No mean round-trip time is shorter: slots would be too many.
-const LEAST_RTT: f64 = 1e-3;
+/// Minimum of the mean round-trip time in seconds, which limits the number of slots.
+const MIN_RTT: f64 = 1e-3;
 
-/// A router.
+/// Router policy of RCP at one queue.
 pub(crate) struct RcpRouter<L> {
     load: L,
     constants: RateConstants,
     timer: Timer,
-    /// The rate that is offered, `R`; none before the first slot ended.
+    /// Offered rate, `R`; none before the first slot ended.
     rate: Option<f64>,
-    /// Running mean of round-trip times, `d0`.
+    /// Running mean of round-trip times in seconds, `d0`.
     mean_rtt: f64,
-    /// Mean of the last slot in which a packet carried one.
+    /// Mean round-trip time of the last slot in which a packet carried one.
     latest_rtt: Option<f64>,
-    /// Of this slot: all bytes, those of packets with a round-trip time, and these times that.
+    /// Bytes that arrived in this slot.
     bytes: f64,
-    timed: f64,
-    timed_rtt: f64,
+    /// Bytes of this slot's packets with a round-trip time.
+    timed_bytes: f64,
+    /// Sum of bytes times round-trip time over these packets.
+    weighted_rtt: f64,
 }
 
 impl<L: Load> RcpRouter<L> {
+    /// Creates the policy of `node` for a link with this load.
     pub(crate) fn new(node: NodeId, load: L, constants: RateConstants) -> RcpRouter<L> {
         RcpRouter {
             load,
@@ -76,14 +80,14 @@ impl<L: Load> RcpRouter<L> {
             mean_rtt: constants.initial_rtt,
             latest_rtt: None,
             bytes: 0.0,
-            timed: 0.0,
-            timed_rtt: 0.0,
+            timed_bytes: 0.0,
+            weighted_rtt: 0.0,
             constants,
         }
     }
 
-    /// Does what the timer would have done up to `now`, since when `waiting` bytes have been in the queue.
-    /// Slots without traffic move the rate towards where it stays; from then on they cost nothing.
+    /// Ends the slots up to `now`, with `waiting` bytes in the queue since the last call. Slots without
+    /// traffic move the rate to a fixed point and are then skipped.
     fn advance(&mut self, now: Time, waiting: u64, view: &LinkView) {
         while self.timer.next <= now {
             let before = (self.rate, self.mean_rtt, self.bytes);
@@ -100,18 +104,18 @@ impl<L: Load> RcpRouter<L> {
         let capacity = self.load.capacity(view);
         let target = constants.utilization * capacity;
         let rate = self.rate.unwrap_or(constants.initial_rate * capacity);
-        if self.timed > 0.0 {
-            self.latest_rtt = Some(self.timed_rtt / self.timed);
+        if self.timed_bytes > 0.0 {
+            self.latest_rtt = Some(self.weighted_rtt / self.timed_bytes);
         }
         if let Some(latest) = self.latest_rtt {
             let share = elapsed / self.mean_rtt;
-            // A round trip that became shorter is believed the slower the less each flow may send.
+            // A shorter round trip changes the mean the more slowly, the lower the rate of each flow is.
             let gain = if latest >= self.mean_rtt {
                 share
             } else {
                 rate / capacity * latest / self.mean_rtt * share
             };
-            self.mean_rtt = (self.mean_rtt + gain.min(1.0) * (latest - self.mean_rtt)).max(LEAST_RTT);
+            self.mean_rtt = (self.mean_rtt + gain.min(1.0) * (latest - self.mean_rtt)).max(MIN_RTT);
         }
         let arrived = self.bytes / elapsed;
         let (of_spare, of_queue) = self.load.weights(arrived, elapsed, self.mean_rtt, view);
@@ -119,17 +123,17 @@ impl<L: Load> RcpRouter<L> {
         let beta = of_queue * constants.beta;
         let spare = alpha * (target - self.load.input(arrived, view)) - beta * waiting / self.mean_rtt;
         let moved = rate * (1.0 + elapsed / self.mean_rtt * spare / target);
-        self.rate = Some(moved.max(constants.least / self.mean_rtt).min(target));
-        (self.bytes, self.timed, self.timed_rtt) = (0.0, 0.0, 0.0);
+        self.rate = Some(moved.max(constants.min_rate_per_rtt / self.mean_rtt).min(target));
+        (self.bytes, self.timed_bytes, self.weighted_rtt) = (0.0, 0.0, 0.0);
         self.timer.restart(constants.slot.min(self.mean_rtt));
     }
 
-    fn arrive(&mut self, now: Time, size: u32, view: &LinkView) {
+    fn add_arrival(&mut self, now: Time, size: u32, view: &LinkView) {
         self.advance(now, view.queue_bytes, view);
         self.bytes += f64::from(size);
     }
 
-    fn offered(&self, view: &LinkView) -> f64 {
+    fn offered_rate(&self, view: &LinkView) -> f64 {
         self.rate.unwrap_or_else(|| self.constants.initial_rate * self.load.capacity(view))
     }
 }
@@ -140,13 +144,13 @@ impl<L: Load> RouterPolicy for RcpRouter<L> {
     }
 
     fn on_arrival(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
-        self.arrive(hop.now, packet.size, view);
+        self.add_arrival(hop.now, packet.size, view);
         if let Some(header) = packet.segment.feedback.parse::<RcpHeader>()
             && header.rtt > 0
         {
             let size = f64::from(packet.size);
-            self.timed += size;
-            self.timed_rtt += size * seconds(header.rtt);
+            self.timed_bytes += size;
+            self.weighted_rtt += size * seconds(header.rtt);
         }
         Verdict::Pass
     }
@@ -155,10 +159,10 @@ impl<L: Load> RouterPolicy for RcpRouter<L> {
         self.advance(hop.now, view.queue_bytes + u64::from(packet.size), view);
         packet.segment.feedback.change(|header: &mut RcpHeader| {
             if header.rate > 0 {
-                let asked =
+                let requested =
                     if header.rate == RcpHeader::UNLIMITED { f64::INFINITY } else { f64::from(header.rate) };
-                // A rate of nothing would be none that was asked for.
-                header.rate = (self.load.grant(asked, self.offered(view), view) as u32).max(1);
+                // A rate of zero would mean that no rate was requested.
+                header.rate = (self.load.grant(requested, self.offered_rate(view), view) as u32).max(1);
             }
         });
         Verdict::Pass
@@ -166,7 +170,7 @@ impl<L: Load> RouterPolicy for RcpRouter<L> {
 
     fn on_other(&mut self, now: Time, event: QueueEvent, size: u32, view: &LinkView) {
         match event {
-            QueueEvent::Enqueue => self.arrive(now, size, view),
+            QueueEvent::Enqueue => self.add_arrival(now, size, view),
             QueueEvent::Dequeue => self.advance(now, view.queue_bytes + u64::from(size), view),
         }
     }
@@ -187,12 +191,12 @@ mod tests {
         slot: 0.01,
         initial_rtt: 0.1,
         initial_rate: 0.05,
-        least: 10.0,
+        min_rate_per_rtt: 10.0,
     };
 
     fn router(constants: RateConstants) -> RcpRouter<GivenLoad> {
         let mut router = RcpRouter::new(NodeId(0), GivenLoad { capacity: Capacity::known(1e6) }, constants);
-        // The first slot as long as the others, and a rate.
+        // The first slot is as long as the others, and the rate is set.
         router.timer.next = Time::ZERO + Span::from_seconds(constants.slot.min(constants.initial_rtt));
         router.rate = Some(50_000.0);
         router
@@ -212,10 +216,10 @@ mod tests {
         LinkView { queue_bytes, ..LinkView::default() }
     }
 
-    /// 900 of 1000 kB/s in a slot of 10 ms, 5000 bytes in the queue, 100 ms: 0.1 (0.4 0.1 - 0.4 0.05) = 0.2 %
-    /// more.
+    /// 900 of 1000 kB/s arrive in a slot of 10 ms, with 5000 bytes in the queue and a round trip of 100 ms.
+    /// The rate rises by 0.1 (0.4 0.1 - 0.4 0.05) = 0.2 %.
     #[test]
-    fn the_rate_moves_with_what_is_left_and_with_the_queue() {
+    fn the_rate_follows_spare_capacity_and_queue() {
         let mut router = router(CONSTANTS);
         router.on_other(ms(0), QueueEvent::Enqueue, 9_000, &view(0));
         router.advance(ms(10), 5_000, &view(0));
@@ -244,7 +248,7 @@ mod tests {
             header.rate
         };
         assert_eq!([leave(RcpHeader::UNLIMITED), leave(2_000_000), leave(49_999)], [50_000, 50_000, 49_999]);
-        assert_eq!(leave(0), 0, "an acknowledgement asks for nothing");
+        assert_eq!(leave(0), 0, "an acknowledgement requests no rate");
     }
 
     #[test]
@@ -257,9 +261,9 @@ mod tests {
         assert_eq!(router.rate, Some(100.0), "10 bytes in 100 ms");
     }
 
-    /// Longer round trips are believed with T / d0 = 0.1, shorter ones with 0.1 (R / C) (r / d0).
+    /// Longer round trips are weighted by T / d0 = 0.1, shorter ones by 0.1 (R / C) (r / d0).
     #[test]
-    fn the_mean_round_trip_follows_what_packets_tell() {
+    fn the_mean_round_trip_follows_packet_headers() {
         let mut router = router(CONSTANTS);
         router.on_arrival(hop(ms(0)), &mut packet(RcpHeader::UNLIMITED, 200), &view(0));
         router.advance(ms(10), 0, &view(0));
@@ -271,10 +275,10 @@ mod tests {
         assert!((router.mean_rtt - (0.11 - gain * 0.055)).abs() < 1e-9, "{}", router.mean_rtt);
     }
 
-    /// A packet that leaves was in the queue until then, of others as of this scheme: 5000 bytes, as in
-    /// [`the_rate_moves_with_what_is_left_and_with_the_queue`].
+    /// A departing packet was in the queue until then, whether it belongs to this scheme or not. The 5000
+    /// bytes are those of [`the_rate_follows_spare_capacity_and_queue`].
     #[test]
-    fn what_leaves_was_waiting_until_then() {
+    fn a_departing_packet_was_in_the_queue_until_then() {
         for others in [true, false] {
             let mut router = router(CONSTANTS);
             router.on_other(ms(0), QueueEvent::Enqueue, 9_000, &view(0));
@@ -287,14 +291,14 @@ mod tests {
         }
     }
 
-    /// A flow that does not know its round trip leaves the mean as it is.
+    /// A flow without a round-trip sample does not change the mean.
     #[test]
-    fn an_unknown_round_trip_is_none_of_nothing() {
+    fn an_unknown_round_trip_does_not_count() {
         let mut router = router(CONSTANTS);
         router.on_arrival(hop(ms(0)), &mut packet(RcpHeader::UNLIMITED, 0), &view(0));
         router.advance(ms(10), 0, &view(0));
         assert_eq!((router.mean_rtt, router.latest_rtt), (0.1, None));
-        // 3000 bytes with 100 ms, 1000 with 300: 150 ms on average.
+        // 3000 bytes with 100 ms and 1000 bytes with 300 ms: 150 ms on average.
         for (size, rtt_ms) in [(3_000, 100), (1_000, 300)] {
             let mut packet = Packet { size, ..packet(RcpHeader::UNLIMITED, rtt_ms) };
             router.on_arrival(hop(ms(10)), &mut packet, &view(0));
@@ -303,7 +307,7 @@ mod tests {
         assert!((router.latest_rtt.unwrap() - 0.15).abs() < 1e-12);
     }
 
-    /// Looked at late, it is where it is when looked at each millisecond.
+    /// A router updated late has the same state as one updated every millisecond.
     #[test]
     fn idle_times_are_skipped_exactly() {
         for waiting in [0, 1_500, 75_000] {

@@ -1,4 +1,4 @@
-//! The sender of RCP: it sends at the advertised rate, whatever is lost.
+//! Sender of RCP: it sends at the advertised rate, whatever is lost.
 
 use super::header::RcpHeader;
 use crate::round_trip::smoothed;
@@ -8,72 +8,78 @@ use multihop_transport::{Acked, Allowance, Controller, Lost, Returned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What holds a sender back besides its pace.
+/// Limit on a sender besides its pace.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowLimit {
-    /// The receiver's window alone.
+    /// Receive window alone.
     #[default]
     Open,
-    /// A window of the rate times the round-trip time (Barreto 2015, Eq. 26).
+    /// Window of the rate times the round-trip time (Barreto 2015, Eq. 26).
     Paced,
 }
 
-/// What a rate is of.
+/// Bytes of a packet that a sender's rate counts.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pacing {
     /// Packets with their headers.
     #[default]
     Packet,
-    /// Payload alone, as printed in Barreto 2015, Eq. 27: packets come out faster than the rate by the share
-    /// of headers.
+    /// Payload alone, as printed in Barreto 2015, Eq. 27. The rate of packets exceeds the advertised rate by
+    /// the share of headers.
     Payload,
 }
 
-/// How long a sender whose pace holds data back waits until it asks routers again, without data.
+/// Time after which a sender whose pace blocks data asks routers again, without data.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refresh {
     /// Half a second.
     #[default]
     HalfSecond,
-    /// The least round-trip time, but at most half a second, as in ns-2. On a radio it is so short that these
-    /// packets alone fill it.
+    /// Minimum round-trip time, at most half a second, as in ns-2. On a radio these packets alone can fill
+    /// the medium.
     RoundTrip,
 }
 
 /// Options of [`RcpSender`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RcpSenderOptions {
+    /// Payload bytes of a full segment.
     pub segment_size: u32,
     /// Header bytes of each packet.
     pub header: u32,
-    /// What may be sent before a rate is known, in bytes.
+    /// Bytes that may be sent before a rate is known.
     pub initial_window: u64,
+    /// Limit besides the pace.
     pub limit: WindowLimit,
+    /// Bytes that the pace counts.
     pub pacing: Pacing,
+    /// Time after which a sender whose pace blocks data asks routers again.
     pub refresh: Refresh,
-    /// What the application wants, in bytes per second; none for all there is.
+    /// Rate that the application requests, in bytes per second; none if unlimited.
     pub desired: Option<f64>,
 }
 
-/// The controller.
+/// Congestion controller of RCP.
 pub(crate) struct RcpSender {
     options: RcpSenderOptions,
-    /// In bytes per second, once it is known.
+    /// Advertised rate in bytes per second, once known.
     rate: Option<u32>,
-    /// Smoothed round-trip time in seconds, and the least of all.
+    /// Smoothed round-trip time in seconds.
     srtt: Option<f64>,
-    least_rtt: Option<Span>,
+    /// Minimum round-trip time.
+    min_rtt: Option<Span>,
 }
 
-/// A rate is hardly older than this, if there is something to send.
+/// Maximum age of a rate while there is data to send.
 const REFRESH: Span = Span::from_ms(500);
 
 impl RcpSender {
+    /// Creates a controller without a known rate.
     pub(crate) fn new(options: RcpSenderOptions) -> RcpSender {
-        RcpSender { rate: None, srtt: None, least_rtt: None, options }
+        RcpSender { rate: None, srtt: None, min_rtt: None, options }
     }
 
     fn segment(&self) -> f64 {
@@ -119,7 +125,7 @@ impl Controller for RcpSender {
     fn on_feedback(&mut self, returned: &Returned) {
         if let Some(rtt) = returned.rtt {
             self.srtt = Some(smoothed(self.srtt, rtt));
-            self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         }
         if let Some(header) = returned.segment.feedback.parse::<RcpHeader>() {
             self.rate = Some(header.reverse.max(1));
@@ -129,13 +135,13 @@ impl Controller for RcpSender {
     fn refresh(&self) -> Option<Span> {
         match self.options.refresh {
             Refresh::HalfSecond => Some(REFRESH),
-            Refresh::RoundTrip => self.least_rtt.map(|least| least.clamp(Span::from_ms(1), REFRESH)),
+            Refresh::RoundTrip => self.min_rtt.map(|least| least.clamp(Span::from_ms(1), REFRESH)),
         }
     }
 
     fn on_acked(&mut self, _acked: &Acked) {}
 
-    /// The rate says all: on a radio most losses are none of congestion, and routers see the queue.
+    /// Ignores losses. On a radio most losses are not due to congestion, and routers see the queue.
     fn on_lost(&mut self, _lost: &Lost) {}
 }
 
@@ -146,7 +152,7 @@ mod tests {
     use multihop_core::Time;
     use multihop_transport::LossKind;
 
-    /// 1000 bytes and 52 of headers.
+    /// Returns a sender of segments of 1000 bytes with 52 bytes of headers.
     fn sender(limit: WindowLimit, pacing: Pacing) -> RcpSender {
         let initial_window = 3_000;
         let (segment_size, header) = (1_000, 52);
@@ -174,13 +180,13 @@ mod tests {
         let Allowance { window, pace } = sender.allowance();
         assert_eq!((window, pace.unwrap().span_of_bytes(1_052)), (u64::MAX, Span::from_ms(10)));
         sender.on_feedback(&returned(0));
-        assert_eq!(sender.allowance().pace, Some(Rate::from_bps(8)), "never none");
+        assert_eq!(sender.allowance().pace, Some(Rate::from_bps(8)), "never zero");
         assert_eq!(sender.refresh(), Some(Span::from_ms(500)));
         sender.options.refresh = Refresh::RoundTrip;
         assert_eq!(sender.refresh(), Some(Span::from_ms(100)));
     }
 
-    /// 105 200 B/s in 100 ms are ten packets; at one packet a second one may still go.
+    /// 105 200 B/s in 100 ms is ten packets. At one packet per second, one packet may still be outstanding.
     #[test]
     fn eq_26_and_27_of_barreto() {
         let mut sender = sender(WindowLimit::Paced, Pacing::Payload);
@@ -195,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_tell_the_round_trip() {
+    fn packets_carry_the_round_trip_time() {
         let mut sender = sender(WindowLimit::Open, Pacing::Packet);
         let first = RcpHeader { rate: RcpHeader::UNLIMITED, reverse: 0, rtt: 0 };
         assert_eq!(sender.stamp(1_000), HeaderBytes::of(&first));

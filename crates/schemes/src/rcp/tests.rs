@@ -1,4 +1,4 @@
-//! What parameters make of connections and routers.
+//! Tests of the connections and routers that parameters give.
 
 use super::*;
 use crate::testing::{self, hop};
@@ -16,7 +16,7 @@ fn rcp(parameters: Value) -> Rcp {
     from_value(parameters).unwrap()
 }
 
-/// 1460 bytes, 40 of TCP and IP, 12 of timestamps, and the congestion header of 12.
+/// 1460 bytes, 40 of TCP and IP, 12 of timestamps and 12 of the congestion header.
 #[test]
 fn every_packet_has_the_congestion_header_and_timestamps() {
     for flavour in ["rfc", "ns2"] {
@@ -25,7 +25,7 @@ fn every_packet_has_the_congestion_header_and_timestamps() {
         assert_eq!(options.congestion_header, CongestionHeader::of(12));
         assert_eq!((options.timestamps, options.recovery), (true, Recovery::Sack));
         assert_eq!(options.keep_sacked, SackedAtTimeout::Kept);
-        assert_eq!(options.receive_window(), 1024 * 1460, "routers hold it back, and not the receiver");
+        assert_eq!(options.receive_window(), 1024 * 1460, "routers limit the sender, and not the receiver");
         assert_eq!(connection.packet_size(), options.packet_size());
     }
     assert_eq!(rcp(json!({})).tcp.packet_size(), 1_524);
@@ -35,9 +35,9 @@ fn every_packet_has_the_congestion_header_and_timestamps() {
     assert_eq!(given.keep_sacked, SackedAtTimeout::Forgotten);
 }
 
-/// 152 400 B/s in 100 ms are ten packets of 1524 bytes, of which 1460 are payload.
+/// 152 400 B/s in 100 ms is ten packets of 1524 bytes, with 1460 bytes of payload each.
 #[test]
-fn senders_reckon_with_headers() {
+fn senders_count_headers() {
     let rate = RcpHeader { reverse: 152_400, ..RcpHeader::default() };
     let feedback = testing::returned(&rate, Some(Span::from_ms(100)));
     let mut open = TcpScheme::control(&Rcp::default());
@@ -53,10 +53,10 @@ fn senders_reckon_with_headers() {
     assert_eq!(paced.allowance().pace, Some(Rate::from_bps(faster as u64)));
 }
 
-/// An application that wants 8 kb/s asks for 1000 B/s. It asks again after half a second, or with
-/// "round-trip" after the least one.
+/// An application that requests 8 kb/s asks for 1000 B/s. The sender asks again after half a second, or with
+/// "round-trip" after the minimum round-trip time.
 #[test]
-fn a_sender_asks_for_what_is_desired_and_as_often_as_it_is_to() {
+fn a_sender_requests_the_desired_rate_at_the_refresh_time() {
     let mut sender = TcpScheme::control(&rcp(json!({ "desired": "8 kb/s", "refresh": "round-trip" })));
     let asked = sender.stamp(1_460).parse::<RcpHeader>().map(|header| header.rate);
     assert_eq!((asked, sender.refresh()), (Some(1_000), None));
@@ -67,11 +67,12 @@ fn a_sender_asks_for_what_is_desired_and_as_often_as_it_is_to() {
     assert_eq!(TcpScheme::control(&Rcp::default()).refresh(), Some(Span::from_ms(500)));
 }
 
-/// What a packet that asks for everything leaves with at this instant, after `came` bytes at the start.
-fn offered(scheme: &Rcp, at: u64, came: u32, waiting: u64) -> u32 {
+/// Returns the rate that a packet with an unlimited request leaves with at `at` ms, after an input of `input`
+/// bytes at the start.
+fn offered(scheme: &Rcp, at: u64, input: u32, waiting: u64) -> u32 {
     let mut router = scheme.policy(NodeId(0), &EGRESS).unwrap();
     let view = LinkView { queue_bytes: waiting, ..LinkView::default() };
-    router.on_other(ms(0), QueueEvent::Enqueue, came, &view);
+    router.on_other(ms(0), QueueEvent::Enqueue, input, &view);
     let mut packet = testing::packet(960, Ecn::NotCapable);
     let rate = RcpHeader::UNLIMITED;
     packet.segment.feedback = HeaderBytes::of(&RcpHeader { rate, ..RcpHeader::default() });
@@ -80,10 +81,10 @@ fn offered(scheme: &Rcp, at: u64, came: u32, waiting: u64) -> u32 {
     header.rate
 }
 
-/// Of 1 MB/s: a twentieth at first, all of an idle link or as much as is aimed at, and a hundredth of a
-/// packet of 1524 bytes in a round trip of 200 ms where the queue never empties.
+/// Of 1 MB/s, the initial rate is a twentieth. On an idle link the rate becomes the target share. With a
+/// persistent queue it falls to a hundredth of a packet of 1524 bytes per 200 ms.
 #[test]
-fn routers_have_the_bounds_of_their_parameters() {
+fn routers_keep_the_bounds_of_their_parameters() {
     let given = |key: &str, value: f64| rcp(json!({ "capacity": "8 Mb/s", key: value }));
     let plain = rcp(json!({ "capacity": "8 Mb/s" }));
     assert_eq!(offered(&plain, 1, 0, 0), 50_000);

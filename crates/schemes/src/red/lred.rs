@@ -1,4 +1,4 @@
-//! LRED, link-layer RED with adaptive pacing: nodes go by the MAC's retransmissions (Fu et al. 2003).
+//! LRED, link-layer RED with adaptive pacing. Nodes respond to the MAC's retransmissions (Fu et al. 2003).
 
 use crate::red::{EarlyDrop, check_order};
 use crate::tcp::TcpParameters;
@@ -10,36 +10,34 @@ use multihop_transport::{Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Weight of the latest frame in the mean of retransmissions, which begins at 0. The default is from
-/// memory of the paper.
+/// Weight of the latest frame in the mean of retransmissions, which starts at 0. Recalled from the paper, not
+/// verified.
 const RETRY_WEIGHT: f64 = 0.125;
-/// Retransmissions that a frame counts for which the MAC gave up. The default is the short retry
-/// limit of the standard.
+/// Retransmissions counted for a frame that the MAC gave up: the short retry limit of the standard.
 const GIVEN_UP_RETRIES: u32 = 7;
 
 keys! {
-    /// `tcp-newreno`, and nodes that drop data by chance, or mark it with `ecn`, when their frames needed
-    /// many transmissions, and that wait for one exchange more before each frame.
+    /// `tcp-newreno` with nodes that drop data at random, or mark it with `ecn`, when their frames needed
+    /// many transmissions. Nodes also defer each frame by one more exchange.
     ///
-    /// The authors' abstract confirms the two parts (link RED and adaptive pacing) and gains of 5 to 30 % in
-    /// throughput; the published thresholds could not be read, and the defaults of `min_threshold`,
-    /// `max_threshold` and `max_probability` are proposals of this project.
+    /// The authors' abstract confirms the two parts (link RED and adaptive pacing) and throughput gains of 5
+    /// to 30 %. The published thresholds could not be read. The defaults of `min_threshold`, `max_threshold`
+    /// and `max_probability` are proposals of this project.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Lred {
-        /// Mean retransmissions per frame from which on data is dropped or marked, and frames are paced
+        /// Mean retransmissions per frame from which data is dropped or marked and frames are paced
         /// (`min_th`). The default is a proposal: the published value could not be verified.
         pub min_threshold: f64 [0, 1000] = 1.0,
-        /// Mean retransmissions per frame at which the probability would be 1, were it not for
-        /// `max_probability` (`max_th`). The default is a proposal: the published value could not be
-        /// verified.
+        /// Mean retransmissions per frame at which the probability would reach 1 without `max_probability`
+        /// (`max_th`). The default is a proposal: the published value could not be verified.
         pub max_threshold: f64 [0, 1000] = 4.0,
-        /// The greatest probability of a drop or mark (`max_P`). The default is a proposal: the published
-        /// value could not be verified.
+        /// Maximum probability of a drop or mark (`max_P`). The default is a proposal: the published value
+        /// could not be verified.
         pub max_probability: f64 [0, 1] = 0.5,
-        /// Adaptive pacing: while the mean is at or above `min_threshold`, the back-off before a frame is
-        /// longer by the airtime of an exchange of the frame before.
+        /// Whether frames are paced. While the mean is at or above `min_threshold`, the backoff before a
+        /// frame is longer by the airtime of the previous frame's exchange.
         pub pacing: bool = true,
-        /// The connection.
+        /// TCP connection.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
@@ -47,8 +45,7 @@ keys! {
 
 impl Parameters for Lred {
     const NAME: &str = "lred";
-    const SUMMARY: &str =
-        "TCP NewReno; nodes drop or mark, and pause, by the MAC's retransmissions (thresholds unverified)";
+    const SUMMARY: &str = "TCP NewReno; nodes drop or mark data and pace frames by the MAC's retransmissions (thresholds unverified)";
     const REFERENCE: &str = "Fu, Zerfos, Luo, Lu, Zhang and Gerla 2003 (INFOCOM); RFC 3168";
 
     fn check(&self) -> Result<(), ParameterError> {
@@ -70,7 +67,7 @@ impl TcpScheme for Lred {
         if egress.is_wired {
             return None;
         }
-        Some(Box::new(LinkRed {
+        Some(Box::new(LredPolicy {
             parameters: self.clone(),
             retries: 0.0,
             previous: Span::ZERO,
@@ -79,24 +76,24 @@ impl TcpScheme for Lred {
     }
 }
 
-/// The node's part.
-struct LinkRed {
+/// Router policy of LRED.
+struct LredPolicy {
     parameters: Lred,
     /// Mean retransmissions per frame (`avg_retry`).
     retries: f64,
-    /// Airtime of an exchange of the frame before.
+    /// Airtime of the previous frame's exchange.
     previous: Span,
     early_drop: EarlyDrop,
 }
 
-impl LinkRed {
-    /// With which a packet of data is dropped or marked.
+impl LredPolicy {
+    /// Returns the probability with which a data packet is dropped or marked.
     fn probability(&self) -> f64 {
         let Lred { min_threshold: min, max_threshold: max, max_probability, .. } = self.parameters;
         ((self.retries - min) / (max - min)).clamp(0.0, max_probability)
     }
 
-    /// Retransmissions of a unicast frame, each of an RTS or, without one, of DATA.
+    /// Returns the retransmissions of a unicast frame: of its RTS, or of DATA without RTS.
     fn retries_of(exchange: &Exchange) -> u32 {
         match exchange.fate {
             Fate::GivenUp => GIVEN_UP_RETRIES,
@@ -105,10 +102,10 @@ impl LinkRed {
     }
 }
 
-impl RouterPolicy for LinkRed {
+impl RouterPolicy for LredPolicy {
     fn on_head_of_line(&mut self, _hop: Hop, packet: &mut Packet, _view: &LinkView) -> Verdict {
         let probability = self.probability();
-        self.early_drop.judge(packet, probability)
+        self.early_drop.decide(packet, probability)
     }
 
     fn extra_backoff(&self, _packet: &Packet) -> Span {
@@ -137,7 +134,7 @@ mod tests {
     use crate::testing::{EGRESS, hop, packet};
     use multihop_core::{Ecn, FlowId, Rate};
 
-    /// 9.4 ms of airtime.
+    /// Airtime of 9.4 ms.
     const AIRTIME: Span = Span::from_us(9_406);
 
     fn exchange(fate: Fate, rts_tries: u32, data_tries: u32) -> LinkEvent {
@@ -161,8 +158,8 @@ mod tests {
         })
     }
 
-    fn at(scheme: &Lred) -> LinkRed {
-        LinkRed {
+    fn at(scheme: &Lred) -> LredPolicy {
+        LredPolicy {
             parameters: scheme.clone(),
             retries: 0.0,
             previous: Span::ZERO,
@@ -177,7 +174,7 @@ mod tests {
         assert_eq!(node.retries, 0.875);
         node.on_link(&exchange(Fate::Acknowledged, 1, 1));
         assert_eq!(node.retries, 0.765_625);
-        node.on_link(&exchange(Fate::Acknowledged, 3, 2)); // one RTS and one DATA were lost
+        node.on_link(&exchange(Fate::Acknowledged, 3, 2)); // one RTS and one DATA lost
         assert_eq!(node.retries, 0.765_625 * 7.0 / 8.0 + 2.0 / 8.0);
         let before = node.retries;
         node.on_link(&exchange(Fate::Acknowledged, 0, 5)); // without RTS
@@ -187,9 +184,9 @@ mod tests {
         assert_eq!(node.retries, before);
     }
 
-    /// A mean of 1 to 4 is a probability of 0 to 1, of which the upper half is cut off.
+    /// A mean from 1 to 4 gives a probability from 0 to 1, cut off at 0.5.
     #[test]
-    fn the_probability_is_a_ramp_with_a_lid() {
+    fn the_probability_is_a_ramp_with_an_upper_limit() {
         let mut node = at(&Lred::default());
         for (retries, expected) in [(0.0, 0.0), (1.0, 0.0), (1.75, 0.25), (2.5, 0.5), (4.0, 0.5), (7.0, 0.5)]
         {
@@ -218,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_paced_by_the_exchange_before_while_the_mean_is_high() {
+    fn frames_are_paced_by_the_previous_exchange_while_the_mean_is_high() {
         let paced = |scheme: &Lred, given_up: u32| {
             let mut node = at(scheme);
             (0..given_up).for_each(|_| node.on_link(&exchange(Fate::GivenUp, 7, 0)));
@@ -230,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restart_forgets() {
+    fn a_restart_clears_the_mean() {
         let mut node = at(&Lred::default());
         (0..9).for_each(|_| node.on_link(&exchange(Fate::GivenUp, 7, 0)));
         node.on_restart(Time::ZERO);
@@ -238,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn wires_have_no_retransmissions() {
+    fn wires_have_no_policy() {
         assert!(Lred::default().policy(NodeId(0), &EgressQueue { is_wired: true, ..EGRESS }).is_none());
     }
 }

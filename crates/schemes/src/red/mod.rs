@@ -1,5 +1,5 @@
-//! Dropping or marking data by chance, before a queue is full: what random early detection does (Floyd and
-//! Jacobson 1993).
+//! Random early detection (Floyd and Jacobson 1993): dropping or marking data at random before a queue is
+//! full.
 
 mod lred;
 pub(crate) mod nred;
@@ -11,21 +11,21 @@ use multihop_config::parameter_error::{Clash, Found, ParameterError, Wanted};
 use multihop_core::{Ecn, Packet, Rng};
 use multihop_link::{EgressQueue, Verdict};
 
-/// Tosses the coin for each packet of data.
+/// Random decision about each data packet.
 #[derive(Clone, Debug)]
 pub(crate) struct EarlyDrop {
     rng: Rng,
 }
 
 impl EarlyDrop {
-    /// For the policy at this egress.
+    /// Creates the decision for the policy at this egress queue.
     pub(crate) fn new(egress: &EgressQueue) -> EarlyDrop {
         EarlyDrop { rng: Rng::at(egress.seed, &["early drop"]) }
     }
 
-    /// What becomes of a packet with this probability: it is marked, or dropped if its transport does not
-    /// understand ECN (RFC 3168, section 5). Packets without payload pass.
-    pub(crate) fn judge(&mut self, packet: &Packet, probability: f64) -> Verdict {
+    /// Decides about a packet with this probability: marks it, or drops it if its transport is not ECN
+    /// capable (RFC 3168, section 5). Packets without payload pass.
+    pub(crate) fn decide(&mut self, packet: &Packet, probability: f64) -> Verdict {
         let spared = !packet.carries_data() || probability <= 0.0;
         if spared || self.rng.unit() >= probability {
             Verdict::Pass
@@ -37,10 +37,10 @@ impl EarlyDrop {
     }
 }
 
-/// Are the thresholds of a ramp in order?
+/// Checks that the thresholds of a ramp are in order.
 ///
 /// # Errors
-/// The parameter, what was found, and what would do.
+/// Names the parameter, the value found and a remedy.
 pub(crate) fn check_order(min: f64, max: f64) -> Result<(), ParameterError> {
     if min < max {
         Ok(())
@@ -59,7 +59,7 @@ mod tests {
         let mut coin = EarlyDrop::new(&EGRESS);
         let mut counts = [0; 3];
         for _ in 0..10_000 {
-            counts[match coin.judge(&packet(payload, ecn), probability) {
+            counts[match coin.decide(&packet(payload, ecn), probability) {
                 Verdict::Pass => 0,
                 Verdict::Mark => 1,
                 Verdict::Drop => 2,
@@ -68,9 +68,9 @@ mod tests {
         counts
     }
 
-    /// Of 10000 packets at 0.3, 3000 with a standard deviation of 46.
+    /// With 10000 packets and a probability of 0.3, the mean is 3000 with a standard deviation of 46.
     #[test]
-    fn data_is_marked_if_it_may_be_and_dropped_if_not() {
+    fn data_is_marked_if_ecn_capable_and_dropped_if_not() {
         let [passed, marked, dropped] = verdicts(1000, Ecn::Ect0, 0.3);
         assert!(marked.abs_diff(3_000) < 200 && passed + marked == 10_000 && dropped == 0, "{marked}");
         assert_eq!(verdicts(1000, Ecn::NotCapable, 0.3), [passed, 0, marked]);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_carries_no_data_passes() {
+    fn packets_without_data_pass() {
         assert_eq!(verdicts(0, Ecn::NotCapable, 1.0), [10_000, 0, 0]);
         assert_eq!(verdicts(1000, Ecn::NotCapable, 0.0), [10_000, 0, 0]);
     }
@@ -87,7 +87,7 @@ mod tests {
     fn each_seed_has_draws_of_its_own() {
         let draws = |seed| {
             let mut coin = EarlyDrop::new(&EgressQueue { seed, ..EGRESS });
-            (0..64).map(|_| coin.judge(&packet(1000, Ecn::NotCapable), 0.5)).collect::<Vec<_>>()
+            (0..64).map(|_| coin.decide(&packet(1000, Ecn::NotCapable), 0.5)).collect::<Vec<_>>()
         };
         assert_eq!(draws(1), draws(1));
         assert_ne!(draws(1), draws(2));

@@ -1,4 +1,4 @@
-//! TCP-AP: adaptive pacing.
+//! TCP-AP: TCP with adaptive pacing (`ElRakabawy`, Klemm and Lindemann 2005).
 
 use crate::tcp::{Flavour, TcpParameters};
 use crate::{ParameterError, Parameters, TcpScheme};
@@ -11,53 +11,53 @@ use multihop_transport::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the variation of the delay is measured by.
+/// Measure of the variation of the delay.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DelayDispersion {
-    /// The mean absolute deviation over the mean: the authors' program.
+    /// Mean absolute deviation over the mean, as in the authors' program.
     #[default]
     Mad,
-    /// The standard deviation over the mean (coefficient of variation): the paper.
+    /// Standard deviation over the mean (coefficient of variation), as in the paper.
     Cov,
 }
 
-/// The delay to wait for on a path of fewer hops than interfere.
+/// Delay between segments on a path with fewer hops than interfere.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShortPaths {
-    /// Of all its hops: the paper.
+    /// Delay over all hops of the path, as in the paper.
     #[default]
     H,
-    /// Of one hop: the authors' program.
+    /// Delay over one hop, as in the authors' program.
     One,
 }
 
-/// Delays of which the variation is taken.
+/// Number of delays over which the variation is computed.
 const HISTORY: u32 = 50;
-/// Interval between segments before there is a round-trip time.
+/// Interval between segments before the first round-trip sample.
 const INITIAL_INTERVAL: Duration = Duration(0.05);
 
 keys! {
-    /// `tcp-newreno` whose segments leave one by one, at intervals of the delay over the four hops that
-    /// interfere. The sender estimates it from the round-trip time, the hops that the acknowledgement took,
+    /// `tcp-newreno` with paced segments. The interval between segments is the delay over the four hops that
+    /// interfere. The sender estimates that delay from the round-trip time, the hops of the acknowledgement
     /// and the data rate of the links, which is a parameter. The retransmission timer does not back off.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpAp {
         /// Data rate of the links.
         pub rate: BitRate ["1 kb/s", "100 Gb/s"] = BitRate(2e6),
-        /// Bytes of headers, TCP to PHY, that are added to the payload of a segment, and of which an
-        /// acknowledgement consists.
+        /// Bytes of headers from TCP to PHY. They are added to the payload of a segment; an acknowledgement
+        /// consists of them.
         pub overhead: Size ["0 B", "65535 B"] = Size(112.0),
-        /// Hops within which transmissions interfere.
+        /// Number of hops within which transmissions interfere.
         pub interfering_hops: u32 [1, 1000] = 4,
-        /// What the variation of the delay is measured by: "mad", the mean absolute deviation, as in the
-        /// authors' program, or "cov", the standard deviation, as in the paper.
+        /// Measure of the variation of the delay: "mad", the mean absolute deviation, as in the authors'
+        /// program, or "cov", the standard deviation, as in the paper.
         pub dispersion: DelayDispersion,
-        /// On a path of fewer hops than interfere, the delay is that of all its hops ("h", the paper) or of
-        /// one ("one", the authors' program).
+        /// Delay on a path with fewer hops than interfere: of all its hops ("h", the paper) or of one hop
+        /// ("one", the authors' program).
         pub short: ShortPaths,
-        /// The connection.
+        /// TCP connection.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
@@ -65,7 +65,7 @@ keys! {
 
 impl Parameters for TcpAp {
     const NAME: &str = "tcp-ap";
-    const SUMMARY: &str = "TCP with adaptive pacing, by the delay over the hops that interfere";
+    const SUMMARY: &str = "TCP with adaptive pacing, at intervals of the delay over the interfering hops";
     const REFERENCE: &str = "ElRakabawy, Klemm and Lindemann 2005; RFC 5681, RFC 6298, RFC 6582";
 
     fn check(&self) -> Result<(), ParameterError> {
@@ -77,7 +77,7 @@ impl TcpScheme for TcpAp {
     fn options(&self) -> TcpOptions {
         let options = self.connection().options(Recovery::NewReno);
         let rto = RtoOptions { exponential: false, ..options.rto };
-        // ns-2 has timestamps in every header, at no cost.
+        // ns-2 has timestamps in every header, at no cost in bytes.
         let time_every_segment = !options.timestamps;
         TcpOptions { rto, time_every_segment, ..options }
     }
@@ -104,7 +104,8 @@ impl TcpScheme for TcpAp {
 }
 
 impl TcpAp {
-    /// Its own defaults: a delayed acknowledgement would be taken for delay on the path.
+    /// Returns the connection with the scheme's own defaults. A delayed acknowledgement would count as delay
+    /// on the path.
     fn connection(&self) -> TcpParameters {
         TcpParameters {
             delayed_ack: self.tcp.delayed_ack.or(Some(Duration(0.0))),

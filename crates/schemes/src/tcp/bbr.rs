@@ -8,21 +8,21 @@ use multihop_transport::{Bbr, BbrOptions, BbrRules, Controller, Recovery, TcpOpt
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The window in bandwidth-delay products while bandwidth is used and probed for.
+/// Window in bandwidth-delay products, outside of startup, drain and round-trip probing.
 const WINDOW_GAIN: f64 = 2.0;
-/// The round trip of the empty path is measured anew, with four segments in flight, when nothing as
-/// short was seen for this long.
+/// Time without a round-trip sample as short as the minimum, after which the sender measures the minimum
+/// again with four segments in flight.
 const ROUND_TRIP_WINDOW: Duration = Duration(10.0);
 
 keys! {
-    /// `tcp-sack` with BBR: it estimates the bandwidth of the bottleneck and the round trip of the empty
-    /// path, paces by the one and limits what is in flight by both. Losses do not slow it down. It answers no
-    /// ECN-Echo. It needs a receive window of more than two bandwidth-delay products. With the flavour linux
-    /// its pace is 1 % below the bandwidth, and its window has as much on top as acknowledgements of late
-    /// came ahead of the bandwidth, in bunches.
+    /// `tcp-sack` with BBR. It estimates the bandwidth of the bottleneck and the round-trip time of the empty
+    /// path. The bandwidth sets the pace; both limit the data in flight. Losses and ECN-Echo do not slow it
+    /// down. The receive window must exceed two bandwidth-delay products. With the flavour linux, the pace is
+    /// 1 % below the bandwidth, and the window adds the recent excess of acknowledged data over the bandwidth
+    /// (ACK aggregation).
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpBbr {
-        /// The connection.
+        /// TCP connection.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
@@ -30,7 +30,7 @@ keys! {
 
 impl Parameters for TcpBbr {
     const NAME: &str = "tcp-bbr";
-    const SUMMARY: &str = "TCP with the model and the pace of BBR (version 1)";
+    const SUMMARY: &str = "TCP with BBR (version 1): window and pace from a model of the path";
     const REFERENCE: &str = "draft-cardwell-iccrg-bbr-congestion-control-00; \
         draft-cheng-iccrg-delivery-rate-estimation-00; RFC 2018, RFC 6298, RFC 6675";
 

@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// How the first slow start of `tcp-cubic` ends.
+/// End of the first slow start of `tcp-cubic`.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub enum SlowStart {
-    /// When round trips grow, or at a loss (RFC 9406).
+    /// When round-trip times grow, or at a loss (RFC 9406).
     #[serde(rename = "hystart++")]
     HyStart,
     /// At a loss (RFC 5681).
@@ -21,22 +21,22 @@ pub enum SlowStart {
 }
 
 keys! {
-    /// `tcp-sack` with the window of CUBIC: after a reduction it returns along a cubic function of time to
-    /// where it was, and where that is slower than Reno, it is as fast as Reno.
+    /// `tcp-sack` with the window of CUBIC. After a reduction the window returns to its earlier size along a
+    /// cubic function of time. It grows as fast as Reno's window where Reno is faster.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpCubic {
-        /// `C` of RFC 9438, in segments per second cubed: how steeply the window grows.
+        /// Steepness of the window's growth, `C` of RFC 9438, in segments per second cubed.
         pub scale: f64 [0.001, 1_000] = 0.4,
-        /// `beta_cubic` of RFC 9438: what is left of the window after a loss.
+        /// Share of the window that remains after a loss, `beta_cubic` of RFC 9438.
         pub beta: f64 [0.1, 1] = 0.7,
-        /// What is left of the window after an ECN-Echo. Default: `beta`; RFC 8511 proposes 0.85.
+        /// Share of the window that remains after an ECN-Echo. Default: `beta`; RFC 8511 proposes 0.85.
         pub beta_ecn: Option<f64> [0.1, 1],
-        /// The first slow start: "hystart++" (RFC 9406, which RFC 9438, section 4.10, recommends) leaves it
-        /// when round trips have grown by an eighth, but at least 4 and at most 16 ms; until then it opens
-        /// the window as `byte_counting` says, and not by up to 8 segments for one acknowledgement;
-        /// "standard" is that of RFC 5681, which ends with a loss. Each segment is timed at no cost in bytes.
+        /// End of the first slow start. "hystart++" ends it when round-trip times have grown by an eighth, at
+        /// least 4 ms and at most 16 ms (RFC 9406; RFC 9438, section 4.10). Until then `byte_counting` limits
+        /// the growth, instead of 8 segments per acknowledgement. "standard" ends it at a loss (RFC 5681).
+        /// Each segment is timed at no cost in bytes.
         pub slow_start: Option<SlowStart>,
-        /// The connection.
+        /// TCP connection.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
@@ -51,7 +51,7 @@ impl Parameters for TcpCubic {
         self.tcp.check()
     }
 
-    fn usual(&self) -> Vec<Stated> {
+    fn own_defaults(&self) -> Vec<Stated> {
         vec![("slow_start", Some(json!(self.slow_start())))]
     }
 }

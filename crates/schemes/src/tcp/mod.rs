@@ -1,4 +1,4 @@
-//! The parameters that all TCP schemes share.
+//! Parameters that all TCP schemes share.
 
 mod ap;
 mod bbr;
@@ -31,25 +31,25 @@ use schemars::Schema;
 use serde_json::json;
 
 tcp_parameters! { reno_parameters! rto_parameters! overrides!
-    /// Parameters of a TCP connection. What is left out takes the default of the `flavour`.
+    /// Parameters of a TCP connection. Parameters that are left out have the default of the `flavour`.
     #[schemars(transform = mark_receive_window)]
     TcpParameters by
-    /// Whose defaults the other parameters take: those of the standards ("rfc"), of ns-2.35 ("ns2"), or
-    /// of the Linux kernel ("linux"). linux also acknowledges two segments at once when a mark arrives,
-    /// and opens no window in the round trip after an ECN-Echo; its retransmission timeout is at least
-    /// `min_rto` above the smoothed round trip. ns2 also has quirks that no single parameter covers. It
-    /// halves the congestion window and not what is outstanding, and opens it per acknowledgement, used
-    /// or not; in `NewReno` recovery a duplicate acknowledgement releases at most two segments, and the
-    /// window stays as deflated as it was; SACK recovery fills holes before it sends new data; after a
-    /// timeout everything is sent again; SACK blocks cost 8 bytes each; retransmissions are ECN capable;
-    /// and echoes at a window of one segment back off the timer.
+    /// Source of the defaults of the other parameters: the standards ("rfc"), ns-2.35 ("ns2") or the Linux
+    /// kernel ("linux"). linux also acknowledges two segments at once when a mark arrives and opens no window
+    /// in the round trip after an ECN-Echo. Its retransmission timeout is at least `min_rto` above the
+    /// smoothed round-trip time. ns2 also has quirks without a parameter. It halves the congestion window
+    /// instead of the data in flight, and opens the window per acknowledgement even if it is unused. In
+    /// `NewReno` recovery a duplicate acknowledgement releases at most two segments, and the window stays
+    /// deflated afterwards. SACK recovery fills holes before it sends new data. After a timeout all data is
+    /// retransmitted. SACK blocks cost 8 bytes each. Retransmissions are ECN capable. An ECN-Echo at a window
+    /// of one segment backs off the timer.
     flavour: Flavour;
 }
 tcp_parameters! { onto! TcpParameters, TcpOptions; }
 reno_parameters! { onto! TcpParameters, RenoOptions; }
 rto_parameters! { onto! TcpParameters, RtoOptions; }
 
-/// Comparisons that give all schemes one receive window find the key by its role.
+/// Comparisons that set one receive window for all schemes find the key by this role.
 fn mark_receive_window(schema: &mut Schema) {
     if let Some(window) = schema.pointer_mut("/properties/window") {
         window["x-role"] = json!("receive-window");
@@ -57,10 +57,10 @@ fn mark_receive_window(schema: &mut Schema) {
 }
 
 impl TcpParameters {
-    /// Do values go together that each are in their range?
+    /// Checks that the values are consistent with each other.
     ///
     /// # Errors
-    /// The parameter, what was found, and what would do.
+    /// Names the parameter, the value found and a remedy.
     pub fn check(&self) -> Result<(), ParameterError> {
         let has_limit = self.options(Recovery::NewReno).output_limit != TcpOptions::default().output_limit;
         if let (Some(limit), None, true) = (self.output_limit, self.pacing_shift, has_limit) {
@@ -88,7 +88,7 @@ impl TcpParameters {
         }
     }
 
-    /// The options that these parameters mean.
+    /// Returns the options of both ends of a connection with these parameters.
     pub fn options(&self, recovery: Recovery) -> TcpOptions {
         let mut options = TcpOptions::of(self.flavour, recovery);
         self.apply(&mut options);
@@ -102,23 +102,23 @@ impl TcpParameters {
         options
     }
 
-    /// Each key, and what a file would have that means what `options` have, or what the `flavour` has of the
-    /// congestion control.
+    /// Returns each key with the value of `options` as a file would write it, or with the `flavour`'s default
+    /// for keys of congestion control.
     pub(crate) fn written(flavour: Flavour, options: &TcpOptions) -> Vec<Stated> {
         let reno = RenoOptions::of(flavour, options.segment_size, options.receive_window());
         let reno = <Self as Overrides<RenoOptions>>::written(&reno);
         let rto = <Self as Overrides<RtoOptions>>::written(&options.rto);
         let mut tcp = <Self as Overrides<TcpOptions>>::written(options);
         if options.delayed_ack.is_none() {
-            // Each segment has an acknowledgement of its own.
+            // Each segment has its own acknowledgement.
             tcp.iter_mut().filter(|(key, _)| *key == "ack_every").for_each(|(_, value)| *value = None);
         }
         [tcp, reno, rto].concat()
     }
 
-    /// The options of a connection whose window routers open: with selective acknowledgements, which hold
-    /// after a timeout, a round-trip sample from every acknowledgement, and a receive window that does not
-    /// bind, unless something else was given.
+    /// Returns the options of a connection whose window routers open. Unless other values are given, SACK
+    /// information is kept after a timeout and the receive window does not limit the sender. Every
+    /// acknowledgement gives a round-trip sample.
     pub(crate) fn router_assisted(&self, congestion_header: CongestionHeader) -> TcpOptions {
         let tcp = TcpParameters {
             window: self.window.or(Some(TcpOptions::OPEN_WINDOW)),
@@ -128,12 +128,13 @@ impl TcpParameters {
         TcpOptions { congestion_header, time_every_segment: true, ..tcp.options(Recovery::Sack) }
     }
 
-    /// The AIMD controller that these parameters mean.
+    /// Returns the AIMD controller with these parameters.
     pub fn reno(&self) -> Reno {
         Reno::new(self.reno_options())
     }
 
-    /// The options of that controller, which others take their slow start, first window and limits from.
+    /// Returns the options of the AIMD controller. Other controllers use its slow start, first window and
+    /// limits.
     pub fn reno_options(&self) -> RenoOptions {
         let tcp = self.options(Recovery::default());
         let mut options = RenoOptions::of(self.flavour, tcp.segment_size, tcp.receive_window());
@@ -141,12 +142,12 @@ impl TcpParameters {
         options
     }
 
-    /// The first congestion window in bytes, with a default as in [`TcpParameters::reno`].
+    /// Returns the first congestion window in bytes, that of [`TcpParameters::reno`].
     pub(crate) fn first_window(&self) -> u64 {
         self.reno().allowance().window
     }
 
-    /// Payload bytes of a full segment.
+    /// Returns the payload bytes of a full segment.
     pub fn segment_size(&self) -> u32 {
         self.options(Recovery::default()).segment_size
     }
@@ -159,7 +160,7 @@ mod tests {
     use multihop_transport::SmallQueues;
 
     #[test]
-    fn a_timer_may_be_fixed_and_not_more_than_that() {
+    fn the_minimum_timeout_is_at_most_the_maximum() {
         let check = |min: &str, max: &str| {
             let parameters: TcpParameters =
                 serde_json::from_value(json!({ "min_rto": min, "max_rto": max })).unwrap();
@@ -176,10 +177,10 @@ mod tests {
         );
     }
 
-    /// Of a packet of 1500 bytes timestamps take 12; the timer stays above the round trip by what is the
-    /// least timeout.
+    /// Timestamps take 12 of 1500 bytes of a packet. The timer stays above the round-trip time by the minimum
+    /// timeout.
     #[test]
-    fn linux_has_its_own_defaults_and_takes_others() {
+    fn linux_has_its_own_defaults_unless_others_are_given() {
         let of = |value: serde_json::Value| serde_json::from_value::<TcpParameters>(value).unwrap();
         let linux = of(json!({ "flavour": "linux" }));
         let options = linux.options(Recovery::Sack);
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_below_is_limited_on_demand() {
+    fn the_output_queue_is_limited_only_if_configured() {
         let of = |value: serde_json::Value| serde_json::from_value::<TcpParameters>(value).unwrap();
         let small = |value| of(value).options(Recovery::Sack).small_queues();
         assert_eq!(small(json!({ "flavour": "linux" })), None);
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn no_delay_and_no_tick_are_none() {
+    fn zero_delay_and_zero_tick_become_none() {
         let options = |delayed_ack: &str, tick: &str| {
             let parameters: TcpParameters =
                 serde_json::from_value(json!({ "delayed_ack": delayed_ack, "tick": tick })).unwrap();

@@ -1,4 +1,4 @@
-//! TCP `NewReno`.
+//! TCP `NewReno`: AIMD with loss recovery by RFC 6582.
 
 use crate::tcp::TcpParameters;
 use crate::{ParameterError, Parameters, TcpScheme};
@@ -6,12 +6,12 @@ use multihop_transport::{Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Reliable transport with additive increase and multiplicative decrease, which repairs one loss per round
-/// trip from duplicate and partial acknowledgements.
+/// Reliable transport with additive increase and multiplicative decrease. It repairs one loss per round trip
+/// from duplicate and partial acknowledgements.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct TcpNewReno {
-    /// The connection.
+    /// TCP connection.
     #[serde(flatten)]
     pub tcp: TcpParameters,
 }

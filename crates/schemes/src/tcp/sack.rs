@@ -1,4 +1,4 @@
-//! TCP with selective acknowledgements.
+//! TCP with loss recovery from selective acknowledgements.
 
 use crate::tcp::TcpParameters;
 use crate::{ParameterError, Parameters, TcpScheme};
@@ -9,23 +9,23 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// As `tcp-newreno`, but the receiver says what arrived, so that all losses of a window are repaired in
-    /// about one round trip.
+    /// Like `tcp-newreno`, but with selective acknowledgements, so that all losses of a window are repaired
+    /// in about one round trip.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpSack {
-        /// The connection.
+        /// TCP connection.
         #[serde(flatten)]
         pub tcp: TcpParameters,
-        /// How losses are repaired: "rfc6675" (default, in both flavours), or "sack1", as ns-2.35's
-        /// Agent/TCP/Sack1 does. That forgets what was selectively acknowledged with each new acknowledgement
-        /// outside recovery, lets one segment go for each of the first two duplicates and none for others,
-        /// ignores duplicates after a timeout until something new is acknowledged, and in recovery counts the
-        /// packets in the network by acknowledgements, however many are known to be lost.
+        /// Algorithm of loss recovery: "rfc6675", the default in all flavours, or "sack1", ns-2.35's
+        /// Agent/TCP/Sack1. The latter forgets selective acknowledgements at each new acknowledgement outside
+        /// recovery. It sends one segment for each of the first two duplicates and none for others. After a
+        /// timeout it ignores duplicates until new data is acknowledged. In recovery it counts packets in the
+        /// network by acknowledgements, regardless of known losses.
         pub recovery: Option<SackRecovery>,
     }
 }
 
-/// How losses are repaired from selective acknowledgements.
+/// Algorithm of loss recovery from selective acknowledgements.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SackRecovery {
@@ -74,7 +74,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn recovery_is_that_of_the_rfc_unless_ns2s_is_asked_for() {
+    fn recovery_follows_the_rfc_unless_sack1_is_given() {
         let recovery = |parameters| {
             let sack: TcpSack = serde_json::from_value(parameters).unwrap();
             sack.check().map(|()| sack.options().recovery)

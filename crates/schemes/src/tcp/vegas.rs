@@ -1,4 +1,4 @@
-//! TCP Vegas.
+//! TCP Vegas (Brakmo and Peterson 1995).
 
 use crate::tcp::{Flavour, TcpParameters};
 use crate::{ParameterError, Parameters, TcpScheme};
@@ -9,25 +9,25 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// TCP that keeps a few segments queued on the path: it compares the round-trip time with the least one
-    /// that it saw, and opens or closes the window by one segment per round trip. Every segment is timed, at
-    /// no cost in bytes.
+    /// TCP that keeps a few segments queued on the path. It compares the round-trip time with the minimum so
+    /// far and opens or closes the window by one segment per round trip. Every segment is timed at no cost in
+    /// bytes.
     ///
-    /// The flavour ns2 also counts what is queued as ns-2 does (one segment less, in whole segments), has a
-    /// fine timeout of the mean and two deviations instead of four, takes the round trip of the SYN for one
-    /// of data, has no Limited Transmit, and starts with two segments after a timeout.
+    /// The flavour ns2 counts queued segments as ns-2 does: one less, in whole segments. Its fine timeout is
+    /// the mean plus two deviations instead of four. It counts the round trip of the SYN as one of data, has
+    /// no Limited Transmit, and starts with two segments after a timeout.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpVegas {
-        /// With fewer segments queued than this, the window grows.
+        /// Number of queued segments below which the window grows.
         pub alpha: f64 [0, 1_000_000] = 1.0,
-        /// With more segments queued than this, the window shrinks.
+        /// Number of queued segments above which the window shrinks.
         pub beta: f64 [0, 1_000_000] = 3.0,
-        /// With more segments queued than this, slow start ends.
+        /// Number of queued segments above which slow start ends.
         pub gamma: f64 [0, 1_000_000] = 1.0,
-        /// One duplicate acknowledgement is enough for a segment that was sent longer ago than the fine
-        /// timeout.
+        /// Whether one duplicate acknowledgement is enough to retransmit a segment that was sent longer ago
+        /// than the fine timeout.
         pub fine_timeout: bool = true,
-        /// The connection.
+        /// TCP connection.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
@@ -35,7 +35,7 @@ keys! {
 
 impl Parameters for TcpVegas {
     const NAME: &str = "tcp-vegas";
-    const SUMMARY: &str = "TCP that keeps few segments queued, by round-trip times";
+    const SUMMARY: &str = "TCP that keeps few segments queued, measured by round-trip times";
     const REFERENCE: &str = "Brakmo and Peterson 1995; RFC 6298, RFC 6582";
 
     fn check(&self) -> Result<(), ParameterError> {
@@ -50,7 +50,7 @@ impl Parameters for TcpVegas {
 impl TcpScheme for TcpVegas {
     fn options(&self) -> TcpOptions {
         let options = self.tcp.options(Recovery::NewReno);
-        // ns-2's Vegas answers the first two duplicates with silence, or with a repetition.
+        // ns-2's Vegas responds to the first two duplicates with nothing or with a retransmission.
         let limited_transmit = match self.tcp.limited_transmit {
             None => options.limited_transmit && self.tcp.flavour != Flavour::Ns2,
             Some(_) => options.limited_transmit,
@@ -59,7 +59,7 @@ impl TcpScheme for TcpVegas {
     }
 
     fn control(&self) -> Box<dyn Controller> {
-        // A window that is not used is no evidence that the path would carry it.
+        // An unused window is no evidence of the path's capacity.
         let reno = RenoOptions { grow_when_app_limited: false, ..self.tcp.reno_options() };
         let defaults = match self.tcp.flavour {
             Flavour::Rfc | Flavour::Linux => VegasOptions::rfc(reno),
@@ -87,7 +87,8 @@ mod tests {
         from_value::<TcpVegas>(parameters).unwrap().control()
     }
 
-    /// A round trip: a window of segments is acknowledged, each with this sample, and as many are sent.
+    /// Simulates a round trip: a window of segments is acknowledged, each with this sample, and as many are
+    /// sent.
     fn round(vegas: &mut dyn Controller, rtt: u64, app_limited: bool) -> u64 {
         let (now, rtt) = (Time::ZERO, Some(Span::from_ms(rtt)));
         let window = vegas.allowance().window / 1_000;
@@ -101,8 +102,8 @@ mod tests {
         vegas.allowance().window / 1_000
     }
 
-    /// At 125 ms over a base of 100 ms a fifth of the window is queued: it is in equilibrium where that is
-    /// between alpha and beta.
+    /// At 125 ms over a minimum of 100 ms, a fifth of the window is queued. The window is in equilibrium if
+    /// that is between alpha and beta.
     #[test]
     fn the_window_rests_with_alpha_to_beta_segments_queued() {
         for (alpha, beta, rest) in [(1.0, 3.0, 14..=15), (4.0, 5.0, 20..=25), (6.0, 8.0, 30..=32)] {
@@ -115,10 +116,10 @@ mod tests {
         }
     }
 
-    /// Mean and four mean deviations, two in ns-2, of one sample of 100 ms, whose deviation is half of it:
-    /// 300 and 200 ms.
+    /// With one sample of 100 ms the deviation is 50 ms. The mean plus four deviations is 300 ms; ns-2 adds
+    /// two, which is 200 ms.
     #[test]
-    fn the_fine_timeout_is_that_of_the_flavour_if_there_is_one() {
+    fn the_fine_timeout_follows_the_flavour() {
         let fine = |parameters| {
             let mut vegas = control(parameters);
             vegas.on_opened(Span::from_ms(100));
@@ -142,7 +143,7 @@ mod tests {
         assert_eq!(fine(json!({ "fine_timeout": false })), None);
     }
 
-    /// In ns-2's flavour as well, where Reno's window opens used or not.
+    /// The flavour ns2 behaves likewise, although its Reno window opens even if it is unused.
     #[test]
     fn a_window_that_is_not_used_does_not_open() {
         for flavour in ["rfc", "ns2"] {

@@ -1,4 +1,4 @@
-//! TCP Westwood+.
+//! TCP Westwood+ (Grieco and Mascolo 2004).
 
 use crate::tcp::TcpParameters;
 use crate::{ParameterError, Parameters, TcpScheme};
@@ -7,25 +7,27 @@ use multihop_transport::{BandwidthFilter, Controller, Recovery, TcpOptions, West
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How samples of the bandwidth are smoothed.
+/// Filter that smooths samples of the bandwidth.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Filter {
-    /// 0.9 of the past and 0.1 of the sample.
+    /// 0.9 of the past value and 0.1 of the sample.
     #[default]
     Exponential,
-    /// 0.9 of the past and 0.1 of the mean of the sample and the one before, as ns-3 has it.
+    /// 0.9 of the past value and 0.1 of the mean of this sample and the previous one, as in ns-3.
     Tustin,
 }
 
 keys! {
-    /// `tcp-newreno` that after a loss goes on with what the path holds: the bandwidth by its
-    /// acknowledgements, sampled once per round trip and smoothed, times the least round-trip time.
+    /// `tcp-newreno` that after a loss sets the window to the path's bandwidth-delay product. The bandwidth
+    /// is estimated from acknowledgements once per round trip and smoothed. The delay is the minimum
+    /// round-trip time.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpWestwood {
-        /// How samples of the bandwidth are smoothed: "exponential", as published, or "tustin", as in ns-3.
+        /// Filter that smooths samples of the bandwidth: "exponential", as published, or "tustin", as in
+        /// ns-3.
         pub filter: Filter,
-        /// The connection.
+        /// TCP connection.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
@@ -33,8 +35,7 @@ keys! {
 
 impl Parameters for TcpWestwood {
     const NAME: &str = "tcp-westwood";
-    const SUMMARY: &str =
-        "TCP Westwood+, which after a loss sets the window by the bandwidth that it measured";
+    const SUMMARY: &str = "TCP Westwood+: after a loss the window is set from the measured bandwidth";
     const REFERENCE: &str = "Grieco and Mascolo 2004; RFC 5681, RFC 6298, RFC 6582";
 
     fn check(&self) -> Result<(), ParameterError> {

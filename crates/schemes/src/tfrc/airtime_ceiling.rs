@@ -1,64 +1,64 @@
-//! The rate that a chain's air has room for: the constant below which Li, Agu, Claypool and Kinicki hold TFRC
-//! (WPI-CS-TR-03-33, section III.B), from the constants of the PHY.
+//! Rate for which the airtime of a chain is sufficient, computed from the constants of the PHY. Li, Agu,
+//! Claypool and Kinicki limit TFRC to such a constant rate (WPI-CS-TR-03-33, section III.B).
 
 use crate::SenderStation;
 use multihop_core::{LinkEvent, Time};
 use multihop_link::{ActiveFlows, FirstHopRate};
 use multihop_transport::{RateCeiling, TfrcReport};
 
-/// Holds a TFRC sender at its flow's share of the air around a node of a chain.
+/// Ceiling of a TFRC sender at its flow's share of the airtime around a node of a chain.
 #[derive(Clone, Debug)]
 pub(crate) struct AirtimeCeiling {
     station: SenderStation,
-    /// An exchange is one of a full A-MPDU, and not of a packet.
-    full: bool,
-    /// At which the flow's packets leave.
+    /// Whether an exchange carries a full A-MPDU instead of one packet.
+    is_full: bool,
+    /// Bit rate at which the flow's packets leave.
     in_use: FirstHopRate,
-    /// Bytes of headers that the transport adds.
+    /// Header bytes that the transport adds.
     header: u32,
-    /// Hops of the path, if configured; else those that reports take.
+    /// Hops of the path, if configured; else the hops that reports take.
     hops: Option<u16>,
-    /// How much of the air data may take, if configured.
+    /// Share of the airtime for data, if configured.
     share: Option<f64>,
     flows: ActiveFlows,
-    /// The latest ceiling.
+    /// Latest ceiling in payload bytes per second.
     rate: f64,
 }
 
 impl AirtimeCeiling {
-    /// At a station, for packets with a transport header of so many bytes.
+    /// Creates the ceiling of a sender at a station, whose packets have `header` bytes of transport headers.
     pub(crate) fn new(
         station: &SenderStation,
-        full: bool,
+        is_full: bool,
         header: u32,
         hops: Option<u16>,
         share: Option<f64>,
         flows: ActiveFlows,
     ) -> AirtimeCeiling {
         let (station, in_use) = (*station, FirstHopRate::new(station.flow, station.phy.data_rate));
-        AirtimeCeiling { station, full, in_use, header, hops, share, flows, rate: f64::INFINITY }
+        AirtimeCeiling { station, is_full, in_use, header, hops, share, flows, rate: f64::INFINITY }
     }
 
-    /// Seconds between packets with so many bytes of payload: an exchange at each of the hops that exclude
-    /// each other and at one more, and as much as the second packet may gain on the first while both are on
-    /// their way. Of a configured share, that of the exchanges that exclude each other. Packets of a full
-    /// A-MPDU share an exchange, and what it gains.
+    /// Returns the time in seconds between packets of `payload` bytes. With a configured share, that share of
+    /// the airtime holds the exchanges at the hops that exclude each other. Otherwise the time is an exchange
+    /// at each of these hops and at one more. On each remaining hop, the second packet may gain some time on
+    /// the first, which is added. The packets of an A-MPDU share an exchange and its gain.
     fn spacing(&self, payload: u32, hops: u16) -> f64 {
-        let (phy, exchange) = self.station.exchange(self.in_use.rate(), payload + self.header, self.full);
+        let (phy, exchange) = self.station.exchange(self.in_use.rate(), payload + self.header, self.is_full);
         let packets = f64::from(exchange.packets);
         let exchange = phy.length(&exchange).seconds() / packets;
         if let Some(share) = self.share {
-            return f64::from(hops.clamp(1, EXCLUSIVE)) * exchange / share;
+            return f64::from(hops.clamp(1, EXCLUSIVE_HOPS)) * exchange / share;
         }
-        let apart = EXCLUSIVE + 1;
-        // What two back-offs of the first window differ by in the mean is a third of it.
+        let apart = EXCLUSIVE_HOPS + 1;
+        // Two backoffs of the first window differ by a third of it in the mean.
         let gain = 2.0 / 3.0 * phy.backoff.seconds() / packets;
         f64::from(hops.clamp(1, apart)) * exchange + f64::from(hops.saturating_sub(apart)) * gain
     }
 
-    /// None where the flow leaves by a wire; of a path whose next hop passes nothing on by radio, that of one
-    /// hop.
-    fn among(&mut self, now: Time, payload: u32, hops: u16) -> f64 {
+    /// Returns the flow's share of the rate in bytes per second. The rate is infinite if the flow leaves by a
+    /// wire, and that of one hop if the next hop does not forward by radio.
+    fn shared_rate(&mut self, now: Time, payload: u32, hops: u16) -> f64 {
         if !self.flows.sends(now) {
             return f64::INFINITY;
         }
@@ -73,9 +73,9 @@ impl RateCeiling for AirtimeCeiling {
         self.rate
     }
 
-    /// From the first report on, which says how many hops there are, and in slow start as well.
+    /// Updates the ceiling at each report, also in slow start. The first report brings the number of hops.
     fn on_report(&mut self, report: &TfrcReport) -> f64 {
-        self.rate = self.among(report.now, report.packet_size, self.hops.unwrap_or(report.hops));
+        self.rate = self.shared_rate(report.now, report.packet_size, self.hops.unwrap_or(report.hops));
         self.rate
     }
 
@@ -89,11 +89,11 @@ impl RateCeiling for AirtimeCeiling {
     }
 }
 
-/// Hops of a chain of which one at a time can carry a packet. What the third node after a sender transmits
-/// still disturbs the sender's next hop, where nodes interfere at more than twice the distance between them;
-/// the fourth's does not. (Li, Blake, De Couto, Lee and Morris, `MobiCom` 2001, section 3: a quarter of the
+/// Number of consecutive hops of a chain of which only one at a time can carry a packet. The third node after
+/// a sender still disturbs the sender's next hop if nodes interfere at more than twice their distance; the
+/// fourth does not. (Li, Blake, De Couto, Lee and Morris, `MobiCom` 2001, section 3: a quarter of the
 /// capacity of a link.) A shorter path has fewer.
-const EXCLUSIVE: u16 = 4;
+const EXCLUSIVE_HOPS: u16 = 4;
 
 #[cfg(test)]
 mod tests {
@@ -104,7 +104,8 @@ mod tests {
 
     const OWN: FlowId = FlowId(7);
 
-    /// 802.11b with a long preamble, control frames at 1 Mb/s, and the MAC header of the paper's Table II.
+    /// Returns a station of 802.11b with a long preamble, control frames at 1 Mb/s and the MAC header of the
+    /// paper's Table II.
     fn station(kbps: u64, rts_from: Option<u32>) -> SenderStation {
         let us = Span::from_us;
         let phy = PhyTimes {
@@ -146,7 +147,7 @@ mod tests {
         }
     }
 
-    /// The ceiling after a report, in bits of payload per second.
+    /// Returns the ceiling after a report, in bits of payload per second.
     fn bps(ceiling: &mut AirtimeCeiling, report: &TfrcReport) -> f64 {
         let rate = ceiling.on_report(report);
         assert_eq!(rate, ceiling.at_any_time());
@@ -157,16 +158,17 @@ mod tests {
         assert!((got / expected - 1.0).abs() < 1e-9, "{got} is not {expected}");
     }
 
-    /// DIFS and back-off 360 us, RTS, CTS and two SIFS 676, SIFS and ACK 314; DATA of 1526 bytes 192 + 6104
-    /// us at 2 Mb/s, and 192 + 12208 / 11 us at 11 Mb/s.
+    /// DIFS and backoff take 360 us; RTS, CTS and two SIFS 676 us; SIFS and ACK 314 us. DATA of 1526 bytes
+    /// takes 192 + 6104 us at 2 Mb/s, and 192 + 12208 / 11 us at 11 Mb/s.
     #[test]
-    fn packets_are_five_exchanges_apart_and_what_one_gains_on_the_other() {
+    fn packets_are_five_exchanges_plus_the_gain_apart() {
         let slow = 360.0 + 676.0 + 314.0 + 192.0 + 6104.0;
         assert_eq!(slow, 7646.0);
         let room = |us: f64| 11_680.0 / (us * 1e-6);
         let mut unknown = ceiling(&station(2_000, Some(0)), None);
-        assert_eq!(unknown.at_any_time(), f64::INFINITY, "the first report says how far it is");
-        // Two back-offs of 0 to 620 us differ by 206.7 us in the mean; over seven hops both packets are on the way during two.
+        assert_eq!(unknown.at_any_time(), f64::INFINITY, "the first report brings the number of hops");
+        // Two backoffs of 0 to 620 us differ by 206.7 us in the mean. Over seven hops both packets are in
+        // flight during two.
         let gain = 620.0 / 3.0;
         close(bps(&mut unknown, &report(0, 7)), room(5.0 * slow + 2.0 * gain));
         assert!((room(5.0 * slow + 2.0 * gain) - 302.3e3).abs() < 50.0, "300 kb/s is the paper's knee");
@@ -187,9 +189,9 @@ mod tests {
         assert!((held - 762.1e3).abs() < 50.0, "{held}");
     }
 
-    /// Its packets leave at 11 Mb/s, whatever the nominal rate is.
+    /// The flow's packets leave at 11 Mb/s, whatever the nominal rate is.
     #[test]
-    fn the_exchange_is_one_at_the_rate_in_use() {
+    fn the_exchange_uses_the_rate_in_use() {
         let mut nominal = ceiling(&station(11_000, None), Some(1));
         let mut ceiling = ceiling(&station(2_000, None), Some(1));
         (0..200).for_each(|n| ceiling.on_link(&sent(OWN, if n < 100 { 2_000 } else { 11_000 })));
@@ -198,10 +200,10 @@ mod tests {
         assert!((found / expected - 1.0).abs() < 1e-3, "{found} {expected}");
     }
 
-    /// Sixteen MPDUs of 1492 + 34 bytes, a delimiter and padding: 1532 bytes each, 6128 us at 2 Mb/s, 16 of
-    /// which share what is besides.
+    /// Sixteen MPDUs of 1492 + 34 bytes, a delimiter and padding are 1532 bytes each, 6128 us at 2 Mb/s. All
+    /// 16 share the rest of the exchange.
     #[test]
-    fn a_full_aggregate_is_an_exchange_of_many() {
+    fn a_full_aggregate_shares_one_exchange() {
         let us = Span::from_us;
         let limits = AggregateLimits {
             mpdus: 16,
@@ -211,24 +213,24 @@ mod tests {
             block_ack: us(400),
         };
         let station = SenderStation { aggregates: Some(limits), ..station(2_000, Some(0)) };
-        let mut full = AirtimeCeiling { full: true, station, ..ceiling(&station, None) };
+        let mut full = AirtimeCeiling { is_full: true, station, ..ceiling(&station, None) };
         let exchange = (360.0 + 676.0 + 10.0 + 400.0 + 192.0) / 16.0 + 6128.0;
         let gain = 620.0 / 3.0 / 16.0;
         close(bps(&mut full, &report(0, 7)), 11_680.0 / ((5.0 * exchange + 2.0 * gain) * 1e-6));
-        let mut single = AirtimeCeiling { full: false, ..full };
+        let mut single = AirtimeCeiling { is_full: false, ..full };
         close(bps(&mut single, &report(0, 1)), 11_680.0 / 7646e-6);
     }
 
-    /// DATA of 534 bytes takes 192 + 2136 us: an exchange 3678.
+    /// DATA of 534 bytes takes 192 + 2136 us, and an exchange 3678 us.
     #[test]
-    fn small_packets_have_less_room() {
+    fn small_packets_have_a_lower_ceiling() {
         let mut ceiling = ceiling(&station(2_000, Some(0)), None);
         let small = TfrcReport { packet_size: 468, ..report(0, 7) };
         close(bps(&mut ceiling, &small), 468.0 * 8.0 / (5.0 * 3678e-6 + 2.0 * 620e-6 / 3.0));
     }
 
     #[test]
-    fn a_share_that_is_set_is_one_of_four_exchanges() {
+    fn a_configured_share_is_divided_by_four_exchanges() {
         let mut ceiling = AirtimeCeiling { share: Some(0.8), ..ceiling(&station(2_000, Some(0)), None) };
         for (hops, exchanges) in [(1, 1.0), (4, 4.0), (15, 4.0)] {
             close(bps(&mut ceiling, &report(0, hops)), 0.8 * 11_680.0 / (exchanges * 7646e-6));
@@ -239,7 +241,7 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// A packet of its own leaves.
+    /// Sends a packet of the own flow.
     fn sends(ceiling: &mut AirtimeCeiling, at_ms: u64) {
         ceiling.on_link(&LinkEvent::Exchange(Exchange {
             node: NodeId(0),
@@ -261,7 +263,7 @@ mod tests {
         }));
     }
 
-    /// Its next hop passes a packet of this flow on.
+    /// Overhears the next hop forwarding a packet of this flow.
     fn hears(ceiling: &mut AirtimeCeiling, flow: FlowId, at_ms: u64) {
         ceiling.on_link(&LinkEvent::Decoded(DecodedFrame {
             node: NodeId(0),
@@ -277,13 +279,13 @@ mod tests {
     }
 
     #[test]
-    fn flows_share_what_there_is_while_they_are_known() {
+    fn known_flows_share_the_ceiling() {
         let mut ceiling = ceiling(&station(2_000, Some(0)), None);
         assert!(ceiling.observes_link());
         let alone = bps(&mut ceiling, &report(100, 7));
         (0..2).for_each(|flow| hears(&mut ceiling, FlowId(flow), 1_000 + u64::from(flow)));
         close(ceiling.at_any_time() * 8.0, alone);
-        close(bps(&mut ceiling, &report(1_100, 7)), alone / 3.0); // a packet of each, and 1492 bytes of its own
+        close(bps(&mut ceiling, &report(1_100, 7)), alone / 3.0); // a packet of each flow
         sends(&mut ceiling, 2_000);
         close(bps(&mut ceiling, &report(2_000, 7)), alone / 2.0); // the others sent half as much
         sends(&mut ceiling, 6_000);
@@ -292,12 +294,12 @@ mod tests {
     }
 
     #[test]
-    fn hops_that_are_wires_need_no_air() {
+    fn wired_hops_use_no_airtime() {
         let mut ceiling = ceiling(&station(2_000, Some(0)), None);
         let chain = bps(&mut ceiling, &report(4_000, 7));
         sends(&mut ceiling, 6_000);
-        // It is not forwarded: one exchange in place of five and two gains.
+        // The flow is not forwarded by radio: one exchange in place of five and two gains.
         close(bps(&mut ceiling, &report(6_000, 7)), chain * (5.0 * 7646.0 + 1240.0 / 3.0) / 7646.0);
-        assert_eq!(ceiling.on_report(&report(12_000, 7)), f64::INFINITY, "it leaves by a wire");
+        assert_eq!(ceiling.on_report(&report(12_000, 7)), f64::INFINITY, "the flow leaves by a wire");
     }
 }

@@ -10,14 +10,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// `tfrc` that never sends faster than a constant rate: the rate-constrained TFRC by which Li, Agu,
-    /// Claypool and Kinicki find the rate that a chain carries best (section III.B).
+    /// `tfrc` that never exceeds a constant rate: the rate-constrained TFRC with which Li, Agu, Claypool and
+    /// Kinicki find the best rate of a chain (section III.B).
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TfrcCapped {
-        /// The most that the rate may be, in payload bits per second: what `segment_size` counts, without any
+        /// Maximum rate in payload bits per second. Payload is what `segment_size` counts, without any
         /// header.
         pub cap: BitRate ["8 b/s", "16 Gb/s"] = BitRate(300e3),
-        /// The connection.
+        /// TFRC connection.
         #[serde(flatten)]
         pub tfrc: TfrcParameters,
     }
@@ -44,7 +44,7 @@ impl Scheme for TfrcCapped {
         self.tfrc.segment_size()
     }
 
-    fn reliable(&self) -> bool {
+    fn is_reliable(&self) -> bool {
         false
     }
 
@@ -53,9 +53,9 @@ impl Scheme for TfrcCapped {
     }
 }
 
-/// The same rate, always.
+/// Ceiling at a constant rate.
 struct Constant {
-    /// In bytes per second.
+    /// Rate in bytes per second.
     rate: f64,
 }
 

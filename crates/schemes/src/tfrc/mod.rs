@@ -1,4 +1,4 @@
-//! TFRC, and the parameters that all schemes with its transport share.
+//! TFRC, and the parameters of all schemes with its transport.
 
 mod airtime_ceiling;
 mod capped;
@@ -23,29 +23,28 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 tfrc_parameters! { overrides!
-    /// Parameters of a TFRC connection. What is left out takes the default of the `flavour`.
+    /// Parameters of a TFRC connection. Parameters that are left out have the default of the `flavour`.
     TfrcParameters by
-    /// Whose defaults the other parameters take: those of RFC 5348 ("rfc") or of ns-2.35 ("ns2"). ns2
-    /// also has quirks that no single parameter covers. It separates loss events by when packets were
-    /// sent; an open loss interval does not count its first packet; while there are fewer than eight
-    /// intervals, the oldest counts in both means; and what came since the last report counts to the
-    /// first interval after the first loss.
+    /// Source of the defaults of the other parameters: RFC 5348 ("rfc") or ns-2.35 ("ns2"). ns2 also has
+    /// quirks without a parameter. It separates loss events by the sending times of packets. An open loss
+    /// interval does not count its first packet. With fewer than eight intervals, the oldest counts in both
+    /// means. Packets since the last report count in the first interval after the first loss.
     flavour: Flavour;
 }
 tfrc_parameters! { onto! TfrcParameters, TfrcOptions; }
 
 /// Datagrams at the rate that TCP would have on the same path by the throughput equation, from the loss event
-/// rate that the receiver reports. Each packet of the application is a message of its own; nothing is sent
-/// again.
+/// rate that the receiver reports. Each packet of the application is a message. Lost packets are not
+/// retransmitted.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Tfrc {
-    /// The connection.
+    /// TFRC connection.
     #[serde(flatten)]
     pub tfrc: TfrcParameters,
 }
 
-/// The headers of every scheme with TFRC's transport.
+/// Headers of every scheme with TFRC's transport.
 const HEADERS: &[HeaderFormat] =
     &[HeaderFormat::of::<TfrcDataHeader>(), HeaderFormat::of::<TfrcReportHeader>()];
 
@@ -70,7 +69,7 @@ impl Scheme for Tfrc {
         self.tfrc.segment_size()
     }
 
-    fn reliable(&self) -> bool {
+    fn is_reliable(&self) -> bool {
         false
     }
 
@@ -80,29 +79,29 @@ impl Scheme for Tfrc {
 }
 
 impl TfrcParameters {
-    /// The options that these parameters mean.
+    /// Returns the options of both ends of a connection with these parameters.
     pub fn options(&self) -> TfrcOptions {
         let mut options = TfrcOptions::of(self.flavour);
         self.apply(&mut options);
         options
     }
 
-    /// Each key, and what a file would have that means what `options` have.
+    /// Returns each key with the value of `options` as a file would write it.
     pub(crate) fn written(options: &TfrcOptions) -> Vec<Stated> {
         <Self as Overrides<TfrcOptions>>::written(options)
     }
 
-    /// A sender that `ceiling` may hold down.
+    /// Creates a TFRC sender whose rate `ceiling` may limit.
     pub fn sender(&self, ceiling: Box<dyn RateCeiling>) -> Box<dyn Endpoint> {
         Box::new(TfrcSender::new(self.options(), ceiling))
     }
 
-    /// The receiver for it.
+    /// Creates a TFRC receiver.
     pub fn receiver(&self) -> Box<dyn Endpoint> {
         Box::new(TfrcReceiver::new(self.options()))
     }
 
-    /// Payload bytes of a full packet.
+    /// Returns the payload bytes of a full packet.
     pub fn segment_size(&self) -> u32 {
         self.options().segment_size
     }
@@ -113,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slow_start_is_as_chosen_or_as_the_flavour_has_it() {
+    fn slow_start_follows_the_flavour_unless_given() {
         let start =
             |slow_start| TfrcParameters { slow_start, ..TfrcParameters::default() }.options().slow_start;
         assert_eq!(start(Some(SlowStart::Doubling)), SlowStart::Doubling);

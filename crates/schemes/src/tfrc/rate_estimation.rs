@@ -1,4 +1,4 @@
-//! The rate that just saturates the MAC of a chain, as RE TFRC estimates it (Li, Agu, Claypool and Kinicki,
+//! Estimate of the rate that just saturates the MAC of a chain, by RE TFRC (Li, Agu, Claypool and Kinicki,
 //! WPI-CS-TR-03-33, Fig. 17).
 
 use multihop_core::{LinkEvent, Rate, Span, Time};
@@ -8,49 +8,51 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// The least of the samples of a time that passes.
+/// Minimum of the samples within a sliding window of time.
 #[derive(Clone, Debug)]
 struct SlidingMinimum {
     length: Span,
-    /// Those that are the least of what came with or after them, with when they came: both rise.
+    /// Samples that may become the minimum, with their times. Both values and times increase.
     candidates: VecDeque<(Time, f64)>,
 }
 
-/// A chain of saturated stations, as the model knows it.
+/// Model of a chain of saturated stations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SaturatedChain {
-    /// How stations contend.
+    /// Contention of the stations.
     pub model: ContentionDelay,
-    /// How long packets of data take, and packets of feedback.
+    /// Service times of data packets.
     pub data: ServiceTimes,
+    /// Service times of feedback packets.
     pub feedback: ServiceTimes,
 }
 
-/// The present round-trip time, `r_cur`.
+/// Current round-trip time, `r_cur`.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CurrentRtt {
-    /// The sample of the report.
+    /// Sample of the latest report.
     #[default]
     Latest,
-    /// The smoothed one, which TFRC's own rate is made of.
+    /// Smoothed round-trip time, on which TFRC's own rate depends.
     Smoothed,
 }
 
-/// The chain whose stations send at a bit rate.
+/// Function from the bit rate of stations to the model of their chain.
 pub(crate) type ChainAt = Box<dyn Fn(Rate) -> SaturatedChain + Send>;
 
-/// A path of radio hops, as a sender knows it.
+/// Path of radio hops, as a sender knows it.
 pub(crate) struct RadioPath {
+    /// Model of the path's chain, by bit rate.
     pub chain: ChainAt,
-    /// At which the flow's packets leave.
+    /// Bit rate at which the flow's packets leave.
     pub in_use: FirstHopRate,
 }
 
-/// Holds a TFRC sender at the rate that data arrives at, scaled to the round-trip time that the path has when
-/// it just saturates.
+/// Ceiling of a TFRC sender at the receive rate, scaled to the round-trip time at which the path is just
+/// saturated.
 pub(crate) struct RateEstimation {
-    /// None of a sender that knows no radio.
+    /// Path of radio hops; none if the sender has no radio.
     path: Option<RadioPath>,
     /// Hops of the path, if configured.
     hops: Option<u16>,
@@ -60,8 +62,8 @@ pub(crate) struct RateEstimation {
 }
 
 impl SlidingMinimum {
-    /// Takes a sample; returns the least of those that came since `length` ago.
-    fn note(&mut self, now: Time, sample: f64) -> f64 {
+    /// Adds a sample; returns the minimum of the samples within `length`.
+    fn add(&mut self, now: Time, sample: f64) -> f64 {
         while self.candidates.back().is_some_and(|(_, other)| *other >= sample) {
             self.candidates.pop_back();
         }
@@ -74,15 +76,15 @@ impl SlidingMinimum {
 }
 
 impl SaturatedChain {
-    /// r(N) in seconds.
+    /// Returns the modelled round-trip time r(N) in seconds.
     fn round_trip(&self, hops: u32) -> f64 {
         self.model.round_trip(hops, &self.data, &self.feedback)
     }
 }
 
 impl RateEstimation {
-    /// Of a path that is such a chain. Its hops are configured, or those that feedback takes; the least
-    /// round-trip time is that of the last `window`.
+    /// Creates the estimate for a path. `hops` are the configured hops; otherwise those that reports take.
+    /// `window` is the time over which the minimum round-trip time is kept.
     pub(crate) fn new(
         path: Option<RadioPath>,
         hops: Option<u16>,
@@ -94,10 +96,10 @@ impl RateEstimation {
         RateEstimation { path, hops, current, equation, least }
     }
 
-    /// `r_opt`, the round-trip time of saturation: the modelled one, or the least that was measured,
-    /// whichever is more. (There may be more traffic on the path than the model knows of.)
+    /// Returns the round-trip time of saturation, `r_opt`: the larger of the modelled time and the minimum
+    /// that was measured. (The path may carry more traffic than the model includes.)
     fn saturation_rtt(&mut self, report: &TfrcReport) -> f64 {
-        let least = self.least.note(report.now, report.sample);
+        let least = self.least.add(report.now, report.sample);
         let hops = u32::from(self.hops.unwrap_or(report.hops));
         let modelled = |path: &RadioPath| (path.chain)(path.in_use.rate()).round_trip(hops);
         self.path.as_ref().map_or(least, |path| modelled(path).max(least))
@@ -108,7 +110,7 @@ impl RateCeiling for RateEstimation {
     fn on_report(&mut self, report: &TfrcReport) -> f64 {
         let saturation = self.saturation_rtt(report);
         if report.loss_event_rate <= 0.0 {
-            return f64::INFINITY; // slow start is as it was
+            return f64::INFINITY; // slow start is not limited
         }
         let at = |rtt| EquationPath::new(f64::from(report.packet_size), rtt);
         let loss_event_rate = self.equation.loss_event_rate(&at(saturation), report.receive_rate);
@@ -176,7 +178,7 @@ mod tests {
         }
     }
 
-    /// With a timeout of four round trips the equation and its inverse cancel: R' = R `r_opt` / `r_cur`.
+    /// With a timeout of four round trips, the equation and its inverse cancel: R' = R `r_opt` / `r_cur`.
     #[test]
     fn the_rate_is_scaled_to_the_round_trip_time_of_saturation() {
         let mut estimation = estimation(None);
@@ -184,29 +186,29 @@ mod tests {
         assert!((saturation - 0.2341).abs() < 1e-4, "{saturation}");
         let ceiling = estimation.on_report(&report(1.0, 0.1, 0.4, 37_500.0));
         assert!((ceiling / (37_500.0 * saturation / 0.4) - 1.0).abs() < 1e-9, "{ceiling}");
-        // What is below the round trip of saturation may rise.
+        // The rate may rise below the round-trip time of saturation.
         let above = estimation.on_report(&report(2.0, 0.1, 0.15, 37_500.0));
         assert!(above > 37_500.0 * 1.5, "{above}");
-        // The latest sample in place of the smoothed round-trip time.
+        // The latest sample is used in place of the smoothed round-trip time.
         estimation.current = CurrentRtt::Latest;
         let at_once = estimation.on_report(&report(3.0, 0.2, 0.4, 37_500.0));
         assert!((at_once / (37_500.0 * saturation / 0.2) - 1.0).abs() < 1e-9, "{at_once}");
     }
 
     #[test]
-    fn a_path_that_was_never_faster_than_the_model_is_taken_as_it_is() {
+    fn the_measured_minimum_counts_above_the_modelled_time() {
         let mut estimation = estimation(Some(7));
         let share = |ceiling: f64| ceiling / 37_500.0;
         assert!((share(estimation.on_report(&report(1.0, 0.5, 0.5, 37_500.0))) - 1.0).abs() < 1e-9);
         assert!((share(estimation.on_report(&report(2.0, 0.3, 0.5, 37_500.0))) - 0.6).abs() < 1e-9);
-        // The sample of 0.3 s is forgotten after 10 s, the one of 0.4 s is not.
+        // The sample of 0.3 s is dropped after 10 s; the sample of 0.4 s is kept.
         assert!((share(estimation.on_report(&report(11.0, 0.4, 0.5, 37_500.0))) - 0.6).abs() < 1e-9);
         assert!((share(estimation.on_report(&report(12.5, 0.8, 0.5, 37_500.0))) - 0.8).abs() < 1e-9);
     }
 
-    /// The model is asked anew at the bit rate to the next hop: here one that takes half the time.
+    /// The model is evaluated again at the bit rate to the next hop, here one that takes half the time.
     #[test]
-    fn the_chain_is_that_of_the_rate_in_use() {
+    fn the_model_uses_the_rate_in_use() {
         let window = Span::from_ms(10_000);
         let at = |rate: Rate| {
             let times = |times: ServiceTimes| ServiceTimes {
@@ -227,18 +229,18 @@ mod tests {
     }
 
     #[test]
-    fn without_a_radio_the_least_round_trip_is_all_that_is_known() {
+    fn without_a_radio_only_the_minimum_round_trip_counts() {
         let mut estimation = RateEstimation { path: None, ..estimation(None) };
         let ceiling = estimation.on_report(&report(1.0, 0.1, 0.4, 40_000.0));
         assert!((ceiling - 10_000.0).abs() < 1e-3, "{ceiling}");
     }
 
     #[test]
-    fn before_the_first_loss_nobody_is_held() {
+    fn before_the_first_loss_the_rate_is_not_limited() {
         let mut estimation = estimation(None);
         let quiet = TfrcReport { loss_event_rate: 0.0, ..report(1.0, 0.9, 0.9, 1.0) };
         assert_eq!(estimation.on_report(&quiet), f64::INFINITY);
-        // Rates out of the range of the inverse have a ceiling all the same.
+        // Rates outside the range of the inverse have a ceiling too.
         assert!(estimation.on_report(&report(2.0, 0.9, 0.9, 0.0)) > 0.0);
         assert!(estimation.on_report(&report(2.0, 0.9, 0.9, 1e15)).is_finite());
     }

@@ -1,4 +1,4 @@
-//! RE TFRC.
+//! RE TFRC (Li, Agu, Claypool and Kinicki 2003): TFRC below the rate that saturates the MAC of a chain.
 
 use crate::tfrc::TfrcParameters;
 use crate::tfrc::airtime_ceiling::AirtimeCeiling;
@@ -14,79 +14,78 @@ use multihop_transport::{Endpoint, RateCeiling, RateChange, TfrcOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the rate is held below.
+/// Limit of the sending rate.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ceiling {
-    /// What the air around a node of the chain has room for, divided among the flows that the node knows of.
+    /// Rate for which the airtime around a node of the chain is sufficient, divided among the flows that the
+    /// node knows.
     #[default]
     Airtime,
-    /// The receive rate, scaled to the round-trip time of saturation (Fig. 17).
+    /// Receive rate scaled to the round-trip time of saturation (Fig. 17).
     RoundTrip,
 }
 
-/// What an exchange of a saturated station carries.
+/// Content of an exchange of a saturated station.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExchangeOf {
     /// One packet.
     Packet,
-    /// As many as an A-MPDU holds.
+    /// Full A-MPDU.
     #[default]
     Aggregate,
 }
 
-/// How the model finds the probability that a transmission succeeds.
+/// Method by which the model computes the probability that a transmission succeeds.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Success {
-    /// The fixed point of Bianchi 2000.
+    /// Fixed point of Bianchi 2000.
     #[default]
     FixedPoint,
-    /// To the first order, as Carvalho and Garcia-Luna-Aceves do.
+    /// First-order approximation of Carvalho and Garcia-Luna-Aceves.
     Linear,
 }
 
-/// With "airtime": how long a flow counts of which the sender's node last sent or decoded a packet.
+/// Time for which a flow counts after the sender's node sent or decoded a packet of it (`ceiling` "airtime").
 const FLOW_WINDOW: Duration = Duration(5.0);
 
 keys! {
-    /// `tfrc` that keeps its rate below the one that saturates the MAC of a chain. After the first loss event
-    /// each report lowers the rate of the equation to the receive rate, scaled by the round-trip time that
-    /// the path should have when it just saturates over the present one. That is the round-trip time of a
-    /// model of the MAC, from the hops of the path and the PHY of the sender's own station, or the least one
-    /// that was measured, whichever is more. The rate rises by a packet per round-trip time (`rate_change`),
-    /// whatever the `flavour`.
+    /// `tfrc` that keeps its rate below the rate that saturates the MAC of a chain. After the first loss
+    /// event, each report lowers the equation's rate to the scaled receive rate. The scale is the round-trip
+    /// time of a just saturated path over the current one. The time of saturation is that of a model of the
+    /// MAC, or the measured minimum if that is longer. The model uses the hops of the path and the PHY of the
+    /// sender's station. The rate rises by one packet per round-trip time (`rate_change`) in every `flavour`.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct ReTfrc {
-        /// What the rate is held below: a share of the air around a node of the chain ("airtime"), or the
-        /// receive rate scaled to the round-trip time of saturation ("round-trip", the paper's Figure 17).
+        /// Limit of the rate. "airtime" is a share of the airtime around a node of the chain. "round-trip" is
+        /// the receive rate scaled to the round-trip time of saturation (the paper's Figure 17).
         pub ceiling: Ceiling,
-        /// The exchange that saturates the MAC: of one "packet", or of a full "aggregate", which is what a
-        /// station sends whose queue never runs empty; over radios that send no A-MPDUs that is a packet.
+        /// Exchange that saturates the MAC: of one "packet", or of a full "aggregate", as a station with a
+        /// backlogged queue sends. Over radios without A-MPDUs both are one packet.
         #[schemars(transform = usually(ExchangeOf::default()))]
         pub exchange: Option<ExchangeOf>,
-        /// With "airtime": the rate as a share of a packet per so many exchanges as there are hops, but at
-        /// most four. Default: as computed, a packet per at most five exchanges and what a packet may gain on
-        /// the one before it, which is 300 kb/s on the paper's chain of seven hops as in its Figure 7, a
-        /// share of 0.79.
+        /// Share of the airtime that data may use ("airtime" only). With 1 the rate is one packet per
+        /// exchange at each hop, for at most four hops. Default: computed, as one packet per at most five
+        /// exchanges plus the gain of a packet on the previous one. On the paper's chain of seven hops that
+        /// is 300 kb/s, as in its Figure 7, or a share of 0.79.
         pub airtime_share: Option<f64> [0.01, 1],
-        /// Hops of the path. Default: as many as reports take.
+        /// Number of hops of the path. Default: the hops that reports take.
         pub hops: Option<u32> [1, 1000],
-        /// With "round-trip": the present round-trip time that the rate is scaled by: that of the "latest"
-        /// report, or the "smoothed" one, as in the paper's equations if they are taken literally. That lags
-        /// behind, so that the rate goes on falling long after a queue has gone.
+        /// Current round-trip time by which the rate is scaled ("round-trip" only): of the "latest" report,
+        /// or "smoothed" as the paper's equations literally say. The smoothed time lags, so that the rate
+        /// continues to fall long after a queue has drained.
         pub current_rtt: CurrentRtt,
-        /// With "round-trip": for how long the least round-trip time is remembered (which the paper does not
-        /// say).
+        /// Time for which the minimum round-trip time is kept ("round-trip" only). Not in the paper.
         pub rtt_window: Duration ["1 ms", "1 h"] = Duration(10.0),
-        /// With "round-trip": whether the model counts that contention windows grow. False is the equation as
-        /// it is printed.
+        /// Whether the model includes the growth of contention windows ("round-trip" only). False is the
+        /// equation as printed.
         pub growing_windows: bool = true,
-        /// With "round-trip": how the model finds the probability of a success: the "fixed-point" of Bianchi,
-        /// or a "linear" one to the first order.
+        /// Probability of success in the model ("round-trip" only): the "fixed-point" of Bianchi, or the
+        /// "linear" first-order approximation.
         pub success: Success,
-        /// The connection.
+        /// TFRC connection.
         #[serde(flatten)]
         pub tfrc: TfrcParameters,
     }
@@ -114,13 +113,13 @@ impl Parameters for ReTfrc {
 }
 
 impl Scheme for ReTfrc {
-    /// Without a station there is no model: the least round-trip time is all that is known.
+    /// Creates a sender without a model of the path: only the minimum round-trip time is known.
     fn sender(&self) -> Box<dyn Endpoint> {
-        self.below(self.round_trip(None))
+        self.sender_below(self.round_trip(None))
     }
 
     fn sender_at(&self, station: &SenderStation) -> Box<dyn Endpoint> {
-        self.below(match self.ceiling {
+        self.sender_below(match self.ceiling {
             Ceiling::Airtime => self.airtime(station),
             Ceiling::RoundTrip => self.round_trip(Some(self.radio_path(station))),
         })
@@ -134,7 +133,7 @@ impl Scheme for ReTfrc {
         self.tfrc.segment_size()
     }
 
-    fn reliable(&self) -> bool {
+    fn is_reliable(&self) -> bool {
         false
     }
 
@@ -144,13 +143,13 @@ impl Scheme for ReTfrc {
 }
 
 impl ReTfrc {
-    /// Its own default: Figure 17 changes the rate incrementally.
+    /// Returns the connection with the scheme's own default: Figure 17 changes the rate incrementally.
     fn connection(&self) -> TfrcParameters {
         let rate_change = self.tfrc.rate_change.or(Some(RateChange::Incremental));
         TfrcParameters { rate_change, ..self.tfrc.clone() }
     }
 
-    fn below(&self, ceiling: Box<dyn RateCeiling>) -> Box<dyn Endpoint> {
+    fn sender_below(&self, ceiling: Box<dyn RateCeiling>) -> Box<dyn Endpoint> {
         self.connection().sender(ceiling)
     }
 
@@ -161,7 +160,7 @@ impl ReTfrc {
             station,
             self.is_full(),
             header,
-            self.known_hops(),
+            self.configured_hops(),
             self.airtime_share,
             flows,
         ))
@@ -170,15 +169,15 @@ impl ReTfrc {
     fn round_trip(&self, path: Option<RadioPath>) -> Box<dyn RateCeiling> {
         let equation = self.connection().options().equation;
         let window = self.rtt_window.span();
-        Box::new(RateEstimation::new(path, self.known_hops(), self.current_rtt, equation, window))
+        Box::new(RateEstimation::new(path, self.configured_hops(), self.current_rtt, equation, window))
     }
 
-    /// Is an exchange one of a full A-MPDU, where there are any?
+    /// Whether an exchange carries a full A-MPDU, if the radio aggregates.
     fn is_full(&self) -> bool {
         self.exchange.unwrap_or_default() == ExchangeOf::Aggregate
     }
 
-    fn known_hops(&self) -> Option<u16> {
+    fn configured_hops(&self) -> Option<u16> {
         self.hops.map(|hops| hops as u16)
     }
 
@@ -207,20 +206,20 @@ impl ReTfrc {
     }
 }
 
-/// The paper's delta, of which it gives no value: about that of 300 m.
+/// Propagation delay, the paper's delta without a value: about that of 300 m.
 const PROPAGATION: Span = Span::from_us(1);
 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn hops_are_those_of_reports_unless_given() {
+    fn hops_are_unknown_unless_given() {
         use crate::ReTfrc;
-        assert_eq!(ReTfrc::default().known_hops(), None);
-        assert_eq!(ReTfrc { hops: Some(7), ..ReTfrc::default() }.known_hops(), Some(7));
+        assert_eq!(ReTfrc::default().configured_hops(), None);
+        assert_eq!(ReTfrc { hops: Some(7), ..ReTfrc::default() }.configured_hops(), Some(7));
     }
 
     #[test]
-    fn the_rate_changes_by_steps_unless_something_else_is_chosen() {
+    fn the_rate_changes_incrementally_unless_given() {
         use crate::ReTfrc;
         use crate::tfrc::{RateChange, TfrcParameters};
         assert_eq!(ReTfrc::default().connection().rate_change, Some(RateChange::Incremental));

@@ -1,18 +1,17 @@
-//! The congestion header of XCP and what derives from it (draft-falk-xcp-spec-03), and what the receiver
-//! returns.
+//! Congestion header of XCP and its derivatives (draft-falk-xcp-spec-03), and its echo by the receiver.
 
 use multihop_core::{HeaderBytes, Segment, header};
 use multihop_transport::Echo;
 
 header! {
-    /// The congestion header of XCP (draft-falk-xcp-spec-03)
+    /// Congestion header of XCP (draft-falk-xcp-spec-03)
     pub struct XcpHeader: "xcp", 1, 20 of 20 {
-        /// Round-trip time of the sender; 0 if it has none yet, and on acknowledgements: then there is no
+        /// Round-trip time of the sender; 0 before the first sample and on acknowledgements, which carry no
         /// request
         rtt: u32 [4..8] "us",
-        /// Time between packets of the sender: the round-trip time over the packets of a window
+        /// Time between the sender's packets: the round-trip time over the packets of a window
         x: u32 [8..12] "us",
-        /// Change of throughput that the sender asks for, and that routers reduce
+        /// Change of throughput that the sender requests and that routers reduce
         delta: i32 [12..16] "B/s",
         /// On acknowledgements, the change of throughput that routers granted
         reverse: i32 [16..20] "B/s",
@@ -20,14 +19,15 @@ header! {
 }
 
 impl XcpHeader {
-    /// Asks for as much as there is.
+    /// Request for an unlimited change.
     pub const UNLIMITED: i32 = i32::MAX;
 }
 
-/// Changes of throughput add up: each packet has its own, however few acknowledgements there are.
+/// Receiver's echo of XCP. Changes of throughput add up until the next acknowledgement, because each packet
+/// has its own.
 #[derive(Default)]
 pub(crate) struct XcpEcho {
-    /// What was granted since the last acknowledgement; none before the first header.
+    /// Sum granted since the last acknowledgement; none before the first header.
     granted: Option<i32>,
 }
 

@@ -1,5 +1,4 @@
-//! XCP (Katabi, Handley and Rohrs 2002): routers write into each packet by how much its sender is to change
-//! its window.
+//! XCP (Katabi, Handley and Rohrs 2002). Routers write into each packet the change of its sender's window.
 
 pub(crate) mod header;
 pub(crate) mod router;
@@ -13,7 +12,7 @@ pub use xcp_winf::{Psi, QueueTimer, Shuffled, Spare, Throughput, XcpWinf};
 use crate::capacity::{Capacity, CapacityParameters};
 use crate::overrides::Stated;
 use crate::tcp::{Flavour, TcpParameters};
-use crate::xcp::router::{Aggregate, Constants, Law, Seen, XcpRouter};
+use crate::xcp::router::{AggregateChange, ControlLaw, QueueMeasurement, XcpConstants, XcpRouter};
 use crate::xcp::sender::{XcpSender, XcpSenderOptions};
 use crate::{ParameterError, Parameters, TcpScheme};
 use header::{XcpEcho, XcpHeader};
@@ -27,18 +26,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// A reliable transport whose window routers open and close, by what is left of the capacity and by the
-/// queue.
+/// Reliable transport whose window routers open and close, from the spare capacity and the queue.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Xcp {
-    /// The capacity of links.
+    /// Capacity of links at routers.
     #[serde(flatten)]
     pub capacity: CapacityParameters,
-    /// Routers.
+    /// Constants of routers.
     #[serde(flatten)]
     pub control: XcpControl,
-    /// The connection.
+    /// TCP connection.
     #[serde(flatten)]
     pub tcp: XcpConnection,
 }
@@ -47,86 +45,95 @@ keys! {
     /// Constants of an XCP router.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct XcpControl {
-        /// Share of the spare bandwidth that is given out in each control interval. Stable for any delay and
-        /// number of flows below pi / (4 sqrt 2) = 0.555, with `beta` = `alpha`^2 sqrt 2. The default is the
-        /// published one, but for xcp-winf, whose queue is a third shorter with less along eight hops.
+        /// Share of the spare bandwidth that is distributed in each control interval. The loop is stable for
+        /// any delay and number of flows below pi / (4 sqrt 2) = 0.555, with `beta` = `alpha`^2 sqrt 2. The
+        /// default is the published one, except for xcp-winf, whose queue is then a third shorter at a lower
+        /// throughput over eight hops.
         pub alpha: Option<f64> [0, 2],
         /// Share of the persistent queue that is drained in each control interval.
         pub beta: f64 [0, 2] = 0.226,
-        /// Share of the traffic that is taken from all flows and given to all equally in each control
+        /// Share of the traffic that is taken from all flows and redistributed equally in each control
         /// interval.
         pub gamma: f64 [0, 1] = 0.1,
-        /// The longest round-trip time that counts in the mean, by which control intervals are as long. The
-        /// default is that of ns-2, but for xcp-winf.
+        /// Upper limit of a packet's round-trip time in the mean, which sets the length of control intervals.
+        /// The default is that of ns-2, except for xcp-winf.
         pub max_rtt: Option<Duration> ["1 ms", "1 h"],
     }
 }
 
 keys! {
-    /// The connection of XCP and what derives from it.
+    /// TCP connection of XCP and its derivatives.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct XcpConnection {
-        /// Bit rate of payload that the application wants. Default: all there is.
+        /// Bit rate of payload that the application requests. Default: unlimited.
         pub desired: Option<BitRate> ["8 b/s", "16 Gb/s"],
-        /// A TCP connection, with timestamps unless they are switched off, and the congestion header of 20
-        /// bytes. With the flavour ns2 losses are repaired as by `Agent/TCP/Reno/XCP`, without selective
+        /// TCP connection with timestamps and a congestion header of 20 bytes. Timestamps can be switched
+        /// off. With the flavour ns2, losses are repaired as by `Agent/TCP/Reno/XCP`, without selective
         /// acknowledgements.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
 }
 
-/// What a scheme has where keys of [`XcpControl`] are left out.
-pub(crate) struct Defaults {
+/// Defaults of a scheme for keys of [`XcpControl`].
+pub(crate) struct ControlDefaults {
+    /// Share of the spare bandwidth that is distributed in each control interval.
     pub alpha: f64,
+    /// Upper limit of a packet's round-trip time in the mean.
     pub max_rtt: Duration,
 }
 
-impl Defaults {
-    /// As published, and in ns-2.
-    pub(crate) const PUBLISHED: Defaults = Defaults { alpha: 0.4, max_rtt: Duration(1.0) };
+impl ControlDefaults {
+    /// Defaults as published, and as in ns-2.
+    pub(crate) const PUBLISHED: ControlDefaults = ControlDefaults { alpha: 0.4, max_rtt: Duration(1.0) };
 
-    pub(crate) fn stated(&self) -> Vec<Stated> {
+    /// Returns the defaults with the names of their keys.
+    pub(crate) fn key_defaults(&self) -> Vec<Stated> {
         vec![("alpha", Some(json!(self.alpha))), ("max_rtt", Some(json!(self.max_rtt)))]
     }
 }
 
 impl XcpControl {
-    pub(crate) fn alpha(&self, usual: &Defaults) -> f64 {
-        self.alpha.unwrap_or(usual.alpha)
+    /// Returns the share `alpha` of the spare bandwidth, or its default if it was left out.
+    pub(crate) fn alpha(&self, defaults: &ControlDefaults) -> f64 {
+        self.alpha.unwrap_or(defaults.alpha)
     }
 
-    pub(crate) fn constants(&self, usual: &Defaults) -> Constants {
-        Constants { gamma: self.gamma, max_rtt: self.max_rtt.unwrap_or(usual.max_rtt).0 }
+    /// Returns the constants of an XCP router, with these defaults.
+    pub(crate) fn constants(&self, defaults: &ControlDefaults) -> XcpConstants {
+        XcpConstants { gamma: self.gamma, max_rtt: self.max_rtt.unwrap_or(defaults.max_rtt).0 }
     }
 }
 
 impl XcpConnection {
-    /// Do values go together that each are in their range?
+    /// Checks that the values are consistent with each other.
     ///
     /// # Errors
-    /// The parameter, what was found, and what would do.
+    /// Names the parameter, the value found and a remedy.
     pub(crate) fn check(&self) -> Result<(), ParameterError> {
-        no_ecn(&self.tcp)?;
+        reject_ecn(&self.tcp)?;
         self.tcp.check()
     }
 
+    /// Returns the options of both ends of the TCP connection.
     pub(crate) fn options(&self) -> TcpOptions {
         let tcp = TcpParameters { timestamps: self.tcp.timestamps.or(Some(true)), ..self.tcp.clone() };
         let congestion_header = CongestionHeader::of(XcpHeader::LAYOUT.air as u32);
         match self.tcp.flavour {
-            // `Agent/TCP/Reno/XCP`: Reno's recovery, and feedback of new acknowledgements alone.
+            // `Agent/TCP/Reno/XCP` has Reno's recovery and uses feedback of new acknowledgements only.
             Flavour::Ns2 => {
                 TcpOptions { congestion_header, feedback_of_duplicates: false, ..tcp.options(Recovery::Reno) }
             }
             Flavour::Rfc | Flavour::Linux => {
-                // A window that does not bind can hold much at a timeout that has arrived.
+                // A window that does not limit the sender can hold much data at a timeout that has already
+                // arrived.
                 let tcp = TcpParameters { keep_sacked: tcp.keep_sacked.or(Some(true)), ..tcp };
                 TcpOptions { congestion_header, ..tcp.options(Recovery::Sack) }
             }
         }
     }
 
+    /// Creates the congestion controller of an XCP sender.
     pub(crate) fn control(&self) -> XcpSender {
         let options = self.options();
         XcpSender::new(XcpSenderOptions {
@@ -137,7 +144,7 @@ impl XcpConnection {
         })
     }
 
-    /// Bytes of a full packet above the MAC.
+    /// Returns the bytes of a full packet above the MAC.
     pub(crate) fn packet_size(&self) -> u32 {
         self.options().packet_size()
     }
@@ -145,7 +152,7 @@ impl XcpConnection {
 
 impl Parameters for Xcp {
     const NAME: &str = "xcp";
-    const SUMMARY: &str = "XCP: routers signal by how much each sender changes its window";
+    const SUMMARY: &str = "XCP: routers signal the change of each sender's window";
     const REFERENCE: &str = "Katabi, Handley and Rohrs 2002; draft-falk-xcp-spec-03";
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<XcpHeader>()];
 
@@ -154,8 +161,8 @@ impl Parameters for Xcp {
         self.tcp.check()
     }
 
-    fn usual(&self) -> Vec<Stated> {
-        Defaults::PUBLISHED.stated()
+    fn own_defaults(&self) -> Vec<Stated> {
+        ControlDefaults::PUBLISHED.key_defaults()
     }
 }
 
@@ -175,21 +182,24 @@ impl TcpScheme for Xcp {
     fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let law = GivenCapacity {
             capacity: self.capacity.at(egress, self.tcp.packet_size()),
-            alpha: self.control.alpha(&Defaults::PUBLISHED),
+            alpha: self.control.alpha(&ControlDefaults::PUBLISHED),
             beta: self.control.beta,
         };
-        Some(Box::new(XcpRouter::new(node, law, self.control.constants(&Defaults::PUBLISHED))))
+        Some(Box::new(XcpRouter::new(node, law, self.control.constants(&ControlDefaults::PUBLISHED))))
     }
 }
 
-/// `F = alpha (C - y) - beta Q / d`.
+/// Control law with a given capacity, `F = alpha (C - y) - beta Q / d`.
 pub(crate) struct GivenCapacity {
+    /// Capacity of the link.
     pub capacity: Capacity,
+    /// Share of the spare bandwidth that is distributed.
     pub alpha: f64,
+    /// Share of the persistent queue that is drained.
     pub beta: f64,
 }
 
-impl Law for GivenCapacity {
+impl ControlLaw for GivenCapacity {
     fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         self.capacity.estimators(phy)
     }
@@ -198,20 +208,20 @@ impl Law for GivenCapacity {
         self.capacity.of(view)
     }
 
-    fn aggregate(&mut self, seen: &Seen, view: &LinkView) -> Aggregate {
-        let spare = self.capacity(view) - seen.input;
-        Aggregate {
-            change: self.alpha * spare - self.beta * seen.persistent / seen.mean_rtt,
-            shuffled_of: seen.input,
+    fn aggregate(&mut self, measured: &QueueMeasurement, view: &LinkView) -> AggregateChange {
+        let spare = self.capacity(view) - measured.input;
+        AggregateChange {
+            change: self.alpha * spare - self.beta * measured.persistent / measured.mean_rtt,
+            shuffled_traffic: measured.input,
         }
     }
 }
 
-/// Routers that give feedback do not mark.
+/// Refuses ECN, because routers with explicit feedback do not mark.
 ///
 /// # Errors
-/// The parameter, what was found, and what would do.
-pub(crate) fn no_ecn(tcp: &TcpParameters) -> Result<(), ParameterError> {
+/// Names the parameter, the value found and a remedy.
+pub(crate) fn reject_ecn(tcp: &TcpParameters) -> Result<(), ParameterError> {
     if tcp.ecn == Some(true) {
         return Err(ParameterError::new("ecn", Found::Truth(true), Wanted::LeaveOutFeedback));
     }

@@ -1,4 +1,4 @@
-//! What parameters make of connections and routers.
+//! Tests of the connections and routers that parameters give.
 
 use super::router::testing::{EGRESS, delta, packet, pass};
 use super::*;
@@ -16,7 +16,7 @@ fn connection(parameters: Value) -> XcpConnection {
     from_value(parameters).unwrap()
 }
 
-/// 1460 bytes, 40 of TCP and IP, 12 of timestamps, and the congestion header of 20 (draft-falk-xcp-spec-03).
+/// 1460 bytes, 40 of TCP and IP, 12 of timestamps and 20 of the congestion header (draft-falk-xcp-spec-03).
 #[test]
 fn every_packet_has_the_congestion_header_and_timestamps() {
     for scheme in [
@@ -34,9 +34,9 @@ fn every_packet_has_the_congestion_header_and_timestamps() {
     assert_eq!((ns2.congestion_header, ns2.timestamps), (CongestionHeader::of(20), true));
 }
 
-/// `Agent/TCP/Reno/XCP` repairs as Reno, and takes feedback of new acknowledgements alone.
+/// `Agent/TCP/Reno/XCP` repairs losses like Reno and uses feedback of new acknowledgements only.
 #[test]
-fn losses_are_repaired_as_the_flavour_has_it() {
+fn loss_recovery_follows_the_flavour() {
     let rfc = connection(json!({})).options();
     assert_eq!((rfc.recovery, rfc.feedback_of_duplicates), (Recovery::Sack, true));
     assert_eq!(rfc.keep_sacked, SackedAtTimeout::Kept);
@@ -46,10 +46,10 @@ fn losses_are_repaired_as_the_flavour_has_it() {
     assert_eq!((ns2.recovery, ns2.feedback_of_duplicates), (Recovery::Reno, false));
 }
 
-/// Three segments at first, five at most. Of a desired 1 MB/s 3000 bytes in 100 ms are 30 kB/s: a third of
-/// the rest for each of three packets.
+/// Three segments at first, at most five. Of a desired 1 MB/s, 3000 bytes in 100 ms give 30 kB/s. Each of
+/// three packets requests a third of the rest.
 #[test]
-fn senders_have_the_windows_and_the_wish_of_their_parameters() {
+fn senders_have_the_windows_and_requests_of_their_parameters() {
     let given = json!({ "segment_size": "1000 B", "window": 5, "initial_window": 3, "desired": "8 Mb/s" });
     let senders: [Box<dyn Controller>; 3] = [
         TcpScheme::control(&from_value::<Xcp>(given.clone()).unwrap()),
@@ -68,16 +68,17 @@ fn senders_have_the_windows_and_the_wish_of_their_parameters() {
 }
 
 #[test]
-fn the_longest_round_trip_is_that_of_the_scheme_unless_given() {
-    let usual = Defaults { max_rtt: Duration(0.5), ..Defaults::PUBLISHED };
-    assert_eq!(XcpControl::default().constants(&usual), Constants { gamma: 0.1, max_rtt: 0.5 });
+fn the_round_trip_limit_is_that_of_the_scheme_unless_given() {
+    let defaults = ControlDefaults { max_rtt: Duration(0.5), ..ControlDefaults::PUBLISHED };
+    assert_eq!(XcpControl::default().constants(&defaults), XcpConstants { gamma: 0.1, max_rtt: 0.5 });
     let given = XcpControl { gamma: 0.2, max_rtt: Some(Duration(2.0)), ..XcpControl::default() };
-    assert_eq!(given.constants(&usual), Constants { gamma: 0.2, max_rtt: 2.0 });
+    assert_eq!(given.constants(&defaults), XcpConstants { gamma: 0.2, max_rtt: 2.0 });
 }
 
-/// A packet of 1000 bytes each millisecond, of flows with these times between packets in turn (in ms) and a
-/// round trip of 100 ms; `waiting` bytes are in the queue, and 3000 are lost at 60 ms if `lost`. What one of
-/// each is granted in the control interval from 125 ms on, which follows that of 25 to 125 ms.
+/// Returns the grants of one packet of each of two flows, in the control interval from 125 ms, which follows
+/// that of 25 to 125 ms. Packets of 1000 bytes alternate between the flows every millisecond. `x` are the
+/// times between packets of the flows in ms; round trips are 100 ms. `waiting` bytes are in the queue, and
+/// 3000 bytes are lost at 60 ms if `lost`.
 fn granted(scheme: &dyn Scheme, egress: &EgressQueue, x: [u32; 2], waiting: u64, lost: bool) -> [i32; 2] {
     let mut router = scheme.router(NodeId(0), egress).unwrap();
     let view = LinkView { queue_bytes: waiting, ..LinkView::default() };
@@ -94,8 +95,8 @@ fn granted(scheme: &dyn Scheme, egress: &EgressQueue, x: [u32; 2], waiting: u64,
     granted
 }
 
-/// 1 MB/s of 2 MB/s come: 0.4 of what is left is 400 kB/s, of which each of 100 packets has 4000; or twice as
-/// much of it as others if its flow sends half as often (100 / 75 and 50 / 75 of 400 kB/s over 50).
+/// 1 MB/s of 2 MB/s arrive. 0.4 of the spare capacity is 400 kB/s, or 4000 B/s for each of 100 packets. A
+/// flow with half the packet rate gets twice as much per packet (100 / 75 and 50 / 75 of 400 kB/s over 50).
 #[test]
 fn spare_capacity_is_divided_by_the_time_between_packets() {
     let xcp: Xcp = from_value(json!({ "capacity": "16 Mb/s" })).unwrap();
@@ -108,11 +109,11 @@ fn spare_capacity_is_divided_by_the_time_between_packets() {
     assert!(near(unequal, [5_333, 2_666]), "{unequal:?}");
 }
 
-/// XCP-b with 50 packets of 1532 bytes in the buffer: `chi B / d` = 0.2 of 76 600 bytes in 100 ms, for 100
-/// packets; `beta` of what the queue is below its target of a tenth of that; and what is lost counts as
-/// risen, at `alpha` of it in 100 ms.
+/// XCP-b with 50 packets of 1532 bytes in the buffer. An empty queue gives `chi B / d`, 0.2 of 76 600 bytes
+/// in 100 ms, for 100 packets. A queue below its target, a tenth of the buffer, adds `beta` of the
+/// difference. Losses count as a rise of the queue, at `alpha` of it in 100 ms.
 #[test]
-fn xcp_b_goes_by_its_buffer() {
+fn xcp_b_depends_on_its_buffer() {
     let of = |parameters: Value, egress: &EgressQueue, waiting: u64, lost: bool| {
         let scheme: XcpB = from_value(parameters).unwrap();
         let [one, other] = granted(&scheme, egress, [5, 5], waiting, lost);
@@ -127,13 +128,13 @@ fn xcp_b_goes_by_its_buffer() {
     near(of(json!({ "buffer": "100000 B" }), &EGRESS, 0, false), 2_000.0);
     near(of(json!({}), &short, 0, false), 306.4);
     near(of(json!({}), &EGRESS, 1_500, false), 2.26 * (7_660.0 - 1_500.0) / 100.0);
-    // At least two packets.
+    // The target is at least two packets.
     near(of(json!({}), &short, 1_500, false), 2.26 * (3_064.0 - 1_500.0) / 100.0);
     near(of(json!({ "target_queue": "9000 B" }), &EGRESS, 1_500, false), 2.26 * 75.0);
     near(of(json!({}), &EGRESS, 0, true), 2.26 * 76.6 - 4.0 * 30.0);
 }
 
-/// A packet that does not know its round trip is input, and has no weight among those that do.
+/// A packet without a round-trip time counts as input, but has no weight.
 #[test]
 fn a_packet_without_a_round_trip_has_no_weight() {
     let xcp: Xcp = from_value(json!({ "capacity": "16 Mb/s" })).unwrap();

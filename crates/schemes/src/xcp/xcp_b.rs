@@ -1,12 +1,11 @@
-//! XCP-b (Abrantes and Ricardo 2006): XCP for a link of unknown capacity, which the queue shows.
+//! XCP-b (Abrantes and Ricardo 2006): XCP for links of unknown capacity, controlled by changes of the queue.
 //!
-//! What is public are the idea and the bound of chi; the rest is a reconstruction, as the documentation of
-//! the scheme says.
+//! The basic principle and the bound of chi are public. The rest is a reconstruction.
 
 use super::header::{XcpEcho, XcpHeader};
 use crate::overrides::Stated;
-use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter};
-use crate::xcp::{Defaults, XcpConnection, XcpControl};
+use crate::xcp::router::{AggregateChange, ControlLaw, QueueMeasurement, XcpRouter};
+use crate::xcp::{ControlDefaults, XcpConnection, XcpControl};
 use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_config::keys;
 use multihop_config::quantity::Size;
@@ -17,23 +16,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// As `xcp`, but routers do not know a capacity: they go by how the queue changes, and while it is empty
-    /// they give out a fixed amount.
+    /// Like `xcp`, but routers do not know a capacity. They respond to changes of the queue, and while it is
+    /// empty they distribute a fixed amount.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct XcpB {
-        /// What is given out while the queue stays empty, as a share of the buffer in each control interval.
-        /// The queue does not overflow from it as long as it is below 1 / (5 - `alpha` - `beta`), which is
-        /// 0.2286.
+        /// Amount distributed while the queue stays empty, as a share of the buffer per control interval. The
+        /// queue does not overflow for values below 1 / (5 - `alpha` - `beta`), which is 0.2286.
         pub chi: f64 [0, 1] = 0.2,
-        /// The queue that is aimed at, so that it shows the link. Default: a tenth of `buffer`, but at least
-        /// two packets.
+        /// Target queue, which keeps the link busy. Default: a tenth of `buffer`, at least two packets.
         pub target_queue: Option<Size> ["0 B", "1000 GB"],
-        /// Bytes that fit into the queue. Default: as many full packets as its limit.
+        /// Bytes that fit into the queue. Default: full packets up to the queue's limit.
         pub buffer: Option<Size> ["1 B", "1000 GB"],
-        /// Routers.
+        /// Constants of routers.
         #[serde(flatten)]
         pub control: XcpControl,
-        /// The connection.
+        /// TCP connection.
         #[serde(flatten)]
         pub tcp: XcpConnection,
     }
@@ -42,7 +39,7 @@ keys! {
 impl Parameters for XcpB {
     const NAME: &str = "xcp-b";
     const SUMMARY: &str =
-        "XCP for links of unknown capacity, by the changes of their queues (a reconstruction)";
+        "XCP for links of unknown capacity, controlled by changes of the queue (a reconstruction)";
     const REFERENCE: &str = "Abrantes and Ricardo 2006, 2007";
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<XcpHeader>()];
 
@@ -50,8 +47,8 @@ impl Parameters for XcpB {
         self.tcp.check()
     }
 
-    fn usual(&self) -> Vec<Stated> {
-        Defaults::PUBLISHED.stated()
+    fn own_defaults(&self) -> Vec<Stated> {
+        ControlDefaults::PUBLISHED.key_defaults()
     }
 }
 
@@ -73,54 +70,56 @@ impl TcpScheme for XcpB {
         let buffer = self.buffer.map_or(packet * egress.queue_limit as f64, |size| size.0);
         let law = QueueChange {
             rate: egress.rate.bps() as f64 / 8.0,
-            alpha: self.control.alpha(&Defaults::PUBLISHED),
+            alpha: self.control.alpha(&ControlDefaults::PUBLISHED),
             beta: self.control.beta,
             extra: self.chi * buffer,
             target: self.target_queue.map_or((0.1 * buffer).max(2.0 * packet), |size| size.0),
-            before: 0.0,
+            previous_queue: 0.0,
             dropped: 0.0,
-            still: 0,
+            empty_intervals: 0,
         };
-        Some(Box::new(XcpRouter::new(node, law, self.control.constants(&Defaults::PUBLISHED))))
+        Some(Box::new(XcpRouter::new(node, law, self.control.constants(&ControlDefaults::PUBLISHED))))
     }
 }
 
-/// `F = alpha S - beta (Q - kappa) / d`, where the spare bandwidth `S` is what the queue shrank by, losses
-/// counted as if they had stayed; and `chi B / d` while the queue is empty and does not move.
+/// Control law of XCP-b, `F = alpha S - beta (Q - kappa) / d`. The spare bandwidth `S` is the decrease of the
+/// queue, with lost packets counted as if they had remained. While the queue is empty and constant the law is
+/// `chi B / d`.
 struct QueueChange {
-    /// For how long to watch the queue; the law itself needs no rate.
+    /// Bit rate of the link in bytes per second. It only sets the time over which the queue is measured.
     rate: f64,
     alpha: f64,
     beta: f64,
-    /// `chi B`, in bytes.
+    /// Amount distributed while the queue is empty, `chi B`, in bytes.
     extra: f64,
-    /// `kappa`, in bytes.
+    /// Target queue, `kappa`, in bytes.
     target: f64,
-    /// The queue at the end of the interval before, in bytes.
-    before: f64,
+    /// Queue at the end of the previous interval, in bytes.
+    previous_queue: f64,
     /// Bytes lost in the interval.
     dropped: f64,
-    /// Intervals in a row at whose end the queue was empty and had not moved, up to two.
-    still: u32,
+    /// Consecutive intervals that ended with an empty and constant queue, up to two.
+    empty_intervals: u32,
 }
 
-impl Law for QueueChange {
+impl ControlLaw for QueueChange {
     fn capacity(&self, _view: &LinkView) -> f64 {
         self.rate
     }
 
-    fn aggregate(&mut self, seen: &Seen, _view: &LinkView) -> Aggregate {
-        let risen = seen.waiting - self.before + std::mem::take(&mut self.dropped);
-        self.before = seen.waiting;
-        let change = if seen.waiting > 0.0 || risen != 0.0 {
-            self.still = 0;
-            -self.alpha * risen / seen.elapsed - self.beta * (seen.waiting - self.target) / seen.mean_rtt
+    fn aggregate(&mut self, measured: &QueueMeasurement, _view: &LinkView) -> AggregateChange {
+        let risen = measured.waiting - self.previous_queue + std::mem::take(&mut self.dropped);
+        self.previous_queue = measured.waiting;
+        let change = if measured.waiting > 0.0 || risen != 0.0 {
+            self.empty_intervals = 0;
+            -self.alpha * risen / measured.elapsed
+                - self.beta * (measured.waiting - self.target) / measured.mean_rtt
         } else {
-            // "Late reaction": a queue that is empty for once has nothing added.
-            self.still = (self.still + 1).min(2);
-            if self.still == 2 { self.extra / seen.mean_rtt } else { 0.0 }
+            // "Late reaction": a queue that is empty once gets no additional amount.
+            self.empty_intervals = (self.empty_intervals + 1).min(2);
+            if self.empty_intervals == 2 { self.extra / measured.mean_rtt } else { 0.0 }
         };
-        Aggregate { change, shuffled_of: seen.input }
+        AggregateChange { change, shuffled_traffic: measured.input }
     }
 
     fn on_link(&mut self, event: &LinkEvent) {
@@ -142,28 +141,28 @@ mod tests {
             beta: 0.226,
             extra: 0.2 * 75_000.0,
             target: 7_500.0,
-            before: 0.0,
+            previous_queue: 0.0,
             dropped: 0.0,
-            still: 0,
+            empty_intervals: 0,
         }
     }
 
     fn change(law: &mut QueueChange, waiting: f64) -> f64 {
-        let seen = Seen { input: 1e5, elapsed: 0.1, mean_rtt: 0.1, persistent: 0.0, waiting };
-        law.aggregate(&seen, &LinkView::default()).change
+        let measured = QueueMeasurement { input: 1e5, elapsed: 0.1, mean_rtt: 0.1, persistent: 0.0, waiting };
+        law.aggregate(&measured, &LinkView::default()).change
     }
 
     #[test]
-    fn an_empty_queue_gets_the_fixed_amount_from_the_second_interval_on() {
+    fn an_empty_queue_gets_the_fixed_amount_from_the_second_interval() {
         let mut law = law();
         assert_eq!([0.0; 3].map(|waiting| change(&mut law, waiting)), [0.0, 150_000.0, 150_000.0]);
         assert!((change(&mut law, 1_500.0) - (-6_000.0 + 0.226 * 60_000.0)).abs() < 1e-9);
-        // Down to nothing again: it moved, and then it is empty for the first time.
+        // The queue becomes empty again: it changed, and then it is empty for the first time.
         assert!((change(&mut law, 0.0) - (6_000.0 + 0.226 * 75_000.0)).abs() < 1e-9);
         assert_eq!(change(&mut law, 0.0), 0.0);
     }
 
-    /// The fixed amount is never added to a queue between nothing and a packet.
+    /// The fixed amount is never added to a queue that oscillates between zero and one packet.
     #[test]
     fn a_queue_that_oscillates_is_not_empty() {
         let mut law = law();
@@ -175,7 +174,7 @@ mod tests {
 
     /// 3000 bytes in 100 ms at the target: -0.4 of 30 kB/s.
     #[test]
-    fn a_rising_queue_takes_back_and_losses_count_as_rise() {
+    fn a_rising_queue_lowers_the_rate_and_losses_count_as_rise() {
         let dropped = Dropped {
             node: NodeId(0),
             flow: FlowId(0),
@@ -184,7 +183,7 @@ mod tests {
             cause: DropCause::QueueFull,
         };
         let lost = LinkEvent::Dropped(dropped);
-        let mut law = QueueChange { before: 4_500.0, ..law() };
+        let mut law = QueueChange { previous_queue: 4_500.0, ..law() };
         assert!((change(&mut law, 7_500.0) + 12_000.0).abs() < 1e-9);
         (0..2).for_each(|_| law.on_link(&lost));
         assert!((change(&mut law, 7_500.0) + 12_000.0).abs() < 1e-9);
@@ -193,8 +192,8 @@ mod tests {
 
     /// `beta (kappa - Q) / d`: 0.226 of 6000 bytes in 100 ms.
     #[test]
-    fn a_queue_that_stands_still_below_the_target_is_filled() {
-        let mut law = QueueChange { before: 1_500.0, ..law() };
+    fn a_constant_queue_below_the_target_is_filled() {
+        let mut law = QueueChange { previous_queue: 1_500.0, ..law() };
         assert!((change(&mut law, 1_500.0) - 13_560.0).abs() < 1e-9);
         assert_eq!(law.capacity(&LinkView::default()), 1e6);
     }

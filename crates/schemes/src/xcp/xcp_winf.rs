@@ -1,13 +1,13 @@
 //! XCP-Winf (Barreto 2015, section 4.1): XCP with capacity and available bandwidth from rt-Winf.
 //!
-//! Several of its equations cannot be meant as printed. Each has an option: the default is what they must
-//! mean for the scheme to work as its text says, and the other value is what is printed.
+//! Several equations cannot be meant as printed. Each has an option: the default is the reading with which
+//! the scheme works as its text says, and the other value is the printed equation.
 
 use super::header::{XcpEcho, XcpHeader};
 use crate::capacity::winf::{Estimates, WinfParameters};
 use crate::overrides::Stated;
-use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter, seconds};
-use crate::xcp::{Defaults, XcpConnection, XcpControl};
+use crate::xcp::router::{AggregateChange, ControlLaw, QueueMeasurement, XcpRouter, seconds};
+use crate::xcp::{ControlDefaults, XcpConnection, XcpControl};
 use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_config::keys;
 use multihop_config::quantity::{BitRate, Duration};
@@ -17,94 +17,94 @@ use multihop_transport::{Controller, Echo, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What positive feedback gives out (Eq. 19).
+/// Bandwidth that positive feedback distributes (Eq. 19).
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spare {
-    /// The available bandwidth.
+    /// Available bandwidth.
     #[default]
     Available,
-    /// As printed, the capacity less the available bandwidth: what is in use.
+    /// Capacity minus the available bandwidth, as printed: the capacity in use.
     Printed,
 }
 
-/// By what positive feedback is divided among packets (Eqs. 16 to 18 and 21).
+/// Division of positive feedback among packets (Eqs. 16 to 18 and 21).
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Psi {
-    /// By the time between the packets of a flow, so that flows gain alike.
+    /// By the time between a flow's packets, so that flows gain equally.
     #[default]
     Flow,
-    /// As printed, by the size of a packet over the capacity, which makes gains proportional to what flows
-    /// send.
+    /// By the size of a packet over the capacity, as printed. Flows then gain in proportion to their
+    /// throughput.
     Cap,
 }
 
-/// The traffic of which a tenth is shuffled.
+/// Traffic of which a share, `gamma`, is shuffled.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shuffled {
-    /// What came to the queue.
+    /// Input of the queue.
     #[default]
     Input,
-    /// What is used of the capacity, by anybody.
+    /// Capacity in use by any station.
     Used,
-    /// As printed, the available bandwidth.
+    /// Available bandwidth, as printed.
     Printed,
 }
 
-/// Whose throughput a sender takes for its own when it asks for what is missing (Eq. 15).
+/// Throughput from which a sender computes its missing throughput (Eq. 15).
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Throughput {
-    /// Its own.
+    /// Throughput of the flow.
     #[default]
     Flow,
-    /// As printed, the capacity.
+    /// Capacity, as printed.
     Printed,
 }
 
-/// For how long the queue is watched for its least length (Eq. 24).
+/// Time over which the minimum of the queue is measured (Eq. 24).
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueTimer {
-    /// Half of what the mean round-trip time is longer than the queue, but at least 2 ms.
+    /// Half of the mean round-trip time minus the queueing delay, at least 2 ms.
     #[default]
     Drain,
-    /// As printed, the larger of the queue and of `1 / T_RTT - q / (C / 2)`, in bytes and seconds.
+    /// Maximum of the queue and of `1 / T_RTT - q / (C / 2)`, in bytes and seconds, as printed.
     Printed,
 }
 
 keys! {
-    /// As `xcp`, but each node measures the capacity of its links, and what is left of it.
+    /// Like `xcp`, but each node measures the capacity and the available bandwidth of its links.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct XcpWinf {
-        /// What positive feedback gives out: the "available" bandwidth, or, as "printed" in Eq. 19, the
-        /// capacity less that, so that a full medium is given more.
+        /// Bandwidth that positive feedback distributes: the "available" bandwidth, or as "printed" in Eq. 19
+        /// the capacity minus that. As printed, a full medium is given more.
         pub spare: Spare,
-        /// By what it is divided among packets: by the time between packets of each "flow", or by size over
-        /// capacity ("cap") as printed in Eqs. 16 to 18 and 21, which keeps flows as unequal as they are.
+        /// Division of positive feedback among packets: by the time between packets of each "flow", or by
+        /// size over capacity ("cap") as printed in Eqs. 16 to 18 and 21, which keeps unequal flows unequal.
         pub psi: Psi,
-        /// The traffic of which a share (`gamma`) is shuffled: "input" of the queue, what is "used" of the
-        /// capacity, or, as "printed", the available bandwidth.
+        /// Traffic of which a share (`gamma`) is shuffled: the "input" of the queue, the capacity in use
+        /// ("used"), or the available bandwidth ("printed").
         pub shuffled: Shuffled,
-        /// The throughput from which senders count what they miss: that of the "flow", or, as "printed" in
-        /// Eq. 15, the capacity.
+        /// Throughput from which a sender computes its missing throughput: that of the "flow", or the
+        /// capacity as "printed" in Eq. 15.
         pub throughput: Throughput,
-        /// For how long the queue is watched: until half of the round trip that it does not fill has passed
-        /// ("drain"), or as "printed" in Eq. 24, which adds bytes, seconds and their inverse.
+        /// Time over which the minimum of the queue is measured: half of the mean round-trip time minus the
+        /// queueing delay ("drain"), or as "printed" in Eq. 24, which adds bytes, seconds and their inverse.
         pub queue_timer: QueueTimer,
-        /// A queue of so many full packets is not drained: a delayed acknowledgement releases two at once,
-        /// which over few hops wait for as long as the queue is watched. Not in the paper, whose "persistent"
-        /// queue has none.
+        /// Persistent queue, in full packets, that is not drained. A delayed acknowledgement releases two
+        /// packets at once, which over few hops are queued as long as the measurement lasts. Not in the
+        /// paper, whose "persistent" queue has none.
         pub queue_allowed: u32 [0, 10_000] = 2,
-        /// rt-Winf.
+        /// Parameters of rt-Winf.
         #[serde(flatten)]
         pub winf: WinfParameters,
-        /// Routers.
+        /// Constants of routers.
         #[serde(flatten)]
         pub control: XcpControl,
-        /// The connection.
+        /// TCP connection.
         #[serde(flatten)]
         pub tcp: XcpConnection,
     }
@@ -121,8 +121,8 @@ impl Parameters for XcpWinf {
         self.tcp.check()
     }
 
-    fn usual(&self) -> Vec<Stated> {
-        USUAL.stated()
+    fn own_defaults(&self) -> Vec<Stated> {
+        DEFAULTS.key_defaults()
     }
 }
 
@@ -146,28 +146,29 @@ impl TcpScheme for XcpWinf {
             rates: RatesInUse::new(egress.rate),
             scheme: self.clone(),
         };
-        Some(Box::new(XcpRouter::new(node, law, self.control.constants(&USUAL))))
+        Some(Box::new(XcpRouter::new(node, law, self.control.constants(&DEFAULTS))))
     }
 }
 
-const USUAL: Defaults = Defaults { alpha: 0.2, max_rtt: Duration(0.5) };
+const DEFAULTS: ControlDefaults = ControlDefaults { alpha: 0.2, max_rtt: Duration(0.5) };
 
-/// Eqs. 15 to 24.
+/// Control law of XCP-Winf (Eqs. 15 to 24).
 struct WinfLaw {
     scheme: XcpWinf,
     estimates: Estimates,
-    /// What the application of senders wants; otherwise it is "the speed of the local interface", at which it
-    /// sends to the next hop.
+    /// Throughput that the application requests, in bytes per second. Otherwise it is "the speed of the local
+    /// interface", at which the sender transmits to the next hop.
     desired: Option<f64>,
     rates: RatesInUse,
 }
 
 impl WinfLaw {
-    fn available(&self, seen: &Seen, view: &LinkView) -> f64 {
-        self.estimates.available(seen.input, view)
+    fn available(&self, measured: &QueueMeasurement, view: &LinkView) -> f64 {
+        self.estimates.available(measured.input, view)
     }
 
-    /// Bytes that may wait. A wire's round trips are long beside what its packets take.
+    /// Returns the bytes of the queue that are not drained. On a wire the result is 0, because its round
+    /// trips are long compared with the transmission of a packet.
     fn allowed(&self) -> f64 {
         if self.estimates.egress.is_wired {
             return 0.0;
@@ -176,7 +177,7 @@ impl WinfLaw {
     }
 }
 
-impl Law for WinfLaw {
+impl ControlLaw for WinfLaw {
     fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         self.estimates.estimators(phy)
     }
@@ -185,25 +186,25 @@ impl Law for WinfLaw {
         self.estimates.capacity(view)
     }
 
-    fn aggregate(&mut self, seen: &Seen, view: &LinkView) -> Aggregate {
-        let (alpha, beta) = (self.scheme.control.alpha(&USUAL), self.scheme.control.beta);
-        let (capacity, available) = (self.capacity(view), self.available(seen, view));
-        self.estimates.arrived(seen.input, seen.elapsed);
+    fn aggregate(&mut self, measured: &QueueMeasurement, view: &LinkView) -> AggregateChange {
+        let (alpha, beta) = (self.scheme.control.alpha(&DEFAULTS), self.scheme.control.beta);
+        let (capacity, available) = (self.capacity(view), self.available(measured, view));
+        self.estimates.note_input(measured.input, measured.elapsed);
         let spare = match self.scheme.spare {
             Spare::Available => available,
             Spare::Printed => capacity - available,
         };
-        let shuffled_of = match self.scheme.shuffled {
-            Shuffled::Input => seen.input,
+        let shuffled_traffic = match self.scheme.shuffled {
+            Shuffled::Input => measured.input,
             Shuffled::Used => capacity - available,
             Shuffled::Printed => available,
         };
-        let gain_scale = self.estimates.gain_scale(seen.mean_rtt);
+        let gain_scale = self.estimates.gain_scale(measured.mean_rtt);
         let gain = alpha * gain_scale / self.estimates.cost(capacity - available);
-        let queue = (seen.persistent - self.allowed()).max(0.0);
-        Aggregate {
-            change: gain * spare - beta * queue / seen.mean_rtt,
-            shuffled_of: gain_scale * shuffled_of,
+        let queue = (measured.persistent - self.allowed()).max(0.0);
+        AggregateChange {
+            change: gain * spare - beta * queue / measured.mean_rtt,
+            shuffled_traffic: gain_scale * shuffled_traffic,
         }
     }
 
@@ -214,12 +215,20 @@ impl Law for WinfLaw {
         }
     }
 
-    fn most(&self, seen: &Seen, view: &LinkView) -> f64 {
-        self.available(seen, view)
+    fn max_grant(&self, measured: &QueueMeasurement, view: &LinkView) -> f64 {
+        self.available(measured, view)
     }
 
-    /// Eq. 15, `(C_desired - throughput) / (throughput T_RTT / M)`, and no more than what is available.
-    fn request(&self, header: &mut XcpHeader, to: NodeId, payload: u32, seen: &Seen, view: &LinkView) {
+    /// Requests the change of Eq. 15, `(C_desired - throughput) / (throughput T_RTT / M)`, limited to the
+    /// available bandwidth.
+    fn request(
+        &self,
+        header: &mut XcpHeader,
+        to: NodeId,
+        payload: u32,
+        measured: &QueueMeasurement,
+        view: &LinkView,
+    ) {
         if header.delta == 0 {
             return;
         }
@@ -231,14 +240,16 @@ impl Law for WinfLaw {
         let packets = throughput * seconds(header.rtt) / segment;
         let desired = self.desired.unwrap_or_else(|| self.rates.of(to).bps() / 8.0);
         let missing = (desired - throughput) / packets;
-        header.delta = missing.min(self.available(seen, view)) as i32;
+        header.delta = missing.min(self.available(measured, view)) as i32;
     }
 
-    fn queue_interval(&self, seen: &Seen, view: &LinkView) -> f64 {
+    fn queue_interval(&self, measured: &QueueMeasurement, view: &LinkView) -> f64 {
         let capacity = self.capacity(view);
         match self.scheme.queue_timer {
-            QueueTimer::Drain => (seen.mean_rtt - seen.waiting / capacity) / 2.0,
-            QueueTimer::Printed => seen.persistent.max(1.0 / seen.mean_rtt - seen.waiting / (capacity / 2.0)),
+            QueueTimer::Drain => (measured.mean_rtt - measured.waiting / capacity) / 2.0,
+            QueueTimer::Printed => {
+                measured.persistent.max(1.0 / measured.mean_rtt - measured.waiting / (capacity / 2.0))
+            }
         }
     }
 
@@ -265,8 +276,8 @@ mod tests {
         service_delay_s: None,
         queue_bytes: 0,
     };
-    const SEEN: Seen =
-        Seen { input: 0.5e6, elapsed: 0.1, mean_rtt: 0.1, persistent: 5_000.0, waiting: 2_000.0 };
+    const SEEN: QueueMeasurement =
+        QueueMeasurement { input: 0.5e6, elapsed: 0.1, mean_rtt: 0.1, persistent: 5_000.0, waiting: 2_000.0 };
 
     fn law(scheme: &XcpWinf) -> WinfLaw {
         WinfLaw {
@@ -281,7 +292,7 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// Spare bandwidth as the equations have it.
+    /// Returns the scheme with the spare bandwidth of the published equations.
     fn published() -> XcpWinf {
         let winf =
             WinfParameters { self_interference: false, await_estimate: false, ..WinfParameters::default() };
@@ -294,35 +305,37 @@ mod tests {
     }
 
     #[test]
-    fn eq_19_gives_out_what_is_available_and_as_printed_what_is_used() {
+    fn eq_19_distributes_the_available_and_as_printed_the_used_bandwidth() {
         let aggregate = |scheme: XcpWinf| law(&scheme).aggregate(&SEEN, &VIEW);
         let read = aggregate(published());
-        assert!((read.change - 28_700.0).abs() < 1e-6 && read.shuffled_of == 0.5e6);
+        assert!((read.change - 28_700.0).abs() < 1e-6 && read.shuffled_traffic == 0.5e6);
         let printed = aggregate(XcpWinf { spare: Spare::Printed, ..published() });
         assert!((printed.change - 348_700.0).abs() < 1e-6);
         for (shuffled, of) in [(Shuffled::Used, 0.9e6), (Shuffled::Printed, 0.1e6)] {
             let aggregate = aggregate(XcpWinf { shuffled, ..published() });
-            assert!((aggregate.shuffled_of - of).abs() < 1e-6);
+            assert!((aggregate.shuffled_traffic - of).abs() < 1e-6);
         }
     }
 
-    /// A third of the gain, as the round trip is half of the time that estimates are of; 0.25 of 0.9 MB/s in
-    /// use are the queue's input, whose mean has come half way; 2 packets of 1532 bytes may wait.
+    /// The gain is a third, because the round trip is half of the time of the estimates. The mean input is
+    /// 0.25 of the 0.9 MB/s in use, since it has moved half way. Two packets of 1532 bytes may remain in the
+    /// queue.
     #[test]
-    fn what_is_available_is_given_out_as_input_and_no_faster_than_it_is_seen() {
-        let Aggregate { change, shuffled_of } = law(&XcpWinf::default()).aggregate(&SEEN, &VIEW);
+    fn the_available_bandwidth_is_scaled_by_cost_and_delay() {
+        let AggregateChange { change, shuffled_traffic } = law(&XcpWinf::default()).aggregate(&SEEN, &VIEW);
         let expected = 0.2 / 3.0 * 0.1e6 * 0.25 / 0.9 - 0.226 * (5_000.0 - 3_064.0) / 0.1;
         assert!((change - expected).abs() < 1e-6, "{change}");
-        assert!((shuffled_of - 0.5e6 / 3.0).abs() < 1e-6, "{shuffled_of}");
+        assert!((shuffled_traffic - 0.5e6 / 3.0).abs() < 1e-6, "{shuffled_traffic}");
     }
 
-    /// Two flows send 90 and 10 kB in an interval in which nothing changes: the net feedback of each.
+    /// Returns the net feedback of two flows that send 10 and 90 kB in an interval without a change of the
+    /// aggregate.
     fn shuffled(psi: Psi) -> [i32; 2] {
         let scheme = XcpWinf { psi, ..published() };
         let mut router = scheme.policy(NodeId(0), &EGRESS).unwrap();
         let still = LinkView { available_bps: Some(0.0), ..VIEW };
         let mut net = [0; 2];
-        // A packet of 1000 bytes each millisecond; control intervals end at 75, 175, 275 and 375 ms.
+        // One packet of 1000 bytes per millisecond. Control intervals end at 75, 175, 275 and 375 ms.
         for at in 25..375 {
             let large = at % 10 > 0;
             let mut packet = packet(100, 10, 0);
@@ -331,7 +344,8 @@ mod tests {
                 header.delta = XcpHeader::UNLIMITED;
             });
             router.on_arrival(hop(ms(at)), &mut packet, &still);
-            // With nothing available no packet could gain: for the grant all is.
+            // With no available bandwidth no packet could gain, so the grant sees all of the capacity as
+            // available.
             router.on_head_of_line(hop(ms(at)), &mut packet, &LinkView { available_bps: Some(8e6), ..still });
             net[usize::from(large)] += if at < 275 { 0 } else { delta(&packet) };
         }
@@ -343,13 +357,13 @@ mod tests {
         let [small, large] = shuffled(Psi::Flow);
         assert!(small > 35_000 && large < -35_000, "{small} {large}");
         let [small, large] = shuffled(Psi::Cap);
-        // Rounding down costs up to 1 B/s a packet.
+        // Rounding down costs up to 1 B/s per packet.
         assert!((-20..=0).contains(&small) && (-180..=0).contains(&large), "{small} {large}");
     }
 
-    /// 1000 bytes each 10 ms are 100 kB/s in windows of ten packets; 1.2 MB/s are wanted.
+    /// 1000 bytes every 10 ms is 100 kB/s in windows of ten packets; 1.2 MB/s are requested.
     #[test]
-    fn eq_15_asks_for_what_is_missing_up_to_what_is_available() {
+    fn eq_15_requests_the_missing_up_to_the_available_bandwidth() {
         let asked = |throughput: Throughput, available_bps: f64, delta: i32| {
             let law = law(&XcpWinf { throughput, ..XcpWinf::default() });
             let view = LinkView { available_bps: Some(available_bps), ..VIEW };
@@ -364,8 +378,8 @@ mod tests {
         assert_eq!(asked(Throughput::Flow, 8e6, 0), 0, "no more is desired");
     }
 
-    /// The queue is of 8 Mb/s, and what is sent to node 1 leaves at 4 Mb/s: 500 kB/s are wanted where nothing
-    /// else is said.
+    /// The queue has 8 Mb/s, and packets to node 1 leave at 4 Mb/s. Without a configured request, 500 kB/s
+    /// are requested towards node 1.
     #[test]
     fn the_speed_of_the_interface_is_that_to_the_next_hop() {
         let tested = XcpWinf::default();
@@ -380,13 +394,14 @@ mod tests {
         assert_eq!([1, 2].map(asked), [(500_000 - 100_000) / 10, (1_000_000 - 100_000) / 10]);
     }
 
-    /// A packet asks at its first node alone, and no router grants more than what is available.
+    /// A packet requests a change at its first node only, and no router grants more than the available
+    /// bandwidth.
     #[test]
-    fn grants_end_at_what_is_available() {
+    fn grants_are_limited_to_the_available_bandwidth() {
         let mut router = XcpWinf::default().policy(NodeId(0), &EGRESS).unwrap();
         let view = LinkView { available_bps: Some(8e6), ..VIEW };
         pass(router.as_mut(), ms(0), packet(100, 10, XcpHeader::UNLIMITED), &view);
-        // One packet came: all of 0.4 MB/s is its own.
+        // Only one packet arrived, so all of 0.4 MB/s is for that packet.
         let first = LinkView { available_bps: Some(8_000.0), ..view };
         router.on_other(ms(25), multihop_link::QueueEvent::Enqueue, 40, &view);
         assert_eq!(pass(router.as_mut(), ms(26), packet(100, 10, XcpHeader::UNLIMITED), &first), 1_000);
@@ -401,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wire_has_its_rate_and_what_did_not_arrive() {
+    fn a_wire_uses_its_rate_and_its_input() {
         let wire = EgressQueue { is_wired: true, ..EGRESS };
         let scheme = XcpWinf::default();
         let mut law = WinfLaw {
@@ -415,16 +430,16 @@ mod tests {
         assert!((change - (0.2 * 0.5e6 - 0.226 * 50_000.0)).abs() < 1e-6);
     }
 
-    /// Half of (100 ms - 2000 bytes at 1 MB/s); and as printed, where units do not match: the larger of 5000
-    /// and 10 - 2000 / 500,000.
+    /// Half of (100 ms - 2000 bytes at 1 MB/s). As printed, where units do not match, the maximum of 5000 and
+    /// 10 - 2000 / 500,000.
     #[test]
-    fn the_interval_of_the_queue_is_what_is_left_of_a_round_trip() {
-        let interval = |queue_timer, seen: &Seen| {
-            law(&XcpWinf { queue_timer, ..published() }).queue_interval(seen, &VIEW)
+    fn the_queue_is_measured_over_the_rest_of_a_round_trip() {
+        let interval = |queue_timer, measured: &QueueMeasurement| {
+            law(&XcpWinf { queue_timer, ..published() }).queue_interval(measured, &VIEW)
         };
         assert!((interval(QueueTimer::Drain, &SEEN) - 0.049).abs() < 1e-12);
         assert_eq!(interval(QueueTimer::Printed, &SEEN), 5_000.0);
-        let short = Seen { persistent: 0.0, ..SEEN };
+        let short = QueueMeasurement { persistent: 0.0, ..SEEN };
         assert!((interval(QueueTimer::Printed, &short) - 9.996).abs() < 1e-12);
     }
 }

@@ -1,14 +1,15 @@
-//! What schemas say of the defaults of keys that may be left out.
+//! Tests of the stated defaults of keys that may be left out.
 
 use multihop_schemes::{REGISTRY, SchemeEntry, find};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// In a default that depends on the radio, which is not known here.
+/// Case of a default that depends on the radio, which these tests do not know.
 const BY_RADIO: &str = "over radios that send A-MPDUs";
 const FLAVOURS: [&str; 3] = ["rfc", "ns2", "linux"];
 
-/// The default of each key that may be left out: its own, or the last sentence, if it is of a default.
+/// Returns the stated default of each key that may be left out: the schema's default, or the last sentence of
+/// the description if that states a default.
 fn stated(entry: &SchemeEntry) -> BTreeMap<String, String> {
     let resolved = entry.resolve(&json!({})).unwrap();
     let schema = entry.schema();
@@ -24,7 +25,7 @@ fn stated(entry: &SchemeEntry) -> BTreeMap<String, String> {
     properties.filter(|(key, _)| resolved[key.as_str()].is_null()).filter_map(stated).collect()
 }
 
-/// The value that such a sentence has for a flavour, as in a file.
+/// Returns the value that such a sentence states for a flavour, as in a file; none if it states none.
 fn value_of(sentence: &str, flavour: &str) -> Option<Value> {
     let groups = sentence.replace(" or ", ", ").replace("), ", ")\n");
     let of = |group: &str| match group.strip_suffix(')').and_then(|group| group.split_once(" (")) {
@@ -63,8 +64,8 @@ fn defaults_that_follow_from_others_are_stated() {
     }
 }
 
-/// The schemes that have a transport with flavours: the scheme that has that transport alone, and the
-/// flavours of which it has defaults.
+/// Returns each scheme whose transport has flavours, with the plain scheme of that transport and its
+/// flavours.
 fn with_flavours()
 -> impl Iterator<Item = (&'static SchemeEntry, &'static SchemeEntry, &'static [&'static str])> {
     let transport = |entry: &'static SchemeEntry| {
@@ -79,9 +80,9 @@ fn with_flavours()
     REGISTRY.iter().filter_map(transport)
 }
 
-/// What schemes have in place of the defaults of their transport, each by its own file.
+/// Defaults in which schemes differ from their transport.
 #[test]
-fn departures_of_schemes_are_stated() {
+fn differences_from_the_transport_are_stated() {
     let mut found = Vec::new();
     for (entry, plain, _) in with_flavours() {
         let own = stated(entry);
@@ -124,14 +125,14 @@ maxnet window 1024";
     assert_eq!(found.join("\n"), expected);
 }
 
-/// A default that is given is as good as one that is left out.
+/// Giving a default has the same effect as leaving the key out.
 #[test]
-fn what_is_stated_is_what_is_left_out() {
+fn stated_defaults_are_the_effective_ones() {
     let mut given = 0;
     for (entry, _, flavours) in with_flavours() {
         let own = stated(entry);
         let read = |parameters: Value| {
-            let scheme = entry.build(&parameters).unwrap_or_else(|misfit| panic!("{}: {misfit}", entry.name));
+            let scheme = entry.build(&parameters).unwrap_or_else(|error| panic!("{}: {error}", entry.name));
             let options = (scheme.tcp().map(|parts| parts.options), scheme.tfrc());
             (options, entry.resolve(&parameters).unwrap())
         };
@@ -149,7 +150,7 @@ fn what_is_stated_is_what_is_left_out() {
 }
 
 #[test]
-fn what_schemes_share_names_none_of_them() {
+fn shared_parameters_name_no_scheme() {
     for name in ["tcp-newreno", "tfrc"] {
         let schema = find(name).unwrap().schema();
         for (key, property) in schema["properties"].as_object().unwrap() {
@@ -161,7 +162,8 @@ fn what_schemes_share_names_none_of_them() {
     }
 }
 
-/// A default that is a value is the schema's, where programs find it, and not a sentence besides.
+/// A default that is a value stands in the schema's `default`, where programs find it, and not in the
+/// description.
 #[test]
 fn no_description_repeats_a_default() {
     for entry in REGISTRY {

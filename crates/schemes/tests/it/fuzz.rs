@@ -1,4 +1,5 @@
-//! Every scheme of the registry, over a path that loses, delays, reorders, duplicates and marks.
+//! Fuzz test of every registered scheme, over a path that loses, delays, reorders, duplicates and marks
+//! packets.
 
 use crate::pipe::{Path, Pipe};
 use multihop_core::{Ecn, Rng, Segment, Span, Time};
@@ -7,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Chances are out of 256. From `calm` on nothing is lost or marked.
+/// Impairments of a path. Probabilities are out of 256. After `calm`, no packet is lost or marked.
 #[derive(Clone, Debug)]
 struct Weather {
     seed: u64,
@@ -15,7 +16,7 @@ struct Weather {
     ack_loss: u32,
     duplicate: u32,
     mark: u32,
-    /// Delays are between 1 and this many milliseconds: whatever is above 1 reorders.
+    /// Maximum delay in milliseconds. Delays are drawn from 1 to this value; values above 1 reorder packets.
     delay_ms: u32,
     calm: Span,
 }
@@ -64,7 +65,7 @@ fn weather() -> impl Strategy<Value = Weather> {
     )
 }
 
-/// Parameters, of which each scheme takes those that it has.
+/// Draws parameters, of which each scheme uses those that it has.
 fn parameters() -> impl Strategy<Value = Value> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let sizes = (1..3_000_u32, 1..70_u32, 1..12_u32, 1..40_u32, 1..6_u32, 1..4_u32);
@@ -88,22 +89,24 @@ fn parameters() -> impl Strategy<Value = Value> {
     })
 }
 
-/// One scheme under one sky: pushes at random instants, then waits for everything.
+/// Runs one scheme over one path: pushes data at random instants and then waits for all deliveries.
 fn weather_through(scheme: &Arc<dyn Scheme>, weather: &Weather, pushes: &[(u64, u64)]) {
     let rng = Rng::at(weather.seed, &["fuzz"]);
     let path = Hostile { weather: weather.clone(), rng };
     let mut pipe = Pipe::new(scheme.sender(), scheme.receiver(), scheme.segment_size(), path);
-    let reliable = scheme.reliable();
-    // Who goes by reports waits for the next one as long as the flow lives (RFC 5348, section 4.4).
-    let waits = !reliable && !scheme.datagrams();
+    let reliable = scheme.is_reliable();
+    // A sender that depends on reports waits for the next one as long as the flow exists (RFC 5348, section
+    // 4.4).
+    let waits = !reliable && !scheme.is_uncontrolled();
     for &(wait_ms, segments) in pushes {
         pipe.run_until(pipe.now + Span::from_ms(wait_ms));
-        // Not whole segments, so that boundaries move.
+        // Pushes are not whole segments, so that segment boundaries vary.
         pipe.push(segments * u64::from(scheme.segment_size()) + segments % 7);
     }
     let pending = pipe.run_until(pipe.now + weather.calm + Span::from_ms(4 * 3_600_000));
     assert!(waits || !pending, "timers run for ever");
-    // After the worst of weathers it may have come down to a packet in 64 s, and takes as long to find out that the sky has cleared.
+    // After the worst losses the rate may be one packet in 64 s, and the sender takes as long to notice the
+    // end of the losses.
     assert!(
         pipe.sender.backlog() == 0 || waits && pipe.log.len() > 200,
         "{} bytes wait",
@@ -124,7 +127,7 @@ proptest! {
         parameters in parameters(),
         pushes in prop::collection::vec((0..3_000_u64, 0..80_u64), 1..8),
     ) {
-        // One scheme alone, for who has fuzzed the others already.
+        // `FUZZ_SCHEME` selects one scheme.
         let only = std::env::var("FUZZ_SCHEME").ok();
         prop_assert!(only.as_deref().is_none_or(|name| REGISTRY.iter().any(|entry| entry.name == name)));
         for entry in REGISTRY.iter().filter(|entry| only.as_deref().is_none_or(|name| name == entry.name)) {
@@ -133,7 +136,7 @@ proptest! {
             let mut own: Map<String, Value> =
                 parameters.as_object().unwrap().iter().filter(|(key, _)| known(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
             if entry.build(&Value::Object(own.clone())).is_err() {
-                own.remove("ecn"); // a scheme that marks refuses to go without
+                own.remove("ecn"); // schemes that mark require ECN
             }
             let scheme = entry.build(&Value::Object(own)).unwrap();
             weather_through(&scheme, &weather, &pushes);

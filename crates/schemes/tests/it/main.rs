@@ -1,4 +1,4 @@
-//! The integration tests of the crate, in one binary: each module is a subject.
+//! Integration tests of the crate in one binary, one module for each subject.
 
 mod defaults;
 mod fuzz;

@@ -1,16 +1,16 @@
-//! `tcp-newreno` with `flavour = "ns2"` against a run of ns-2.35: `Agent/TCP/Newreno`, `window_` 16,
-//! 1460-byte packets, one link of 2 Mb/s and 20 ms that loses the packets in `LOST`, then one of 100 Mb/s and
-//! 33 ms.
+//! Comparison of `tcp-newreno` with `flavour = "ns2"` to a run of ns-2.35: `Agent/TCP/Newreno`, `window_` 16,
+//! 1460-byte packets. The path is a link of 2 Mb/s and 20 ms that loses the packets in `LOST`, then a link of
+//! 100 Mb/s and 33 ms.
 
 use crate::pipe::{Path, Pipe};
 use multihop_core::{Rate, Segment, Span, Time};
 use multihop_schemes::find;
 use serde_json::json;
 
-/// Which packets are lost, counted from the SYN as 0.
+/// Numbers of the packets that are lost, counted from the SYN as 0.
 const LOST: [usize; 15] = [9, 19, 29, 48, 51, 60, 62, 65, 69, 70, 85, 97, 102, 111, 113];
 
-/// What ns-2 sent again in five seconds: when, in ms, and which packet.
+/// Retransmissions of ns-2 in five seconds: time in ms and packet number.
 const REPEATED: [(f64, u64); 19] = [
     (473.2, 9),
     (591.5, 19),
@@ -36,12 +36,12 @@ const REPEATED: [(f64, u64); 19] = [
 /// Two links in a row.
 struct Links {
     carried: usize,
-    /// When each of slow forward, fast forward, fast back and slow back is free again.
+    /// Times at which the links are free again: slow forward, fast forward, fast back and slow back.
     free: [Time; 4],
 }
 
 impl Links {
-    /// Waits for link `index`, crosses it, and returns when the last bit leaves.
+    /// Waits for link `index`, crosses it and returns the time at which the last bit leaves.
     fn cross(&mut self, index: usize, from: Time, bits: u64, mbps: u64) -> Time {
         let sent = from.max(self.free[index]) + Rate::from_kbps(1_000 * mbps).span_of_bits(bits);
         self.free[index] = sent;
@@ -68,10 +68,10 @@ impl Path for Links {
     }
 }
 
-/// Five recoveries and two timeouts. ns-2 draws the phase of its 10 ms clock at random, which in this run
-/// makes no difference.
+/// Five recoveries and two timeouts. ns-2 draws the phase of its 10 ms clock at random, which makes no
+/// difference in this run.
 #[test]
-fn tcp_newreno_repeats_what_ns2_repeats() {
+fn tcp_newreno_retransmits_what_ns2_retransmits() {
     let scheme = find("tcp-newreno").unwrap().build(&json!({ "flavour": "ns2", "window": 16 })).unwrap();
     let links = Links { carried: 0, free: [Time::ZERO; 4] };
     let mut pipe = Pipe::new(scheme.sender(), scheme.receiver(), scheme.segment_size(), links);

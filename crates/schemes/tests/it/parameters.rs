@@ -1,9 +1,9 @@
-//! What is wrong with parameters, in one line each.
+//! Messages of parameter errors, one line each.
 
 use multihop_schemes::find;
 use serde_json::Value;
 
-/// Scheme and parameters, and what the message begins with.
+/// Scheme, parameters, and the beginning of the message.
 const CASES: &str = r#"
 udp { "segment_size": "0 B" } -> segment_size: "0 B" is out of range; give a value from 1 B to 65535 B
 udp { "segment_size": 1472 } -> segment_size: found the number 1472; expected a size as text with a unit (B, kB, MB, GB, KiB, MiB), such as "1 B", from 1 B to 65535 B
@@ -71,7 +71,7 @@ xcp-winf { "queue_allowed": 10001 } -> queue_allowed: 10001 is out of range; giv
 maxnet { "max_rate": "1 b/s" } -> max_rate: "1 b/s" is out of range; give a value from 8 b/s to 16 Gb/s
 ewccp { "pacing": false, "least_window": 0.5 } -> least_window: 0.5 has no effect with pacing = false; leave it out, or set pacing = true
 tfrc { "segment_size": "1.5 B" } -> segment_size: found the text "1.5 B"; give a whole number of bytes
-xcp-winf { "reading": "strict", "watched": "probe" } -> reading: "strict" is none of watched = "probe"; give "printed", which is the same there, or "whole"
+xcp-winf { "reading": "strict", "watched": "probe" } -> reading: "strict" is not available with watched = "probe"; give "printed", which is the same there, or "whole"
 xcp-winf { "full_busy": true } -> full_busy: true has no effect with reading = "whole"; leave it out, or set reading = "printed" or "strict"
 xcp { "capacity": "phy-rate", "normalise_over": 3 } -> normalise_over: 3 has no effect with capacity = "phy-rate"; leave it out, or set capacity = "packet-throughput"
 xcp {"capacity": "11 MB"} -> capacity: "MB" in "11 MB" is not a unit of a bit rate; known: phy-rate, packet-throughput, rt-winf, model; or a bit rate: a number and one of the units b/s, kb/s, Mb/s, Gb/s
@@ -92,12 +92,12 @@ ewccp {"local_repairs": 2000000} -> local_repairs: 2000000 is out of range; give
 "#;
 
 #[test]
-fn what_is_wrong_with_a_parameter_is_said_with_its_name() {
+fn errors_of_parameters_begin_with_their_names() {
     for case in CASES.trim().lines() {
         let (given, expected) = case.split_once(" -> ").unwrap();
         let (name, parameters) = given.split_once(' ').unwrap();
         let parameters: Value = serde_json::from_str(parameters).unwrap();
-        let error = find(name).unwrap().build(&parameters).err().map(|misfit| misfit.to_string());
+        let error = find(name).unwrap().build(&parameters).err().map(|error| error.to_string());
         assert!(error.as_ref().is_some_and(|error| error.starts_with(expected)), "{given}: {error:?}");
     }
 }

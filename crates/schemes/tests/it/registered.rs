@@ -1,5 +1,4 @@
-//! What holds for every registered scheme: it is built of the parameters that it is given, and says what it
-//! is.
+//! Properties of every registered scheme: its parameters take effect, and its documentation is complete.
 
 use crate::pipe::{Path, Pipe};
 use multihop_config::parameter_error::{Clash, Found, Wanted};
@@ -10,7 +9,7 @@ use multihop_schemes::{
 };
 use serde_json::{Value, json};
 
-/// 50 ms each way, whatever comes.
+/// Path with a delay of 50 ms each way.
 struct Long;
 
 impl Path for Long {
@@ -27,9 +26,9 @@ fn has(schema: &Value, parameter: &str) -> bool {
     schema["properties"].get(parameter).is_some()
 }
 
-/// No more than 5 segments of 600 bytes are outstanding, and these are used.
+/// At most 5 segments of 600 bytes are outstanding, and at least one is.
 #[test]
-fn every_connection_has_the_segments_and_the_window_that_it_is_given() {
+fn every_connection_has_the_given_segments_and_window() {
     let mut windows = 0;
     for entry in REGISTRY {
         let schema = entry.schema();
@@ -54,8 +53,8 @@ fn every_connection_has_the_segments_and_the_window_that_it_is_given() {
     assert!(windows > 15, "{windows}");
 }
 
-/// A parameter of a scheme does not hide one of its connection: the switches that are given are those that
-/// are resolved, unless they are so by default, and what is resolved means the same again.
+/// A parameter of a scheme does not hide one of its connection. Each switch that is given appears in the
+/// resolved form unless it is the default, and the resolved form resolves to itself.
 #[test]
 fn every_switch_that_is_given_is_resolved() {
     let mut switches = 0;
@@ -65,7 +64,7 @@ fn every_switch_that_is_given_is_resolved() {
             let is_switch = kind["type"] == "boolean" || kind["type"] == json!(["boolean", "null"]);
             let given = |value: bool| entry.resolve(&json!({ parameter: value }));
             for (value, resolved) in [true, false].map(|value| (value, given(value))) {
-                // Some are refused, as an ECN that a scheme needs.
+                // Some values are refused, such as ECN without marks for schemes that need it.
                 let Some(resolved) = resolved.ok().filter(|_| is_switch) else { continue };
                 switches += 1;
                 let is_given = resolved[parameter] == json!(value);
@@ -77,9 +76,10 @@ fn every_switch_that_is_given_is_resolved() {
     assert!(switches > 100, "{switches}");
 }
 
-/// Where each segment is acknowledged by default, an acknowledgement of several waits for nothing.
+/// A scheme that acknowledges each segment by default refuses acknowledgements of several segments without a
+/// delay.
 #[test]
-fn an_acknowledgement_of_several_segments_takes_time_to_wait_for_them() {
+fn acknowledging_several_segments_needs_a_delay() {
     let wanted = Wanted::LeaveOutOr("delayed_ack", "\"40 ms\"");
     for (name, refused) in [("tcp-ap", true), ("ewccp", true), ("tcp-cubic", false), ("xcp", false)] {
         let build = |parameters| find(name).unwrap().build(&parameters).err();
@@ -91,7 +91,7 @@ fn an_acknowledgement_of_several_segments_takes_time_to_wait_for_them() {
 }
 
 #[test]
-fn what_serde_refuses_is_named() {
+fn errors_of_serde_name_the_parameter() {
     for weights in [json!({ "a": 1 }), json!({ "0": "x" })] {
         let error =
             find("bmcc").unwrap().build(&json!({ "backoff": 0.8, "weights": weights })).err().unwrap();
@@ -103,14 +103,14 @@ fn what_serde_refuses_is_named() {
 fn datagrams_and_streams_are_distinguished() {
     for entry in REGISTRY {
         let scheme = entry.build(&json!({})).unwrap();
-        assert_eq!(scheme.datagrams(), entry.name == "udp", "{}", entry.name);
+        assert_eq!(scheme.is_uncontrolled(), entry.name == "udp", "{}", entry.name);
         let loses = ["udp", "tfrc", "tfrc-capped", "re-tfrc", "quick-and-plenty"].contains(&entry.name);
-        assert_eq!((scheme.reliable(), entry.reliable), (!loses, !loses), "{}", entry.name);
+        assert_eq!((scheme.is_reliable(), entry.reliable), (!loses, !loses), "{}", entry.name);
     }
 }
 
-/// Limited Transmit (RFC 3042) is the RFC's, and ns-2's Vegas has none unless it is asked for. Vegas times
-/// every segment.
+/// Limited Transmit (RFC 3042) is on in the flavour rfc, and off in ns-2's Vegas unless it is given. Vegas
+/// times every segment.
 #[test]
 fn vegas_has_the_options_of_its_flavour() {
     let options = |parameters| parsed::<TcpVegas>(parameters).options();
@@ -123,7 +123,7 @@ fn vegas_has_the_options_of_its_flavour() {
     assert_eq!(own.segment_size, 700);
 }
 
-/// ACKs at once; timestamps in the headers of the RFC's flavour, at no cost in those of ns-2's.
+/// Every segment is acknowledged at once. The flavour rfc has timestamps in headers; ns-2's costs no bytes.
 #[test]
 fn tcp_ap_has_its_own_defaults() {
     for (flavour, timestamps) in [("rfc", true), ("ns2", false)] {
@@ -136,9 +136,9 @@ fn tcp_ap_has_its_own_defaults() {
     assert!(!given.timestamps && given.delayed_ack == Some(Span::from_ms(50)));
 }
 
-/// XCP and RCP carry a header of their own; `LRED`'s flows are plain `NewReno` without marks.
+/// XCP and RCP add a header of their own. Flows of LRED are plain `NewReno` without ECN.
 #[test]
-fn options_are_those_of_the_parameters() {
+fn options_follow_the_parameters() {
     let size = json!({ "segment_size": "700 B", "window": 9 });
     let all = [
         parsed::<Xcp>(size.clone()).options(),
@@ -178,10 +178,10 @@ fn phy() -> PhyTimes {
     }
 }
 
-/// Of a queue that a scheme minds; a capacity that is known needs none.
+/// Returns the number of estimators at a queue with a router policy. A known capacity needs none.
 fn estimators(name: &str, parameters: &Value) -> usize {
     let scheme = find(name).unwrap().build(parameters).unwrap();
-    scheme.router(NodeId(0), &EGRESS).expect("it has a policy").estimators(&phy()).len()
+    scheme.router(NodeId(0), &EGRESS).expect("the scheme has a policy").estimators(&phy()).len()
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn routers_that_measure_the_capacity_have_an_estimator_of_it() {
     }
 }
 
-/// What is out of range, and what has no effect, is refused by name.
+/// A value out of range or without effect is refused with the parameter's name.
 #[test]
 fn parameters_out_of_range_are_named() {
     let refused = |name: &str, parameters: &Value, parameter: &str| {
@@ -220,7 +220,7 @@ fn parameters_out_of_range_are_named() {
     assert!(taken(json!({ "capacity": "rt-winf", "capacity_smoothing": 0.5 })));
 }
 
-/// Slow start ends when more segments than gamma are queued: the sooner, the fewer these are.
+/// Slow start ends when more segments than gamma are queued, so that a smaller gamma ends it sooner.
 #[test]
 fn gamma_ends_the_slow_start_of_vegas() {
     let first_seconds = |gamma: f64| {
@@ -236,7 +236,7 @@ fn gamma_ends_the_slow_start_of_vegas() {
     assert!(many > few * 2, "{few:?} and {many:?}");
 }
 
-/// 4 Mb/s and 50 ms each way, with a queue without end.
+/// Path with 4 Mb/s, 50 ms each way and an unlimited queue.
 struct Narrow {
     free: Time,
     longest: Span,

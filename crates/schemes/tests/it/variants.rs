@@ -1,4 +1,4 @@
-//! Whole connections of the TCP variants, over a path whose delays and losses are known.
+//! Complete connections of the TCP variants, over a path with known delays and losses.
 
 use crate::pipe::{Path, Pipe};
 use multihop_core::{Rate, Segment, Span, Time};
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 const MSS: u64 = 1460;
 
-/// One link each way, the queue of which takes any number of segments, `hops` hops long; it loses the data
-/// segments of these numbers once, and the first segment for ever from an instant on.
+/// One link each way with an unlimited queue, reported as `hops` hops. It loses the listed data segments
+/// once, and all segments from `dead_from` on.
 struct Link {
     rate: Rate,
     delay: Span,
@@ -54,8 +54,8 @@ fn data(pipe: &Pipe<Link>) -> Vec<(Time, Segment)> {
     pipe.log.iter().filter(|(_, segment)| segment.payload > 0).copied().collect()
 }
 
-/// 2 Mb/s and 20 ms each way carry eight segments at once: Vegas adds one to three, Reno fills the queue up
-/// to its window.
+/// 2 Mb/s and 20 ms each way hold eight segments. Vegas adds one to three, and Reno fills the queue up to its
+/// window.
 #[test]
 fn vegas_leaves_the_queue_of_a_slow_link_nearly_empty() {
     for flavour in ["rfc", "ns2"] {
@@ -74,14 +74,14 @@ fn vegas_leaves_the_queue_of_a_slow_link_nearly_empty() {
     assert!(pipe.path.queued > 30, "{}", pipe.path.queued);
 }
 
-/// The first duplicate acknowledgement of a segment that is overdue repeats it; without the fine timeout the
-/// third does.
+/// The first duplicate acknowledgement of an overdue segment retransmits it. Without the fine timeout, the
+/// third one does.
 #[test]
-fn vegas_repeats_at_the_first_duplicate() {
+fn vegas_retransmits_at_the_first_duplicate() {
     let repeated = |fine_timeout: bool| {
         let parameters = json!({ "fine_timeout": fine_timeout, "delayed_ack": "0 s" });
         let mut link = Link::new(1_200, 50, 1);
-        // Late, when round trips have long been equal.
+        // The loss is late, when round-trip times have long been equal.
         link.lost = vec![500];
         let mut pipe = connection("tcp-vegas", &parameters, link);
         pipe.push(1_000 * MSS);
@@ -96,10 +96,10 @@ fn vegas_repeats_at_the_first_duplicate() {
     assert_eq!(repeated(false).since(repeated(true)), Span::from_ms(20));
 }
 
-/// Four hops, 100 ms whatever is sent: the interval settles at 61.68 ms (61.68 at 1 us is lost to the 52
-/// header bytes' 60 us on the link, a fourth of which is half queueing).
+/// Four hops, 100 ms at any load: the interval settles at 61.68 ms. (The transmission of 52 header bytes, 60
+/// us on the link, accounts for the rest, of which a fourth is half queueing.)
 #[test]
-fn segments_of_tcp_ap_are_an_interval_apart() {
+fn segments_of_tcp_ap_are_paced() {
     let mut pipe = connection("tcp-ap", &json!({}), Link::new(200_000, 50, 4));
     pipe.push(2_000 * MSS);
     pipe.run_until(Time::ZERO + Span::from_ms(20_000));
@@ -116,10 +116,10 @@ fn segments_of_tcp_ap_are_an_interval_apart() {
     }
 }
 
-/// Sixteen hops in 300 ms: an interval of 49.2 ms, and six segments on the way. Pacing is off from the third
+/// Sixteen hops in 300 ms: an interval of 49.2 ms, and six segments in flight. Pacing is off from the third
 /// duplicate to the end of recovery, and the timer does not back off.
 #[test]
-fn tcp_ap_repeats_at_once_and_its_timer_does_not_back_off() {
+fn tcp_ap_retransmits_at_once_and_its_timer_does_not_back_off() {
     let mut link = Link::new(200_000, 150, 16);
     link.lost = vec![60];
     link.dead_from = Some(Time::ZERO + Span::from_ms(20_000));
@@ -129,7 +129,7 @@ fn tcp_ap_repeats_at_once_and_its_timer_does_not_back_off() {
     let sent = data(&pipe);
     let at = sent.iter().position(|(_, segment)| segment.retransmission).unwrap();
     let before = sent[at].0.since(sent[at - 1].0);
-    assert!(before < Span::from_ms(40), "the repeat waited for its turn: {before:?}");
+    assert!(before < Span::from_ms(40), "the retransmission was paced: {before:?}");
     assert_eq!(pipe.sender.progress().timeouts, 0);
     let recovered = sent[at].0 + Span::from_ms(300);
     let paced: Vec<Time> = sent.iter().map(|(at, _)| *at).filter(|at| *at > recovered).collect();
@@ -146,8 +146,8 @@ fn tcp_ap_repeats_at_once_and_its_timer_does_not_back_off() {
     assert!(repeats.windows(2).all(|pair| pair[1].since(pair[0]) == Span::from_ms(1_000)), "{repeats:?}");
 }
 
-/// A drop-tail bottleneck of 10 Mb/s and 40 ms with a queue of 33 packets (a bandwidth-delay product), which
-/// on top loses each data segment with a chance in 1000.
+/// Drop-tail bottleneck of 10 Mb/s and 40 ms with a queue of 33 packets (a bandwidth-delay product). In
+/// addition each data segment is lost with a probability in thousandths.
 struct Lossy {
     link: Link,
     per_mille: u32,
@@ -164,7 +164,7 @@ impl Path for Lossy {
     }
 }
 
-/// Share of the link that a scheme uses in 60 s.
+/// Returns the share of the link that a scheme uses in 60 s.
 fn share(name: &str, per_mille: u32) -> f64 {
     let scheme = find(name).unwrap().build(&json!({ "window": 1000 })).unwrap();
     let rng = multihop_core::Rng::at(u64::from(per_mille), &["lossy"]);
@@ -175,8 +175,8 @@ fn share(name: &str, per_mille: u32) -> f64 {
     pipe.delivered as f64 * 8.0 / 60.0 / (10e6 * 1460.0 / 1500.0)
 }
 
-/// A loss in a hundred is no congestion to BBR. CUBIC, by Mathis and others a window of about 1.2 / sqrt(p) =
-/// 12 segments, is left with a third of the 34 that fill the link.
+/// BBR does not treat a loss of 1 % as congestion. The window of CUBIC, about 1.2 / sqrt(p) = 12 segments by
+/// Mathis et al., is a third of the 34 that fill the link.
 #[test]
 fn random_losses_do_not_slow_bbr_down() {
     let [clean, lossy] = [0, 10].map(|per_mille| share("tcp-bbr", per_mille));
@@ -185,8 +185,8 @@ fn random_losses_do_not_slow_bbr_down() {
     assert!(clean > 0.95 && lossy < 0.5, "{clean}, {lossy}");
 }
 
-/// 10 Mb/s, 40 ms and a queue of 33 packets hold 67 segments. Standard slow start opens its window past that
-/// until something is lost; `HyStart++` slows down while the queue grows, and loses less than half as much.
+/// 10 Mb/s, 40 ms and a queue of 33 packets hold 67 segments. Standard slow start exceeds that until a loss.
+/// `HyStart++` slows down while the queue grows and loses less than half as much.
 #[test]
 fn cubic_leaves_slow_start_before_the_queue_overflows() {
     let repeated = |parameters: &Value| {

@@ -68,9 +68,11 @@ impl Demand {
         let scheme = config.schemes[flow.scheme].scheme.as_ref();
         let wire = SegmentSizes::of(scheme);
         let payload = match flow.app {
-            AppConfig::Cbr { packet, .. } | AppConfig::Poisson { packet, .. } if !scheme.reliable() => packet,
+            AppConfig::Cbr { packet, .. } | AppConfig::Poisson { packet, .. } if !scheme.is_reliable() => {
+                packet
+            }
             // Frames have the mean size, each sent at once over datagrams.
-            AppConfig::Video(video) if scheme.datagrams() => {
+            AppConfig::Video(video) if scheme.is_uncontrolled() => {
                 let frame = (video.rate_bps / 8.0 / video.frame_rate).round().max(1.0);
                 frame as u32
             }
@@ -255,7 +257,7 @@ impl SegmentSizes {
         let counted = headers.len() - uncounted.unwrap_or(headers.len());
         // Reports once per round-trip time are not counted: a shared path has few, and how few is not known
         // before the run.
-        let least = back.iter().min().filter(|_| counted > 0 && scheme.reliable());
+        let least = back.iter().min().filter(|_| counted > 0 && scheme.is_reliable());
         let feedback = least.map(|size| (back.len() as f64 / counted as f64, *size));
         SegmentSizes { header: headers.iter().copied().min().unwrap_or(0), feedback }
     }

@@ -1,89 +1,89 @@
-//! Flows, and what they send.
+//! Flows and their traffic.
 
 use super::VideoConfig;
 use multihop_core::{Dscp, FlowId, NodeId, Rate, Span};
 use serde::Serialize;
 
-/// A flow.
+/// Flow from one node to another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowConfig {
-    /// Its name, for people.
+    /// Name of the flow in results.
     pub name: String,
-    /// Where data is sent from.
+    /// Node that sends data.
     pub source: NodeId,
-    /// Where data is sent to.
+    /// Node that receives data.
     pub destination: NodeId,
-    /// The first of the flows of a multicast group, of which each has one receiver; none of a unicast flow.
-    /// The flows of a group follow each other. They differ in name and destination alone, and the first one
-    /// sends for all of them.
+    /// First flow of the multicast group to which the flow belongs; none for a unicast flow. A group has one
+    /// flow for each receiver. Its flows are consecutive and differ only in name and destination. The first
+    /// flow sends for all of them.
     pub group: Option<FlowId>,
     /// Index into [`Config::schemes`](super::Config::schemes).
     pub scheme: usize,
-    /// What it sends.
+    /// Traffic of the flow.
     pub app: AppConfig,
-    /// The codepoint of its packets, of its acknowledgements too.
+    /// Differentiated services codepoint of the flow's packets and acknowledgements.
     pub dscp: Dscp,
-    /// When it starts.
+    /// Start time.
     pub start: Span,
-    /// When it stops offering data; none for never.
+    /// Time at which the flow stops offering data; none for the end of the run.
     pub stop: Option<Span>,
 }
 
 impl FlowConfig {
-    /// Whether it is a multicast flow whose packets another flow of its group sends.
+    /// Whether another flow of the same multicast group sends this flow's packets.
     pub fn is_sent_by_another(&self, id: FlowId) -> bool {
         self.group.is_some_and(|first| first != id)
     }
 }
 
-/// What a flow sends.
+/// Traffic of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum AppConfig {
-    /// Always more to send. Window-limited transports send what their window allows; datagrams follow the
-    /// interface queue, which never runs empty and never overflows because of this flow.
+    /// Always more data to send. TCP sends what its window allows. Datagrams keep the interface queue filled:
+    /// it never runs empty, and this flow never overflows it.
     Saturated,
-    /// `bytes` bytes at once, then silence; the time to complete is recorded. None for endless, which is
-    /// `Saturated` for TCP.
+    /// One transfer that starts at once; its completion time is recorded. Without a size it never ends, which
+    /// for TCP is the same as `Saturated`.
     Bulk {
-        /// How much.
+        /// Bytes to transfer; none for unlimited.
         bytes: Option<u64>,
     },
-    /// A packet at equal intervals.
+    /// Packets at equal intervals.
     Cbr {
         /// Payload rate.
         rate: Rate,
-        /// Payload bytes of a packet.
+        /// Payload of a packet in bytes.
         packet: u32,
-        /// Each interval varies uniformly by up to this fraction: ns-2's `random_` is 0.5.
+        /// Maximum relative deviation of an interval, uniformly distributed. ns-2's `random_` is 0.5.
         jitter: f64,
     },
-    /// Packets with exponential intervals.
+    /// Packets at exponentially distributed intervals.
     Poisson {
         /// Mean payload rate.
         rate: Rate,
-        /// Payload bytes of a packet.
+        /// Payload of a packet in bytes.
         packet: u32,
     },
-    /// Transfers of `bytes` one after another, with a pause between the end of one and the start of the next.
+    /// Consecutive transfers, with a pause after the end of each.
     Transfers {
-        /// Bytes of one transfer; the mean, if `exponential`.
+        /// Bytes of a transfer; the mean if `exponential`.
         bytes: u64,
-        /// The mean pause.
+        /// Pause between transfers; the mean if `exponential`.
         pause: Span,
-        /// Sizes and pauses are exponentially distributed, otherwise constant.
+        /// Whether sizes and pauses are exponentially distributed; constant otherwise.
         exponential: bool,
-        /// How many; none for as many as fit.
+        /// Number of transfers; none for as many as fit into the run.
         count: Option<u32>,
     },
     /// Frames of a video.
     Video(VideoConfig),
-    /// Nothing by itself: its packets come from outside, by [`World::inject`](crate::World::inject), whenever
-    /// they come. Of its scheme there is only what routers do.
+    /// No traffic of its own: packets are injected by [`World::inject`](crate::World::inject). Only the
+    /// scheme's router policies apply.
     External,
 }
 
 impl AppConfig {
-    /// The name of the application in scenarios.
+    /// Name of the application in scenarios.
     pub fn name(&self) -> &'static str {
         match self {
             AppConfig::Saturated => "saturated",
@@ -96,8 +96,8 @@ impl AppConfig {
         }
     }
 
-    /// Rate at which the application hands over data, in bit/s; none where it always has more, or takes the
-    /// rate of its transport.
+    /// Rate at which the application offers data, in bit/s; none if the rate is not limited by the
+    /// application.
     pub fn offered_bps(&self) -> Option<f64> {
         match *self {
             AppConfig::Cbr { rate, .. } | AppConfig::Poisson { rate, .. } => Some(rate.bps() as f64),
@@ -109,7 +109,7 @@ impl AppConfig {
         }
     }
 
-    /// The interval of packets that are sent at equal intervals, in seconds.
+    /// Interval of packets in seconds, for traffic at equal intervals.
     pub fn equal_interval(&self) -> Option<f64> {
         match *self {
             AppConfig::Cbr { rate, packet, jitter: 0.0 } => {

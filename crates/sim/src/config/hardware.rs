@@ -1,16 +1,16 @@
-//! The queue of a radio's hardware.
+//! Hardware queue of a radio.
 
 use multihop_link::AirtimeLimits;
 use serde::Serialize;
 
-/// What the hardware of a radio holds of each access category. What has no limit is bounded by the others.
+/// Limits of the hardware queue of each access category. At least one limit is set.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct HardwareQueueConfig {
-    /// Packets at most, those that are being sent included.
+    /// Maximum number of packets, those in transmission included.
     pub packets: Option<u32>,
-    /// Frames at most, A-MPDUs where there are such, the one that is being sent included: each is of what
-    /// waits when there is room for it.
+    /// Maximum number of frames (A-MPDUs where they are used), the frame in transmission included. Each is
+    /// built from the queued packets when there is room for it.
     pub aggregates: Option<u32>,
-    /// Airtime at most, of each station; only under [`multihop_link::Discipline::Stations`].
+    /// Maximum pending airtime of each station (AQL). Only with [`multihop_link::Discipline::Stations`].
     pub airtime: Option<AirtimeLimits>,
 }

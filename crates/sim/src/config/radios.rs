@@ -4,51 +4,53 @@ use multihop_core::NodeId;
 use multihop_dot11::first_of_block;
 use serde::Serialize;
 
-/// On which channels radios are, and which of them belong to one node.
+/// Channels of the radios, and the node of each additional radio.
 ///
 /// Each entry of [`super::Config::nodes`] is one radio with a MAC and an interface queue of its own. A node
-/// with several radios is several entries: the first is the node, and each of the others says so here.
+/// with several radios has several entries. The first entry is the node; `further` maps the others to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Radios {
-    /// The channel of each entry; empty if all are on one.
+    /// Channel of each entry; empty if all entries share one channel.
     pub channels: Vec<Channel>,
-    /// Entries that are further radios, each with the entry of its node; in ascending order.
+    /// Additional radios, each with the entry of its node, in ascending order.
     pub further: Vec<(NodeId, NodeId)>,
 }
 
-/// Where a channel lies.
+/// Channel of a radio.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Channel {
-    /// The number of its first 20 MHz, the primary channel, or of all of a narrower one, in the band that has
-    /// this number (802.11-2016, 17.3.8.4.2, 16.3.6.3 and 19.3.15).
+    /// Number of the primary 20 MHz channel, or of a narrower channel (802.11-2016, 17.3.8.4.2, 16.3.6.3 and
+    /// 19.3.15). Numbers up to 14 are in the band of 2.4 GHz, higher ones in that of 5 GHz.
     pub number: u16,
-    /// Its width in MHz.
+    /// Width of the channel in MHz.
     pub width_mhz: u32,
-    /// Transmissions on channels that overlap in part are noise to each other.
+    /// Whether transmissions on partly overlapping channels are noise to each other.
     pub overlaps: bool,
 }
 
-/// Power that a radio sends with, and gain of its antenna.
+/// Transmit power of a radio, and gain of its antenna.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RadioPower {
-    /// Transmit power in milliwatts, before the antenna.
+    /// Transmit power at the antenna input, in milliwatts.
     pub transmit_mw: f64,
-    /// Ratio by which the antenna raises what the radio sends and what it receives.
+    /// Linear gain of the antenna, applied to both transmission and reception.
     pub antenna_gain: f64,
 }
 
 impl RadioPower {
-    /// Power in milliwatts that an antenna without gain would have to be fed with for the same signal.
+    /// Equivalent isotropically radiated power (EIRP) in milliwatts.
     pub fn radiated_mw(self) -> f64 {
         self.transmit_mw * self.antenna_gain
     }
 }
 
 impl Channel {
-    /// Centre frequency in MHz of all of it. Numbers are 5 MHz apart from 2407 or 5000 MHz; channel 14 lies
-    /// 12 MHz above channel 13. A channel of 40 MHz at 2.4 GHz has its second half above channels up to 7,
-    /// below the others; wide ones at 5 GHz lie side by side from the lower ends of the first channels of
-    /// their part of the band on (19.3.15.4, 21.3.14).
+    /// Centre frequency of the whole channel in MHz (802.11-2016, 19.3.15.4 and 21.3.14).
+    ///
+    /// Numbers are 5 MHz apart, starting from 2407 or 5000 MHz; channel 14 lies 12 MHz above channel 13. At
+    /// 2.4 GHz, the secondary half of a 40 MHz channel lies above primary channels up to 7, and below the
+    /// others. At 5 GHz, wide channels lie side by side from the lower edge of the first channel of their
+    /// part of the band.
     pub fn centre_mhz(self) -> u32 {
         let wider = self.width_mhz.saturating_sub(20) / 2;
         match u32::from(self.number) {
@@ -63,8 +65,8 @@ impl Channel {
         }
     }
 
-    /// Which part of the power that is sent on this channel lies in another: that of a flat spectrum as wide
-    /// as the channel, with nothing outside of it. Channels that have the same place share all.
+    /// Share of the power sent on this channel that falls into `other`. The spectrum is flat within the
+    /// channel and zero outside. Channels with the same number share all power.
     pub fn part_in(self, other: Channel) -> f64 {
         let [a, b] = [self, other].map(|channel| f64::from(channel.centre_mhz()));
         let [half, other_half] = [self, other].map(|channel| f64::from(channel.width_mhz) / 2.0);
@@ -80,7 +82,7 @@ impl Channel {
 }
 
 impl Radios {
-    /// Are all nodes on one channel, with one radio each?
+    /// Whether all nodes share one channel and have one radio each.
     pub fn are_one_each(&self) -> bool {
         self.channels.is_empty() && self.further.is_empty()
     }
@@ -91,7 +93,7 @@ impl Radios {
         at.map_or(radio, |at| self.further[at].1)
     }
 
-    /// Do two radios belong to one node?
+    /// Whether two radios belong to the same node.
     pub fn share_node(&self, one: NodeId, other: NodeId) -> bool {
         self.node_of(one) == self.node_of(other)
     }
@@ -102,7 +104,8 @@ impl Radios {
         std::iter::once(node).chain(further)
     }
 
-    /// Which part of what one radio sends lies in the channel of another one, of another node.
+    /// Share of the power sent by radio `from` that falls into the channel of radio `to`, which belongs to
+    /// another node.
     pub fn part_at(&self, from: NodeId, to: NodeId) -> f64 {
         match self.channels.as_slice() {
             [] => 1.0,
@@ -121,37 +124,40 @@ mod tests {
 
     /// 802.11-2016, 17.3.8.4.2 and table 15-6.
     #[test]
-    fn channels_lie_where_the_standard_has_them() {
+    fn channel_centres_are_those_of_the_standard() {
         let centres = [1, 6, 11, 13, 14, 36, 149, 196].map(|number| channel(number).centre_mhz());
         assert_eq!(centres, [2412, 2437, 2462, 2472, 2484, 5180, 5745, 5980]);
     }
 
     /// 802.11-2016, annex E: 38 and 46 are centres of 40 MHz, 42, 106 and 155 of 80, 50 and 114 of 160.
     #[test]
-    fn wide_channels_lie_around_their_primary() {
+    fn wide_channels_contain_their_primary_channel() {
         let centre = |number: u16, width_mhz: u32| Channel { width_mhz, ..channel(number) }.centre_mhz();
-        let of_5_ghz = |number: u32| 5000 + 5 * number;
-        assert_eq!([36, 40, 44].map(|n| centre(n, 40)), [38, 38, 46].map(of_5_ghz));
-        assert_eq!([36, 48, 112, 149, 161].map(|n| centre(n, 80)), [42, 42, 106, 155, 155].map(of_5_ghz));
-        assert_eq!([64, 100].map(|n| centre(n, 160)), [50, 114].map(of_5_ghz));
+        let centre_at_5_ghz = |number: u32| 5000 + 5 * number;
+        assert_eq!([36, 40, 44].map(|n| centre(n, 40)), [38, 38, 46].map(centre_at_5_ghz));
+        assert_eq!(
+            [36, 48, 112, 149, 161].map(|n| centre(n, 80)),
+            [42, 42, 106, 155, 155].map(centre_at_5_ghz)
+        );
+        assert_eq!([64, 100].map(|n| centre(n, 160)), [50, 114].map(centre_at_5_ghz));
         assert_eq!([1, 7, 11].map(|n| centre(n, 40)), [2422, 2452, 2452]);
     }
 
     #[test]
-    fn channels_overlap_by_the_width_that_they_share() {
+    fn power_in_another_channel_follows_from_the_shared_width() {
         let parts = [1, 2, 3, 4, 5, 11].map(|number| channel(1).part_in(channel(number)));
         assert_eq!(parts, [1.0, 0.75, 0.5, 0.25, 0.0, 0.0]);
         let wide = Channel { width_mhz: 40, ..channel(40) };
         assert_eq!([channel(36).part_in(wide), wide.part_in(channel(36))], [1.0, 0.5]);
         let narrow = Channel { width_mhz: 10, ..channel(177) };
-        let [beside, apart] = [178, 179].map(|number| Channel { number, ..narrow });
-        assert_eq!([narrow.part_in(beside), narrow.part_in(apart)], [0.5, 0.0], "5885, 5890 and 5895 MHz");
+        let [adjacent, apart] = [178, 179].map(|number| Channel { number, ..narrow });
+        assert_eq!([narrow.part_in(adjacent), narrow.part_in(apart)], [0.5, 0.0], "5885, 5890 and 5895 MHz");
         let apart = Channel { overlaps: false, ..channel(2) };
         assert_eq!([apart.part_in(channel(1)), apart.part_in(channel(2))], [0.0, 1.0]);
     }
 
     #[test]
-    fn a_node_has_its_radios() {
+    fn radios_of_a_node_start_with_its_own_entry() {
         let further = vec![(NodeId(3), NodeId(1)), (NodeId(4), NodeId(1)), (NodeId(5), NodeId(0))];
         let radios = Radios { further, ..Radios::default() };
         assert_eq!(radios.of(NodeId(1)).collect::<Vec<_>>(), [NodeId(1), NodeId(3), NodeId(4)]);

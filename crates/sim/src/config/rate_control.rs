@@ -3,13 +3,13 @@
 use multihop_link::Algorithm;
 use serde::Serialize;
 
-/// Stations choose the rate of DATA for each neighbour, among those of the PHY.
+/// Rate control: each station chooses a rate of the PHY for unicast DATA to each neighbour.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct RateControlConfig {
-    /// How they choose.
+    /// Algorithm of rate control.
     pub algorithm: Algorithm,
-    /// Spatial streams that they use at most; of no meaning before 802.11n.
+    /// Maximum number of spatial streams; without meaning before 802.11n.
     pub streams: u8,
-    /// Transmissions of a frame, with RTS or without, before it is given up, in place of the MAC's limits.
+    /// Maximum number of transmissions of a frame, with or without RTS, in place of the MAC's retry limits.
     pub tries: Option<u32>,
 }

@@ -24,8 +24,8 @@ pub enum Collisions {
         /// Smallest ratio of signal to noise and interference at the start of a frame for its preamble to be
         /// detected.
         detection: f64,
-        /// Whether the effect of noise is in [`super::Link::ln_bit_success`] because it was measured, so that only
-        /// interference adds errors here.
+        /// Whether [`super::Link::ln_bit_success`] includes the effect of noise because it was measured, so
+        /// that only interference adds errors here.
         measured: bool,
     },
 }

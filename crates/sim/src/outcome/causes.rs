@@ -57,8 +57,8 @@ table! {
     /// time from the head of the line to a frame's end, acknowledged or given up, mean over the frames that
     /// ended
     service_mean_s("s"): f64;
-    /// share of time that the hop's exchanges took, once for each DATA transmission: from the first bit to the
-    /// last, without back-off
+    /// share of time that the hop's exchanges took, once for each DATA transmission: from the first bit to
+    /// the last, without back-off
     airtime("1"): f64;
 }
 

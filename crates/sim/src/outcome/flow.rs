@@ -24,8 +24,8 @@ table! {
     column scheme(""): String = |at| at.config.schemes[of(at).scheme].name.clone();
     /// application
     column app(""): String = |at| of(at).app.name().to_owned();
-    /// hops of the flow's shortest path, initially where nodes move; static routes follow it, routing protocols
-    /// may use others, and multicast flows take one hop from their sender or its relay
+    /// hops of the flow's shortest path, initially where nodes move; static routes follow it, routing
+    /// protocols may use others, and multicast flows take one hop from their sender or its relay
     hops("1"): u32;
     /// payload delivered in order to the application, divided by the measured time
     derived goodput_bps("bit/s");
@@ -80,8 +80,9 @@ table! {
     transfers("1"): u64;
     /// mean duration of the completed transfers
     transfer_mean_s("s"): Option<f64>;
-    /// frame transmission efficiency, mean over the acknowledged frames of the flow's data packets at every hop
-    /// (He et al. 2017, Eq. 2); frames of acknowledgements do not count, here and in the next three columns
+    /// frame transmission efficiency, mean over the acknowledged frames of the flow's data packets at every
+    /// hop (He et al. 2017, Eq. 2); frames of acknowledgements do not count, here and in the next three
+    /// columns
     transmission_efficiency("1"): Option<f64>;
     /// time from the head of the line to the MAC's acknowledgement, mean over the same frames (He et al.
     /// 2017, Eq. 6)

@@ -1,8 +1,6 @@
 //! Interface between a routing protocol and its node.
 
-use crate::datagram::Datagram;
-use crate::slab::{Handle, Slab};
-use crate::source_route::SourceRoute;
+use crate::slab::{Datagram, Handle, Slab, SourceRoute};
 use multihop_core::{DropCause, NodeId, Time};
 
 /// Next hop of a packet without a source route.

@@ -1,7 +1,6 @@
 //! Helpers of routing tests.
 
-use crate::datagram::Datagram;
-use crate::slab::{Handle, Slab};
+use crate::slab::{Datagram, Handle, Slab};
 use multihop_core::{FlowId, NodeId, Packet, Port, Segment, Span, Time};
 
 /// Instant at this number of seconds.

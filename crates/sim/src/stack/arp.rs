@@ -5,8 +5,7 @@
 //! unreachable when a packet follows three unanswered requests. Known addresses do not expire.
 
 use super::{Stack, StackContext};
-use crate::packet_content::PacketContent;
-use crate::slab::Handle;
+use crate::slab::{Handle, PacketContent};
 use multihop_core::{DropCause, FlowId, NodeId, Packet, Port};
 
 /// Length in bytes of a request and of a reply, for addresses of 6 and 4 bytes.

@@ -2,9 +2,7 @@
 
 use super::{Stack, StackContext};
 use crate::agenda::{Agenda, Lane, Slot};
-use crate::datagram::{Datagram, IpFields};
-use crate::packet_content::PacketContent;
-use crate::slab::Handle;
+use crate::slab::{Datagram, Handle, IpFields, PacketContent};
 use multihop_core::{Dscp, FlowId, NodeId, Packet, Port, Segment, Time};
 use multihop_link::Notice;
 

@@ -2,14 +2,11 @@
 
 use super::{Stack, StackContext};
 use crate::agenda::{Agenda, Lane, Slot};
-use crate::datagram::Datagram;
-use crate::packet_content::PacketContent;
 use crate::record::Recorder;
 use crate::routing::{
     Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent, next_on, source_route_bytes,
 };
-use crate::slab::{Handle, Slab};
-use crate::source_route::SourceRoute;
+use crate::slab::{Datagram, Handle, PacketContent, Slab, SourceRoute};
 use multihop_core::{DropCause, FlowId, NodeId, Time};
 
 /// Routing protocol of a node.

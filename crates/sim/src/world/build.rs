@@ -157,7 +157,7 @@ fn ends(
         let app = (port == Port::Sender).then(|| {
             let rng = Rng::at(config.seed, &["flow", &id.0.to_string(), "app"]);
             let slot = plan.add(at.0, Purpose::App(id));
-            (App::new(flow, scheme.datagrams(), rng), slot)
+            (App::new(flow, scheme.is_uncontrolled(), rng), slot)
         });
         let end = End::new(id, port, peer, endpoint, deadline, app, scheme.segment_size());
         stack.add_end(end.marked(flow.dscp))

@@ -223,7 +223,7 @@ fn flows(rng: &mut Rng, config: &mut Config) {
         let from = rng.below(nodes as u32) as usize;
         let to = (from + 1 + rng.below(nodes as u32 - 1) as usize) % nodes;
         let chosen = rng.below(config.schemes.len() as u32) as usize;
-        let app = app(rng, !config.schemes[chosen].scheme.reliable());
+        let app = app(rng, !config.schemes[chosen].scheme.is_reliable());
         add_flow(config, from, to, app);
         let flow = config.flows.last_mut().expect("just added");
         flow.scheme = chosen;

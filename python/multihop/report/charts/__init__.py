@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from multihop.base.errors import UserError
-from multihop.comparison.runs import Runs
+from multihop.experiments.comparisons import VariantRuns
 from multihop.report.charts import bars, delays, times
-from multihop.report.charts.figure import Figure
+from multihop.report.charts.figures import Figure
 from multihop.results.columns import METRICS, OPTIMUM_METRICS, VIDEO_METRICS
 
 
-def every(runs: Runs) -> list[Figure]:
+def every(runs: VariantRuns) -> list[Figure]:
     """Returns all figures with content, in the order of the report."""
     made = [delays.against_goodput(runs), bars.flow_goodput(runs), delays.cdf(runs), bars.metrics(runs)]
     made += [bars.losses(runs), *(times.over_time(runs, quantity) for quantity in times.QUANTITIES.values())]

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from multihop.comparison.runs import Runs
-from multihop.report.charts.figure import (
+from multihop.experiments.comparisons import VariantRuns
+from multihop.report.charts.figures import (
     Facet,
     Figure,
     Key,
@@ -24,12 +24,13 @@ from multihop.report.charts.figure import (
     seed_mark,
     tokens,
 )
+from multihop.report.charts.marks import whiskers
 from multihop.report.markup import estimate_words
 from multihop.report.notes import Notes
 from multihop.report.numbers import Line
-from multihop.report.svg import sides
+from multihop.report.svg import PAGE_WIDTH
 from multihop.results.columns import DROP_CAUSES, TABLES, Metric
-from multihop.results.statistics import Estimate, estimate_or_none
+from multihop.results.statistics import estimate_or_none
 from multihop.results.words import three_digits
 
 #: Flows above which goodput is drawn as sorted lines.
@@ -46,7 +47,7 @@ _SHARES: dict[str, tuple[str | None, str]] = {
 }
 
 
-def metrics(runs: Runs, names: Sequence[str] | None = None) -> Figure:
+def metrics(runs: VariantRuns, names: Sequence[str] | None = None) -> Figure:
     """Returns a facet per metric, or per named metric: bars with 95 % intervals and one dot per seed."""
     facets = [
         Facet(metric.heading, measures_of(metric), partial(draw_metric, runs=runs, metric=metric))
@@ -54,7 +55,9 @@ def metrics(runs: Runs, names: Sequence[str] | None = None) -> Figure:
         if (names is None or metric.name in names) and has_bars(runs, metric)
     ]
     keys = [*scheme_keys(runs, "bar"), *seed_keys(runs)]
-    return Figure("metrics", "Metrics by scheme", facets, keys, columns=3, least=14.0, height=15.0)
+    return Figure(
+        "metrics", "Metrics by scheme", facets, keys, columns=3, least=14.0, height=15.0, width=PAGE_WIDTH / 3
+    )
 
 
 def measures_of(metric: Metric) -> set[str]:
@@ -63,13 +66,13 @@ def measures_of(metric: Metric) -> set[str]:
     return {metric.name, word, *({"fairness"} if word == "jain" else set())}
 
 
-def has_bars(runs: Runs, metric: Metric) -> bool:
+def has_bars(runs: VariantRuns, metric: Metric) -> bool:
     """Whether something can be compared: two schemes, and a value that is not zero."""
     values = np.concatenate([runs.values(variant, metric.name) for variant in runs.variants])
     return len(runs.variants) > 1 and bool(np.any(np.isfinite(values) & (values != 0)))
 
 
-def draw_metric(notes: Notes, axis: Any, *, runs: Runs, metric: Metric) -> None:  # noqa: ANN401 - an Axes
+def draw_metric(notes: Notes, axis: Any, *, runs: VariantRuns, metric: Metric) -> None:  # noqa: ANN401 - an Axes
     """Draws a bar for each scheme, named by the legend."""
     panel = notes.panel(axis, "scheme", metric.heading)
     for index, (variant, look) in enumerate(looks(runs.variants).items()):
@@ -120,7 +123,9 @@ def _draw_bar(
     notes.tip(drawn, f"{bar.said} {estimate_words(found, bar.unit)}", bar.of)
     line.add(place, found.mean, found.low, found.high)
     _dots(notes, axis, bar, values)
-    _whisker(notes, axis, bar, found)
+    x, y, along_x, along_y = (found.mean, bar.at, found, None) if bar.is_lying else (bar.at, found.mean, None, found)
+    capsize = min(3.0, 12 * bar.width)
+    whiskers(notes, axis, x, y, along_x=along_x, along_y=along_y, colour=ink(), capsize=capsize, of=bar.of)
 
 
 def _dots(notes: Notes, axis: Any, bar: _Bar, values: np.ndarray) -> None:  # noqa: ANN401 - an Axes
@@ -133,20 +138,7 @@ def _dots(notes: Notes, axis: Any, bar: _Bar, values: np.ndarray) -> None:  # no
     notes.part(dots, of=bar.of)
 
 
-def _whisker(notes: Notes, axis: Any, bar: _Bar, found: Estimate) -> None:  # noqa: ANN401 - an Axes
-    reach = sides(found)
-    if reach is None:
-        return
-    size = {"color": ink(), "capsize": min(3.0, 12 * bar.width), "linewidth": 1.0, "fmt": "none"}
-    if bar.is_lying:
-        made = axis.errorbar(found.mean, bar.at, xerr=reach, **size)
-    else:
-        made = axis.errorbar(bar.at, found.mean, yerr=reach, **size)
-    for part in (*made[1], *made[2]):
-        notes.part(part, of=bar.of)
-
-
-def flow_goodput(runs: Runs) -> Figure:
+def flow_goodput(runs: VariantRuns) -> Figure:
     """Returns the goodput of each flow; many flows are sorted from the least to the most."""
     flows = len(flow_names(runs))
     measures = {"goodput"}
@@ -164,7 +156,7 @@ def flow_goodput(runs: Runs) -> Figure:
     return Figure("goodput-flows", "Goodput of each flow", facets, keys, height=height)
 
 
-def draw_flow_goodput(notes: Notes, axis: Any, *, runs: Runs) -> None:  # noqa: ANN401 - an Axes
+def draw_flow_goodput(notes: Notes, axis: Any, *, runs: VariantRuns) -> None:  # noqa: ANN401 - an Axes
     """Draws a group of bars for each flow, with a line across each bar at the flow's optimum."""
     names = flow_names(runs)
     rates = {variant: runs.rates(variant) / 1e6 for variant in runs.variants}
@@ -204,7 +196,7 @@ class _Groups:
     of: Callable[[str, int], tuple[str, ...]]
 
 
-def _grouped(notes: Notes, axis: Any, runs: Runs, groups: _Groups) -> None:  # noqa: ANN401 - an Axes
+def _grouped(notes: Notes, axis: Any, runs: VariantRuns, groups: _Groups) -> None:  # noqa: ANN401 - an Axes
     panel = notes.panel(axis, groups.what, groups.label)
     for variant, look in looks(runs.variants).items():
         line = panel.line(variant, look.colour, tokens(runs, variant))
@@ -222,13 +214,13 @@ def _grouped(notes: Notes, axis: Any, runs: Runs, groups: _Groups) -> None:  # n
     axis.grid(visible=True, axis="x")
 
 
-def _offset(runs: Runs, variant: str) -> tuple[float, float]:
+def _offset(runs: VariantRuns, variant: str) -> tuple[float, float]:
     """Returns the position of a scheme's bar within its group, and its width."""
     width = 0.8 / len(runs.variants)
     return (runs.variants.index(variant) - (len(runs.variants) - 1) / 2) * width, width
 
 
-def _mark_optimum(notes: Notes, axis: Any, runs: Runs, variant: str) -> None:  # noqa: ANN401 - an Axes
+def _mark_optimum(notes: Notes, axis: Any, runs: VariantRuns, variant: str) -> None:  # noqa: ANN401 - an Axes
     """Draws a line across the bar of each flow at the proportionally fair optimum."""
     offset, width = _offset(runs, variant)
     for place, row in enumerate(runs.optima[variant].flows.to_dict("records")):
@@ -238,7 +230,7 @@ def _mark_optimum(notes: Notes, axis: Any, runs: Runs, variant: str) -> None:  #
         notes.tip(line, said, tokens(runs, variant, place))
 
 
-def draw_sorted_goodput(notes: Notes, axis: Any, *, runs: Runs) -> None:  # noqa: ANN401 - an Axes
+def draw_sorted_goodput(notes: Notes, axis: Any, *, runs: VariantRuns) -> None:  # noqa: ANN401 - an Axes
     """Draws a line per scheme through the goodput of its flows, and a dashed one through their optimum."""
     label = "flows, from the least to the most goodput"
     panel = notes.panel(axis, label, "goodput [Mb/s]", cursor=True)
@@ -259,7 +251,7 @@ def draw_sorted_goodput(notes: Notes, axis: Any, *, runs: Runs) -> None:  # noqa
     axis.set_ylim(bottom=0)
 
 
-def losses(runs: Runs) -> Figure:
+def losses(runs: VariantRuns) -> Figure:
     """Returns data packets lost by cause, as a share of those lost or delivered."""
     causes = lost_causes(runs)
     draw = partial(draw_losses, runs=runs, causes=causes)
@@ -269,13 +261,13 @@ def losses(runs: Runs) -> Figure:
     return Figure("losses", "Loss by cause", facets if len(runs.variants) > 1 else [], keys, height=height)
 
 
-def lost_causes(runs: Runs) -> list[str]:
+def lost_causes(runs: VariantRuns) -> list[str]:
     """Returns the causes of lost data packets under any scheme."""
     lost = runs.flows[[f"dropped_{cause}" for cause in DROP_CAUSES]].sum()
     return [cause for cause in DROP_CAUSES if lost[f"dropped_{cause}"] > 0]
 
 
-def loss_shares(runs: Runs, variant: str, cause: str) -> np.ndarray:
+def loss_shares(runs: VariantRuns, variant: str, cause: str) -> np.ndarray:
     """Returns data packets of all flows lost by a cause, in % of those lost or delivered, by seed."""
     made = []
     for result in runs.results[variant]:
@@ -285,7 +277,7 @@ def loss_shares(runs: Runs, variant: str, cause: str) -> np.ndarray:
     return np.array(made)
 
 
-def draw_losses(notes: Notes, axis: Any, *, runs: Runs, causes: Sequence[str]) -> None:  # noqa: ANN401 - an Axes
+def draw_losses(notes: Notes, axis: Any, *, runs: VariantRuns, causes: Sequence[str]) -> None:  # noqa: ANN401 - an Axes
     """Draws a group of bars for each cause."""
 
     def values(variant: str, place: int) -> np.ndarray:
@@ -299,7 +291,7 @@ def draw_losses(notes: Notes, axis: Any, *, runs: Runs, causes: Sequence[str]) -
     _grouped(notes, axis, runs, _Groups("cause", names, said, "data packets lost [%]", "%", values, of))
 
 
-def airtime(runs: Runs) -> Figure:
+def airtime(runs: VariantRuns) -> Figure:
     """Returns stacked shares of each node's time, a facet per scheme; of many nodes the busiest."""
     nodes = runs.nodes
     busy = 1 - nodes.groupby("node")["idle"].mean()
@@ -317,7 +309,7 @@ def airtime(runs: Runs) -> Figure:
     return Figure("airtime", "Share of time per node", facets if is_worth_it else [], keys, height=14.0)
 
 
-def draw_airtime(notes: Notes, axis: Any, *, runs: Runs, variant: str, shown: Sequence[int]) -> None:  # noqa: ANN401
+def draw_airtime(notes: Notes, axis: Any, *, runs: VariantRuns, variant: str, shown: Sequence[int]) -> None:  # noqa: ANN401
     """Draws a bar for each node, stacked by its shares of time."""
     nodes = runs.nodes
     names = nodes.drop_duplicates("node").set_index("node")["name"]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multihop.comparison.runs import Runs
-from multihop.report.charts.figure import (
+from multihop.experiments.comparisons import VariantRuns
+from multihop.report.charts.figures import (
     SEED,
     Facet,
     Figure,
@@ -26,9 +26,10 @@ from multihop.report.charts.figure import (
     tokens,
     typical_flows,
 )
+from multihop.report.charts.marks import whiskers
 from multihop.report.notes import Notes
-from multihop.report.svg import sides
-from multihop.results.statistics import Estimate, estimate_or_none
+from multihop.report.svg import PAGE_WIDTH
+from multihop.results.statistics import estimate_or_none
 from multihop.results.words import three_digits
 
 _MARKERS = "os^vDPX*<>"
@@ -42,7 +43,7 @@ _MOST_WHISKERS = 12
 _DELAY = "delay_p95_s"
 
 
-def cdf(runs: Runs, flows: Collection[int] | None = None) -> Figure:
+def cdf(runs: VariantRuns, flows: Collection[int] | None = None) -> Figure:
     """Returns the distribution of one-way delay: a facet of all packets, and one for each of some flows.
 
     With `flows`, only a facet for each of these.
@@ -58,7 +59,17 @@ def cdf(runs: Runs, flows: Collection[int] | None = None) -> Figure:
     keys = scheme_keys(runs, "line")
     keys += [Key("one seed", "thin")] if 1 < len(runs.seeds) <= _MOST_SEEDS else []
     facets = facets if arrived else []
-    return Figure("delay-cdf", "Distribution of delay", facets, keys, columns=3, least=20.0, height=15.0, note=note)
+    return Figure(
+        "delay-cdf",
+        "Distribution of delay",
+        facets,
+        keys,
+        columns=3,
+        least=20.0,
+        height=15.0,
+        note=note,
+        width=PAGE_WIDTH / 3,
+    )
 
 
 def cumulative(delays: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -78,7 +89,7 @@ def draw_cdf(
     notes: Notes,
     axis: Any,  # noqa: ANN401 - an Axes
     *,
-    runs: Runs,
+    runs: VariantRuns,
     delays: pd.DataFrame,
     flow: int | None = None,
 ) -> None:
@@ -118,7 +129,7 @@ def _risen(at: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([at[:1], at]), np.concatenate([np.zeros(min(1, len(shares))), shares])
 
 
-def against_goodput(runs: Runs) -> Figure:
+def against_goodput(runs: VariantRuns) -> Figure:
     """Returns a point for each flow and scheme: goodput over delay, means over seeds with intervals."""
     names = flow_names(runs)
     arrived = runs.flows[_DELAY].notna().any()
@@ -137,12 +148,12 @@ def against_goodput(runs: Runs) -> Figure:
     return Figure("goodput-delay", "Goodput against delay", facets, keys, height=20.0, note=note)
 
 
-def _has_whiskers(runs: Runs) -> bool:
+def _has_whiskers(runs: VariantRuns) -> bool:
     """Whether intervals are drawn, which would hide many points."""
     return len(flow_names(runs)) * len(runs.variants) <= _MOST_WHISKERS
 
 
-def draw_goodput_delay(notes: Notes, axis: Any, *, runs: Runs) -> None:  # noqa: ANN401 - an Axes
+def draw_goodput_delay(notes: Notes, axis: Any, *, runs: VariantRuns) -> None:  # noqa: ANN401 - an Axes
     """Draws points of flows, with a shape per flow and a colour per scheme."""
     names = flow_names(runs)
     label, up = "95th percentile of one-way delay [ms]", "goodput [Mb/s]"
@@ -164,9 +175,14 @@ def draw_goodput_delay(notes: Notes, axis: Any, *, runs: Runs) -> None:  # noqa:
                 notes.part(dots, of=of)
             marker = _MARKERS[flow] if len(names) <= len(_MARKERS) else "o"
             said = f"{name}, {variant}: {three_digits(along.mean)} Mb/s at {three_digits(across.mean)} ms"
-            at = across.within(0.0), along.within(0.0)
-            _point(notes, axis, at, look.colour, marker, said, of, whiskers=_has_whiskers(runs))
-            line.add(f"{name} at {three_digits(across.mean)} ms", along.mean, along.within(0.0).low, along.high)
+            across, along = across.within(0.0), along.within(0.0)
+            if _has_whiskers(runs):
+                at = across.mean, along.mean
+                whiskers(notes, axis, *at, along_x=across, along_y=along, colour=look.colour, of=of)
+            edge = {"markeredgecolor": ink(), "markeredgewidth": 0.6}
+            (point,) = axis.plot([across.mean], [along.mean], marker, color=look.colour, markersize=6.5, **edge)
+            notes.tip(point, said, of)
+            line.add(f"{name} at {three_digits(across.mean)} ms", along.mean, along.low, along.high)
             everything += [(across.mean, along.mean), *zip(delay, goodput, strict=True)]
     axis.set_xlabel(label)
     axis.set_ylabel(up)
@@ -174,29 +190,6 @@ def draw_goodput_delay(notes: Notes, axis: Any, *, runs: Runs) -> None:  # noqa:
     _scale(axis, "x", [x for x, _ in finite])
     _scale(axis, "y", [y for _, y in finite])
     axis.grid(visible=True, axis="both")
-
-
-def _point(
-    notes: Notes,
-    axis: Any,  # noqa: ANN401 - an Axes
-    at: tuple[Estimate, Estimate],
-    colour: str,
-    marker: str,
-    said: str,
-    of: tuple[str, ...],
-    *,
-    whiskers: bool,
-) -> None:
-    across, along = at
-    if whiskers:
-        how = {"fmt": "none", "ecolor": colour, "elinewidth": 1.0, "capsize": 2}
-        made = axis.errorbar(across.mean, along.mean, sides(along), sides(across), **how)
-        for part in (*made[1], *made[2]):
-            notes.part(part, of=of)
-    (point,) = axis.plot(
-        [across.mean], [along.mean], marker, color=colour, markersize=6.5, markeredgecolor=ink(), markeredgewidth=0.6
-    )
-    notes.tip(point, said, of)
 
 
 def _scale(axis: Any, direction: str, values: list[float]) -> None:  # noqa: ANN401 - an Axes

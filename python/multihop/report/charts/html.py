@@ -2,57 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from multihop.report.charts import figure
-from multihop.report.charts.figure import Figure, Key, wrap_labels
-from multihop.report.markup import escape
-from multihop.report.svg import PAGE_WIDTH, Chart
+from multihop.report.charts import figures
+from multihop.report.charts.figures import Figure, Key, wrap_labels
+from multihop.report.markup import escape, paragraphs
+from multihop.report.svg import Chart
 
 _POINTS_PER_INCH = 72
 #: Size of text in pictures of a page, and the share of it below which text does not shrink.
 _FONT_PT, _SMALLEST = 10.0, 0.8
-#: Width of a facet in inches, by the number of facets side by side.
-_WIDTHS = {1: 4.8, 2: 4.8, 3: PAGE_WIDTH / 3}
+#: Largest size of a wide picture in pixels per point.
+_PIXELS_PER_POINT = 1.36
 
 
-def html(shown: Figure, note: str = "", *, captioned: bool = True) -> str:
-    """Returns a `<figure>` of the page: legend and pictures, with the title as caption."""
-    width = _WIDTHS[shown.columns]
-    height = shown.height * _FONT_PT / _POINTS_PER_INCH
-    pictures = "".join(f"<div>{_picture(shown, number, width, height)}</div>" for number in range(len(shown.facets)))
-    least = int(width * _POINTS_PER_INCH * _SMALLEST)
+def html(shown: Figure, *, captioned: bool = True, below: str = "") -> str:
+    """Returns a `<figure>` of the page: caption, legend, pictures, and content below them."""
+    least = int(shown.width * _POINTS_PER_INCH * _SMALLEST)
     several = len(shown.facets) > 1
+    pictures = "".join(f"<div>{_picture(shown, number)}</div>" for number in range(len(shown.facets)))
     grid = f' style="--least: {least}px; --columns: {shown.columns}"' if several else ""
-    said = " ".join(part for part in (shown.note.strip(), note) if part)
-    caption = (f"<b>{escape(shown.title)}</b>" if captioned else "") + (f"<p>{escape(said)}</p>" if said else "")
+    caption = (f"<b>{escape(shown.title)}</b>" if captioned else "") + paragraphs(shown.note)
     return (
-        f'<figure class="chart-box{"" if several else " half"}" id="figure-{escape(shown.name)}">'
+        f'<figure class="chart-box{"" if several or shown.is_wide else " half"}" '
+        f'id="figure-{escape(shown.key or shown.name)}">'
         + (f"<figcaption>{caption}</figcaption>" if caption else "")
-        + f'{_legend(shown.keys)}<div class="panels{" several" if several else ""}"{grid}>{pictures}</div>'
-        '<div class="below"></div></figure>'
+        + f'{_legend(shown)}<div class="panels{" several" if several else ""}"{grid}>{pictures}</div>'
+        f'<div class="below">{below}</div></figure>'
     )
 
 
-def _picture(shown: Figure, number: int, width: float, height: float) -> str:
-    facet = shown.facets[number]
+def _picture(shown: Figure, number: int) -> str:
+    facet, points = shown.facets[number], shown.width * _POINTS_PER_INCH
     label = f"{shown.title}: {facet.title}" if facet.title else shown.title
-    chart = Chart(f"{shown.name}{number}", label, width, height + (0.2 if facet.title else 0.0))
+    height = shown.height * _FONT_PT / _POINTS_PER_INCH + (0.2 if facet.title else 0.0)
+    chart = Chart(f"{shown.key or shown.name}{number}", label, shown.width, height)
     axis = chart.figure.subplots()
     facet.draw(chart, axis)
     axis.set_title("" if facet.title == axis.get_ylabel() else facet.title)
-    wrap_labels(axis, width * _POINTS_PER_INCH / _FONT_PT, shown.height)
-    least = _SMALLEST * width * _POINTS_PER_INCH
-    return chart.svg(f"min-width: {least:.0f}px; max-width: 100%")
+    wrap_labels(axis, points / _FONT_PT, shown.height)
+    most = f"{_PIXELS_PER_POINT * points:.0f}px" if shown.is_wide else "100%"
+    return chart.svg(f"min-width: {_SMALLEST * points:.0f}px; max-width: {most}")
 
 
-def _legend(keys: Sequence[Key]) -> str:
-    if not keys:
-        return ""
+def _legend(shown: Figure) -> str:
+    """Returns the legend: switches of series, which the script enables, or subjects to select."""
+    if any(key.switch for key in shown.keys):
+        title = f"<span>{escape(shown.keys_title)}</span>" if shown.keys_title else ""
+        entries = "".join(
+            f'<button type="button" aria-pressed="true" data-switch="{key.switch}" disabled>'
+            f"{_swatch(key)}{escape(key.name)}</button>"
+            for key in shown.keys
+        )
+        return f'<div class="legend" role="group" aria-label="Series of this chart">{title}{entries}</div>'
     entries = "".join(
-        f"<span{f' data-of={key.of}' if key.of else ''}>{_swatch(key)}{escape(key.name)}</span>" for key in keys
+        f"<span{f' data-of={key.of}' if key.of else ''}>{_swatch(key)}{escape(key.name)}</span>" for key in shown.keys
     )
-    return f'<div class="keys">{entries}</div>'
+    return f'<div class="keys">{entries}</div>' if entries else ""
 
 
 def _swatch(key: Key) -> str:
@@ -66,15 +70,23 @@ def _swatch(key: Key) -> str:
             return _drawing(f'<rect x="4" width="18" height="12" fill="{colour}" opacity=".25"/>')
         case "shade":
             return _drawing('<rect x="4" width="18" height="12" fill="var(--grid)" opacity=".5"/>')
+        case "line" if key.marker:
+            return _drawing(line + _marker(key.marker, colour))
         case "line":
             return _drawing(line)
         case "thin":
             return _drawing(f'<path d="M1 6H25" stroke="{colour}" stroke-width=".7" opacity=".7"/>')
         case "interval":
             return _drawing(f'<path d="M3 6H23M3 2V10M23 2V10" stroke="{colour}" stroke-width="1.2"/>')
-        case figure.SEED:
+        case figures.CLAIMED:
+            return _drawing('<path d="M13 1 18 6 13 11 8 6Z" fill="none" stroke="currentColor" stroke-width="1.4"/>')
+        case figures.SEED:
             return _drawing('<circle cx="13" cy="6" r="2.2" fill="#ffffff" stroke="currentColor" stroke-width=".8"/>')
-    return _drawing(f'<g transform="translate(7)" fill="{colour}">{SHAPES[key.mark]}</g>')
+    return _drawing(_marker(key.mark, colour))
+
+
+def _marker(marker: str, colour: str) -> str:
+    return f'<g transform="translate(7)" fill="{colour}">{_SHAPES[marker]}</g>'
 
 
 def _box(colour: str, hatch: str) -> str:
@@ -91,7 +103,7 @@ def _drawing(content: str) -> str:
 
 
 #: Shapes of markers in a box of 12 by 12, as in Matplotlib.
-SHAPES = {
+_SHAPES = {
     "o": '<circle cx="6" cy="6" r="4"/>',
     "s": '<rect x="2.3" y="2.3" width="7.4" height="7.4"/>',
     "^": '<path d="M6 1.8 10.2 10H1.8Z"/>',

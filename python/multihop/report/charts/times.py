@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multihop.comparison.runs import Runs
-from multihop.report.charts.figure import (
+from multihop.experiments.comparisons import VariantRuns
+from multihop.report.charts.figures import (
     Facet,
     Figure,
     Key,
@@ -23,8 +23,8 @@ from multihop.report.charts.figure import (
     tokens,
     typical_flows,
 )
+from multihop.report.charts.marks import band
 from multihop.report.notes import Notes
-from multihop.report.numbers import Panel
 from multihop.results.statistics import estimate_or_none
 
 
@@ -61,7 +61,7 @@ QUANTITIES = {
 }
 
 
-def over_time(runs: Runs, quantity: Quantity, flows: Collection[int] | None = None) -> Figure:
+def over_time(runs: VariantRuns, quantity: Quantity, flows: Collection[int] | None = None) -> Figure:
     """Returns a facet for each of some flows with the quantity, and one of their sum if it is meaningful.
 
     With `flows`, only a facet for each of these.
@@ -88,7 +88,7 @@ def draw_over_time(
     notes: Notes,
     axis: Any,  # noqa: ANN401 - an Axes
     *,
-    runs: Runs,
+    runs: VariantRuns,
     series: pd.DataFrame,
     quantity: Quantity,
     flow: int | None = None,
@@ -101,7 +101,14 @@ def draw_over_time(
         grouped = shown[shown["variant"] == variant].groupby(["time_s", "seed"])[quantity.column].sum()
         if len(grouped):
             table = quantity.scale * grouped.unstack("seed")  # noqa: PD010 - the index is unique by construction
-            _band(notes, panel, table, variant, look.colour, look.dash, tokens(runs, variant, flow))
+            rows = zip(table.index, map(estimate_or_none, table.to_numpy(dtype=float)), strict=True)
+            shown_at = {float(time): each.within(0.0) for time, each in rows if each is not None}
+            of, found = tokens(runs, variant, flow), list(shown_at.values())
+            mean = np.array([each.mean for each in found]).mean()
+            band(notes, axis, list(shown_at), found, look, f"{variant}: mean {mean:.4g}", of=of)
+            line = panel.line(variant, look.colour, of)
+            for time, each in shown_at.items():
+                line.add(time, each.mean, each.low, each.high)
     warmup = _warmup(runs)
     axis.set_ylim(bottom=0)
     axis.margins(x=0.01)
@@ -111,32 +118,5 @@ def draw_over_time(
     axis.set_ylabel(quantity.label)
 
 
-def _band(
-    notes: Notes,
-    panel: Panel,
-    table: pd.DataFrame,
-    variant: str,
-    colour: str,
-    dash: str,
-    of: tuple[str, ...],
-) -> None:
-    """Draws a line through the means of a table, a row per time and a column per seed, with intervals."""
-    times = table.index.to_numpy(dtype=float)
-    found = [estimate_or_none(row) for row in table.to_numpy(dtype=float)]
-    shown = [(time, each.within(0.0)) for time, each in zip(times, found, strict=True) if each is not None]
-    at = np.array([time for time, _ in shown])
-    means = np.array([each.mean for _, each in shown])
-    low = np.array([each.mean if each.low is None else each.low for _, each in shown])
-    high = np.array([each.mean if each.high is None else each.high for _, each in shown])
-    if np.any(high > low):
-        notes.part(panel.axis.fill_between(at, low, high, color=colour, alpha=0.18, linewidth=0), of=of)
-    mark = "." if len(at) == 1 else ""
-    (drawn,) = panel.axis.plot(at, means, color=colour, linestyle=dash, linewidth=1.4, marker=mark)
-    notes.tip(drawn, f"{variant}: mean {means.mean():.4g}", of)
-    line = panel.line(variant, colour, of)
-    for time, each in shown:
-        line.add(time, each.mean, each.low, each.high)
-
-
-def _warmup(runs: Runs) -> float:
+def _warmup(runs: VariantRuns) -> float:
     return float(runs.view["warmup"])

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from multihop.base.files import require_writable_file, write_text
-from multihop.claims.study import StudyResult
+from multihop.experiments.studies import StudyResult
+from multihop.report.charts.study_figures import StudyFigure, figures
 from multihop.report.markup import disclosure, document, escape, paragraphs, section
 from multihop.report.study import claims, provenance, tables
-from multihop.report.study.figures import Figure, figures
 from multihop.results.provenance import version
 from multihop.simulation.store import KEPT_NAMES
 
@@ -62,7 +62,7 @@ def write_study(
 
 
 def _page(
-    drawn: Sequence[tuple[StudyResult, str, list[Figure]]], title: str | None, about: str, command: str, front: str
+    drawn: Sequence[tuple[StudyResult, str, list[StudyFigure]]], title: str | None, about: str, command: str, front: str
 ) -> str:
     is_single = len(drawn) == 1
     first = drawn[0][0].study.spec
@@ -82,7 +82,7 @@ def _page(
     return document(title, "\n".join(part for part in parts if part))
 
 
-def _study(result: StudyResult, prefix: str, made: Sequence[Figure], *, is_single: bool) -> str:
+def _study(result: StudyResult, prefix: str, made: Sequence[StudyFigure], *, is_single: bool) -> str:
     spec = result.study.spec
     heading = "" if is_single else f"<h2>{escape(_title(result))}</h2>{paragraphs(spec.description)}"
     judged = claims.details(result, prefix)
@@ -100,7 +100,7 @@ def _study(result: StudyResult, prefix: str, made: Sequence[Figure], *, is_singl
     return f'<section class="study" id="{prefix}">{"".join(parts)}</section>'
 
 
-def _verdicts(drawn: Sequence[tuple[StudyResult, str, list[Figure]]]) -> str:
+def _verdicts(drawn: Sequence[tuple[StudyResult, str, list[StudyFigure]]]) -> str:
     judgements = [judgement for result, _, _ in drawn for judgement in result.judgements]
     if not judgements:
         return ""
@@ -116,7 +116,7 @@ def _how_judged() -> str:
     )
 
 
-def _extent(drawn: Sequence[tuple[StudyResult, str, list[Figure]]]) -> str:
+def _extent(drawn: Sequence[tuple[StudyResult, str, list[StudyFigure]]]) -> str:
     """Returns the numbers of studies, points and runs in the page."""
     simulated = [result for result, _, _ in drawn if result.study.spec.model is None]
     words = [f"{len(drawn)} studies"] if len(drawn) > 1 else []
@@ -127,7 +127,7 @@ def _extent(drawn: Sequence[tuple[StudyResult, str, list[Figure]]]) -> str:
     return f'<p class="note">{", ".join(words)}</p>'
 
 
-def _contents(drawn: Sequence[tuple[StudyResult, str, list[Figure]]]) -> str:
+def _contents(drawn: Sequence[tuple[StudyResult, str, list[StudyFigure]]]) -> str:
     entries = "".join(f'<li><a href="#{prefix}">{escape(_title(result))}</a></li>' for result, prefix, _ in drawn)
     return f'<nav aria-label="Contents"><ol>{entries}</ol></nav>'
 

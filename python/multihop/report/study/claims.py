@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from multihop.claims.judging import Cell, Judgement, State, Verdict
-from multihop.claims.study import StudyResult
+from multihop.experiments.claims.judging import Cell, Judgement, State, Verdict
+from multihop.experiments.studies import StudyResult
+from multihop.report.charts.study_data import text
 from multihop.report.markup import disclosure, escape, paragraphs, remark
-from multihop.report.study.plots import text
 
 _BADGES = {
     Verdict.REPRODUCED: "good",

@@ -6,9 +6,9 @@ import shlex
 import tomllib
 from collections.abc import Sequence
 
-from multihop.claims.study import StudyResult
+from multihop.experiments.studies import StudyResult
+from multihop.report.charts.study_data import point_words, text
 from multihop.report.markup import disclosure, escape, facts, remark, table
-from multihop.report.study.plots import point_words, text
 from multihop.results.provenance import build
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pandas as pd
 
-from multihop.claims.study import StudyResult
-from multihop.report.markup import escape, remark, table
-from multihop.report.study.plots import text, title_of
+from multihop.experiments.points import advancing_with
+from multihop.experiments.studies import StudyResult
+from multihop.experiments.tables import differences
+from multihop.report.charts.study_data import text, title_of
+from multihop.report.markup import remark, table
 from multihop.results.columns import Metric
 from multihop.results.statistics import SIGNIFICANCE
 from multihop.results.words import signed, with_interval
-from multihop.study.design import advancing_with
-from multihop.study.tables import differences
 
 _MOST_ROWS = 1000
 
@@ -49,30 +49,28 @@ def paired(result: StudyResult) -> str:
     # Sorted by metric, which readers look for.
     order = {name: rank for rank, name in enumerate(metrics)}
     found = found.sort_values("metric", key=lambda column: column.map(order), kind="stable")
-    rows = "".join(_row(record, columns, metrics) for record in found.head(_MOST_ROWS).to_dict("records"))
-    names = ["metric", *(title_of(result.study.spec, factor) for factor in shared), "difference"]
-    head = "".join(f'<th scope="col" class="name">{escape(name)}</th>' for name in names)
-    head += "".join(f'<th scope="col">{name}</th>' for name in ("mean", "95 % interval", "pairs", "p (adjusted)"))
+    shown = found.head(_MOST_ROWS).to_dict("records")
+    heads = ["metric", *(title_of(result.study.spec, factor) for factor in shared), "difference"]
     note = (
         "Compared seed by seed (paired t-test); p adjusted by Holm's method over the pairs of one metric at one point; "
         f"bold if below {SIGNIFICANCE:g}." + _left_out(len(found) - _MOST_ROWS, "differences")
     )
-    body = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f'<div class="scroll tall" tabindex="0">{body}</div>{remark(note)}'
+    return table(
+        [*heads, "mean", "95 % interval", "pairs", "p (adjusted)"],
+        [_row(record, columns, metrics[record["metric"]]) for record in shown],
+        "tall",
+        len(heads),
+        {number for number, record in enumerate(shown) if record["p_adjusted"] < SIGNIFICANCE},
+    ) + remark(note)
 
 
-def _row(record: dict[Any, Any], columns: list[str], metrics: dict[str, Metric]) -> str:
-    metric = metrics[record["metric"]]
+def _row(record: dict[Any, Any], columns: list[str], metric: Metric) -> list[str]:
     names = [metric.heading, *(text(record[factor]) for factor in columns)]
     names.append(f"{text(record['a'])} - {text(record['b'])}")
     has_interval = pd.notna(record["low"]) and pd.notna(record["high"])
     interval = f"{signed(metric, record['low'])} to {signed(metric, record['high'])}" if has_interval else ""
     p = f"{record['p_adjusted']:.2g}" if pd.notna(record["p_adjusted"]) else ""
-    numbers = [signed(metric, record["difference"]), interval, str(record["n"]), p]
-    cells = "".join(f'<td class="name">{escape(name)}</td>' for name in names)
-    cells += "".join(f"<td>{escape(number)}</td>" for number in numbers)
-    is_apart = pd.notna(record["p_adjusted"]) and record["p_adjusted"] < SIGNIFICANCE
-    return f"<tr{' class=significant' if is_apart else ''}>{cells}</tr>"
+    return [*names, signed(metric, record["difference"]), interval, str(record["n"]), p]
 
 
 def _left_out(count: int, what: str) -> str:

@@ -1,13 +1,12 @@
-//! `BonnMotion`'s `.movements`: a line for each node, with `t x y` for each place that it comes by, or `t x y
-//! z`.
+//! `.movements` of `BonnMotion`: one line for each node, with `t x y` or `t x y z` for each place.
 
 use super::units::{self, Units};
 use super::{Motion, Result, Trace, TraceError, TraceNode, reach, shortened};
 use crate::error::TraceProblem;
 use std::io::BufRead;
 
-/// Reads a file. Without `dimensions` they are those of a `dim=` in a comment, or else those that all lines
-/// fit.
+/// Reads a file. Without `dimensions`, the number of coordinates is that of a `dim=` in a comment, or the
+/// number that fits all lines.
 pub(super) fn read(from: impl BufRead, dimensions: Option<u32>, units: Units) -> Result<Trace> {
     let mut stated = dimensions;
     let mut lines: Vec<(usize, Vec<f64>)> = Vec::new();
@@ -42,7 +41,7 @@ pub(super) fn read(from: impl BufRead, dimensions: Option<u32>, units: Units) ->
     Ok(trace)
 }
 
-/// Numbers of each place with its time: those of which all lines are made, with times that increase.
+/// Number of values for each place, time included: the one that fits all lines, with increasing times.
 fn guess(lines: &[(usize, Vec<f64>)]) -> Result<usize> {
     let fits = |group: &usize| {
         lines.iter().all(|(_, values)| {
@@ -53,7 +52,7 @@ fn guess(lines: &[(usize, Vec<f64>)]) -> Result<usize> {
     match [3, 4].into_iter().filter(fits).collect::<Vec<_>>().as_slice() {
         [group] => Ok(*group),
         [] => {
-            // Which line it is that does not fit is reported for two dimensions, unless more lines fit three.
+            // The error names a line that does not fit two dimensions, or three if more lines fit three.
             let whole =
                 |group: usize| lines.iter().filter(|(_, values)| values.len().is_multiple_of(group)).count();
             Ok(if whole(4) > whole(3) { 4 } else { 3 })

@@ -1,8 +1,9 @@
-//! SUMO's floating car data: where each vehicle and person is at every time step, as XML.
+//! Floating car data of SUMO: positions of vehicles and persons at each time step, as XML.
 //!
-//! Between two steps a vehicle goes straight. It is there from its first step to its last, and on if that is
-//! the last of the file. SUMO writes places in metres, or with `--fcd-output.geo` in degrees: what the file
-//! says of speeds, or the configuration that SUMO writes into its first comment, tells which.
+//! Between two steps a vehicle moves in a straight line. A vehicle is present from its first step to its
+//! last, or to the end of the run if its last step is the last of the file. SUMO writes places in metres, or
+//! with `--fcd-output.geo` in degrees. The stated speeds, or the configuration that SUMO writes into its
+//! first comment, tell which.
 
 use super::units::{self, Coordinates, Stated, Statements, Units};
 use super::{Motion, Result, Trace, TraceError, TraceNode, reach, shortened};
@@ -16,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-/// A reader that knows in which line it is.
+/// Reader that counts lines.
 struct Lines<R> {
     from: R,
     line: usize,
@@ -38,7 +39,7 @@ impl<R: BufRead> BufRead for Lines<R> {
     }
 
     fn consume(&mut self, amount: usize) {
-        // What was filled before is still there, so that this reads nothing.
+        // The buffer is still filled, so that this call reads nothing.
         if let Ok(filled) = self.from.fill_buf() {
             self.line += filled[..amount].split(|byte| *byte == b'\n').count() - 1;
         }
@@ -51,10 +52,10 @@ struct Tracks {
     units: Units,
     statements: Statements,
     now: Option<f64>,
-    /// By name: index into `nodes`.
+    /// Index in `nodes`, by name.
     names: BTreeMap<String, usize>,
     nodes: Vec<TraceNode>,
-    /// Of each, since when and until when it was there, and where it was then.
+    /// Presence of each node: first and last time, and the last place.
     present: Vec<([f64; 2], [f64; 2])>,
 }
 
@@ -92,8 +93,8 @@ pub(super) fn read(from: impl BufRead, units: Units) -> Result<Trace> {
 }
 
 impl Tracks {
-    /// A tag within those that are open. Steps count directly within the root, and vehicles directly within
-    /// steps.
+    /// Handles a tag below the open ones. Only steps directly below the root count, and vehicles directly
+    /// below steps.
     fn tag(&mut self, line: usize, open: &[String], tag: &BytesStart) -> Result<()> {
         let within = open.last().map_or("", String::as_str);
         match (open.len(), within, tag.name().as_ref()) {
@@ -112,7 +113,7 @@ impl Tracks {
         }
     }
 
-    /// The comment at the top, in which SUMO writes its configuration.
+    /// Handles the first comment, in which SUMO writes its configuration.
     fn comment(&mut self, text: &str) {
         let (_, option) = text.split_once("fcd-output.geo").unwrap_or_default();
         let value = option.trim_start().strip_prefix("value=\"");
@@ -142,7 +143,7 @@ impl Tracks {
             return Err(TraceError::new(line, problem));
         }
         reach(line, &mut self.nodes[known].motion, [*until, now], to)?;
-        // A speed that SUMO does not know is a large negative number.
+        // SUMO writes an unknown speed as a large negative number.
         let speed = optional(line, tag, "speed")?.and_then(|speed| speed.parse::<f64>().ok());
         if let Some(speed) = speed.filter(|speed| (0.0..=FASTEST).contains(speed)) {
             self.statements.add(Stated { from: *place, to, seconds: now - *until, speed });

@@ -1,7 +1,7 @@
-//! Files of motion: what ns-2, `BonnMotion` and SUMO write.
+//! Motion files of ns-2, `BonnMotion` and SUMO.
 //!
-//! Each is read as a stream, plain or by gzip, and ends as a [`Trace`] in metres and seconds, or as one
-//! [`TraceError`] that names the line.
+//! Each file is read as a stream, plain or compressed by gzip. The result is a [`Trace`] in metres and
+//! seconds, or a [`TraceError`] that names the line.
 
 mod bonnmotion;
 mod fcd;
@@ -18,77 +18,76 @@ use std::path::Path;
 use thiserror::Error;
 pub use units::{Coordinates, Times, Units};
 
-/// Formats of files.
+/// Format of a motion file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Format {
-    /// ns-2's scripts, as setdest writes them, and SUMO's `traceExporter --ns2mobility-output`.
+    /// Script of ns-2, as written by setdest and SUMO's `traceExporter --ns2mobility-output`.
     Setdest,
-    /// `BonnMotion`'s `.movements`: a node a line, `t x y` again and again, or `t x y z`.
+    /// `.movements` of `BonnMotion`: one line for each node, with repeated `t x y` or `t x y z`.
     BonnMotion {
-        /// Coordinates of a place, 2 or 3; none for what fits.
+        /// Number of coordinates of a place, 2 or 3; none for the number that fits all lines.
         dimensions: Option<u32>,
     },
-    /// SUMO's floating car data, as XML.
+    /// Floating car data of SUMO, as XML.
     Fcd,
 }
 
-/// What a file says.
+/// Content of a motion file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
-    /// Its nodes, by ascending index.
+    /// Nodes in ascending order of their numbers.
     pub nodes: Vec<TraceNode>,
-    /// Distances in hops as setdest found them (`$god_ set-dist`), in the order of their times; the engine
+    /// Distances in hops as computed by setdest (`$god_ set-dist`), in the order of their times. The engine
     /// does not use them.
     pub hops: Vec<HopCount>,
 }
 
-/// A node of a file.
+/// Node of a motion file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceNode {
-    /// Its number: in setdest's scripts their own, in others the order of first appearance, from 0.
+    /// Number of the node: stated in scripts of setdest, the order of first appearance from 0 in other files.
     pub index: usize,
-    /// What the file calls it.
+    /// Name of the node in the file.
     pub name: String,
-    /// The line that names it first, from 1.
+    /// First line that names the node, counted from 1.
     pub line: usize,
-    /// Its trajectory.
+    /// Motion of the node.
     pub motion: Motion,
-    /// Since when and until when it is off, in seconds, again and again: vehicles come and go, and scripts
-    /// switch nodes.
+    /// Start and end of the node's outages in seconds: absence of its vehicle, or `switch OFF` of a script.
     pub off: Vec<[f64; 2]>,
 }
 
-/// How many hops two nodes are apart from some time on.
+/// Number of hops between two nodes from some time on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HopCount {
-    /// Since when, in seconds.
+    /// Time in seconds.
     pub time: f64,
-    /// The nodes, by their numbers.
+    /// Numbers of the nodes.
     pub nodes: [usize; 2],
-    /// The hops; none if there is no path.
+    /// Number of hops; none without a path.
     pub hops: Option<u32>,
 }
 
-/// What is wrong with a file of motion.
+/// Problem with a motion file.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("line {line}: {}; {}", self.found(), self.remedy())]
 pub struct TraceError {
-    /// The line, from 1.
+    /// Line, counted from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The problem.
     pub problem: TraceProblem,
 }
 
-/// Bytes of a line at most: a megabyte has tens of thousands of places.
+/// Maximum size of a line in bytes: a megabyte holds tens of thousands of places.
 const LONGEST: u64 = 64 << 20;
 
-/// What every reader returns.
+/// Result of reading a motion file.
 type Result<T> = std::result::Result<T, TraceError>;
 
-/// Reads a file, which may be compressed by gzip.
+/// Reads a file, plain or compressed by gzip.
 ///
 /// # Errors
-/// The outer one if it cannot be opened, the inner one if it is not of this format.
+/// The outer error if the file cannot be opened, the inner one if it is not of this format.
 pub fn read_file(path: &Path, format: Format, units: Units) -> io::Result<Result<Trace>> {
     let mut file = BufReader::new(std::fs::File::open(path)?);
     Ok(if file.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
@@ -120,7 +119,7 @@ impl TraceError {
         self.problem.found(None)
     }
 
-    /// What would do.
+    /// A remedy.
     pub fn remedy(&self) -> String {
         self.problem.remedy()
     }
@@ -152,7 +151,7 @@ fn unreadable(line: usize, error: &io::Error) -> TraceError {
     TraceError::new(line, TraceProblem::Unreadable { why: error.to_string() })
 }
 
-/// A number within bounds.
+/// A number from `low` to `high`, parsed from `text`.
 fn number(line: usize, what: impl fmt::Display, text: &str, low: f64, high: f64) -> Result<f64> {
     let value = text.parse::<f64>().ok().filter(|value| (low..=high).contains(value));
     value.ok_or_else(|| {
@@ -161,7 +160,7 @@ fn number(line: usize, what: impl fmt::Display, text: &str, low: f64, high: f64)
     })
 }
 
-/// Adds to a motion that the node, which stood at `from` at `start`, is at `to` at `end`.
+/// Adds a leg to a motion: the node moves from its place at `start` to `to` until `end`.
 fn reach(line: usize, motion: &mut Motion, [start, end]: [f64; 2], to: [f64; 2]) -> Result<()> {
     let length = distance(motion.at(start), to);
     if length == 0.0 {
@@ -175,7 +174,7 @@ fn reach(line: usize, motion: &mut Motion, [start, end]: [f64; 2], to: [f64; 2])
     Ok(())
 }
 
-/// The start of a text, for a message.
+/// Start of a text, for a message.
 fn shortened(text: &str) -> String {
     const SHOWN: usize = 40;
     let start: String = text.chars().take(SHOWN).collect();

@@ -1,4 +1,4 @@
-//! Units of a file of motion: what the file, or the scenario, says of them, and whether the motion agrees.
+//! Units of a motion file: as stated by the file or the scenario, and checked against the motion.
 
 use super::{Motion, Result, Trace, TraceError, TraceNode, number};
 use crate::error::TraceProblem;
@@ -7,24 +7,24 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Mean radius of the earth, as importers of meshes have it.
+/// Mean radius of the earth in metres, as in the importers of meshes.
 const EARTH_RADIUS_M: f64 = 6_371_000.0;
 
-/// Ratios of a motion to the speeds that a file states, outside of which the two contradict each other. A
-/// vehicle's chord is shorter than its way, and its speed changes between two steps.
+/// Ratios of a motion's speed to the stated speed within which the two agree. A vehicle's chord is shorter
+/// than its path, and its speed changes between two steps.
 const AGREES: std::ops::RangeInclusive<f64> = 1.0 / 3.0..=3.0;
 
-/// Where every node is slower than this, in metres per second, places are hardly metres or times hardly
-/// seconds.
+/// Speed in metres per second below which all nodes are implausibly slow: places are hardly in metres, or
+/// times hardly in seconds.
 pub(super) const SLOW: f64 = 0.1;
 
-/// The same where a node is faster than this, in a file that states no speeds.
+/// Speed in metres per second above which a node is implausibly fast, in a file that states no speeds.
 pub(super) const FAST: f64 = 1000.0;
 
-/// Stated speeds that are compared at most.
+/// Maximum number of stated speeds that are compared.
 const SAMPLES_MAX: usize = 10_000;
 
-/// Coordinates of a file.
+/// Kind and unit of the coordinates of a file.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Coordinates {
@@ -49,17 +49,17 @@ pub enum Times {
     Milliseconds,
 }
 
-/// What the scenario says of a file's units. Where it says nothing, they are metres and seconds, and a motion
-/// that contradicts them is an error; places in degrees are recognised by the speeds that the file states.
+/// Units of a file as stated by the scenario. Default: metres and seconds; a motion that contradicts them is
+/// an error. Places in degrees are recognised by the speeds that the file states.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Units {
-    /// Of places.
+    /// Kind and unit of coordinates.
     pub coordinates: Option<Coordinates>,
-    /// Of times.
+    /// Unit of times.
     pub times: Option<Times>,
 }
 
-/// A way between two places, as the file has them, and the speed that the file states for it.
+/// Movement between two places in the file's coordinates, with the speed that the file states for it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stated {
     pub(super) from: [f64; 2],
@@ -68,20 +68,20 @@ pub(super) struct Stated {
     pub(super) speed: f64,
 }
 
-/// The speeds that a file states.
+/// Speeds that a file states.
 #[derive(Debug, Default)]
 pub(super) struct Statements(Vec<Stated>);
 
-/// From longitude and latitude to metres east and north of the south-western corner of all places.
+/// Projection of longitude and latitude to metres east and north of the south-western corner of all places.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Projection {
     corner: [f64; 2],
-    /// Metres for a degree of longitude and of latitude.
+    /// Metres per degree of longitude and of latitude.
     degree_m: [f64; 2],
 }
 
 impl Units {
-    /// A coordinate of this axis: in metres, or in degrees. Heights (2) are in metres.
+    /// A coordinate of this axis, in metres or degrees. Heights (axis 2) are in metres.
     pub(super) fn coordinate(
         self,
         line: usize,
@@ -104,15 +104,15 @@ impl Units {
         Ok(number(line, "time", text, 0.0, 3.155_76e9 / unit)? * unit)
     }
 
-    /// Places that are in degrees have the longitude first from here on.
+    /// A place with the longitude first, if it is in degrees.
     pub(super) fn ordered(self, [a, b]: [f64; 2]) -> [f64; 2] {
         if self.coordinates == Some(Coordinates::LatLon) { [b, a] } else { [a, b] }
     }
 
-    /// Whether places are in degrees: the scenario says so, or the stated speeds do.
+    /// Whether places are in degrees, as stated by the scenario or implied by the stated speeds.
     ///
     /// # Errors
-    /// If the stated speeds contradict the motion in metres as in degrees.
+    /// If the stated speeds contradict the motion, both in metres and in degrees.
     pub(super) fn in_degrees(self, line: usize, statements: &Statements) -> Result<bool> {
         match self.coordinates {
             Some(coordinates) => Ok(matches!(coordinates, Coordinates::LonLat | Coordinates::LatLon)),
@@ -120,14 +120,14 @@ impl Units {
         }
     }
 
-    /// Whether the scenario says nothing of units, so that the motion has to be plausible.
+    /// Whether the scenario states no units, so that the motion has to be plausible.
     fn are_assumed(self) -> bool {
         self.coordinates.is_none() && self.times.is_none()
     }
 }
 
 impl Statements {
-    /// Adds a way, where the speed and the time are large enough to compare.
+    /// Adds a movement, if its speed and duration are large enough to compare.
     pub(super) fn add(&mut self, stated: Stated) {
         if self.0.len() < SAMPLES_MAX && stated.seconds > 0.0 && stated.speed >= 1.0 {
             self.0.push(stated);
@@ -138,7 +138,7 @@ impl Statements {
         self.0.len()
     }
 
-    /// Median of the ratios of motion to stated speed, of places in these coordinates.
+    /// Median of the ratios of actual to stated speed, with places in these coordinates.
     fn ratio(&self, coordinates: Coordinates) -> Option<f64> {
         let mut ratios = Vec::with_capacity(self.0.len());
         for Stated { from, to, seconds, speed } in &self.0 {
@@ -178,7 +178,8 @@ impl Statements {
     }
 }
 
-/// Metres between two places in degrees of longitude and latitude; none where they cannot be.
+/// Distance in metres between two places in degrees of longitude and latitude; none if the coordinates are
+/// impossible.
 fn of_degrees(from: [f64; 2], to: [f64; 2]) -> Option<f64> {
     let possible = [from, to].iter().all(|[lon, lat]| lon.abs() <= 180.0 && lat.abs() <= 90.0);
     let projection = Projection::new([from, to]);
@@ -186,8 +187,8 @@ fn of_degrees(from: [f64; 2], to: [f64; 2]) -> Option<f64> {
 }
 
 impl Projection {
-    /// The projection of these places, which have the longitude first: equirectangular about the mean
-    /// latitude, which is within 1 % up to some 100 km across.
+    /// The projection of these places, which have the longitude first. Equirectangular about the mean
+    /// latitude, which is accurate to 1 % up to some 100 km across.
     pub(super) fn new(places: impl IntoIterator<Item = [f64; 2]>) -> Projection {
         let (mut corner, mut latitudes, mut count) = ([f64::INFINITY; 2], 0.0, 0.0);
         for [lon, lat] in places {
@@ -204,13 +205,13 @@ impl Projection {
         [0, 1].map(|axis| self.along(axis, degrees[axis]))
     }
 
-    /// A coordinate in metres, of the longitude (0) or the latitude (1).
+    /// A coordinate in metres, of the longitude (axis 0) or the latitude (axis 1).
     pub(super) fn along(&self, axis: usize, degrees: f64) -> f64 {
         (degrees - self.corner[axis]) * self.degree_m[axis]
     }
 }
 
-/// The trace in metres whose motions have places in degrees of longitude and latitude.
+/// The trace in metres of a trace in degrees of longitude and latitude.
 pub(super) fn projected(mut trace: Trace) -> Trace {
     let places = trace.nodes.iter().flat_map(|node| places(&node.motion));
     let projection = Projection::new(places);
@@ -220,13 +221,13 @@ pub(super) fn projected(mut trace: Trace) -> Trace {
     trace
 }
 
-/// Every place at which a node begins or ends a leg.
+/// Places at which a node begins or ends a leg.
 fn places(motion: &Motion) -> impl Iterator<Item = [f64; 2]> + '_ {
     std::iter::once(motion.origin()).chain(motion.legs().iter().map(|leg| leg.to))
 }
 
-/// Refuses a motion that is hardly in metres and seconds: where no stated speeds agree with it, every node is
-/// slow or all are at one place, or a node is faster than `fast`.
+/// Refuses a motion that is hardly in metres and seconds, unless stated speeds agree with it: all nodes are
+/// slow, all are at one place, or a node is faster than `fast`.
 pub(super) fn check(trace: &Trace, units: Units, speeds_agree: bool, fast: f64) -> Result<()> {
     let speed = |node: &TraceNode| node.motion.fastest();
     let Some(fastest) = trace.nodes.iter().max_by(|a, b| speed(a).total_cmp(&speed(b))) else {
@@ -240,17 +241,17 @@ pub(super) fn check(trace: &Trace, units: Units, speeds_agree: bool, fast: f64) 
     } else if speed > fast {
         TraceProblem::ImplausiblyFast { speed, fast }
     } else if speed > 0.0 && speed < SLOW {
-        TraceProblem::ImplausiblySlow { speed, slow: SLOW, like: degrees_like(trace) }
+        TraceProblem::ImplausiblySlow { speed, slow: SLOW, like: likely_coordinates(trace) }
     } else if let Some(metres) = extent(trace).filter(|metres| *metres < SLOW) {
-        TraceProblem::ImplausiblyNear { metres, like: degrees_like(trace) }
+        TraceProblem::ImplausiblyNear { metres, like: likely_coordinates(trace) }
     } else {
         return Ok(());
     };
     Err(TraceError::new(line, problem))
 }
 
-/// What places may be that are not metres.
-fn degrees_like(trace: &Trace) -> &'static str {
+/// Likely coordinates of places that are hardly in metres.
+fn likely_coordinates(trace: &Trace) -> &'static str {
     let within = |most: [f64; 2]| {
         let mut places = trace.nodes.iter().flat_map(|node| places(&node.motion));
         places.all(|place| place[0].abs() <= most[0] && place[1].abs() <= most[1])
@@ -262,7 +263,7 @@ fn degrees_like(trace: &Trace) -> &'static str {
     }
 }
 
-/// The larger side of the rectangle around all places, where nodes are at different places.
+/// Larger side of the rectangle around all places; none if all nodes are at the same place.
 fn extent(trace: &Trace) -> Option<f64> {
     let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
     for place in trace.nodes.iter().flat_map(|node| places(&node.motion)) {

@@ -1,4 +1,4 @@
-//! Aggregates that a standard does not have, and radios without a channel in common.
+//! Aggregation, rate control and radios: combinations that are refused.
 
 use super::check_all;
 
@@ -39,7 +39,7 @@ a_mpdu = "65535 B"\na_msdu = "3839 B"\nwindow = 64\nmpdus = 32\nmax_duration = "
 a_mpdu = "65535 B"\na_msdu = "3839 B"\nwindow = 64\nmpdus = 32\nmax_duration = "4 ms"\nspacing = "8 us" => a_mpdu = "off"\na_msdu = "off"\n#\n#\nmax_duration = "4 ms" @ max_duration -> mac.aggregation.max_duration: "4 ms" has no effect with both a_mpdu and a_msdu "off" | remove it
 a_mpdu = "65535 B"\na_msdu = "3839 B"\nwindow = 64\nmpdus = 32\nmax_duration = "4 ms"\nspacing = "8 us" => a_mpdu = "off"\na_msdu = "off"\n#\nretry_limit = 3 @ mpdus -> mac.aggregation.retry_limit: has no effect with both a_mpdu and a_msdu "off" | remove it
 a_msdu = "3839 B" => a_msdus = "3839 B" -> mac.aggregation.a_msdus: unknown key | did you mean "a_msdu"?
-standard = "802.11n" => standard = "802.11a" @ [mac.aggregation] -> mac.aggregation: there is none in this standard | set phy.standard to "802.11n", "802.11ac" or "802.11ax"
+standard = "802.11n" => standard = "802.11a" @ [mac.aggregation] -> mac.aggregation: this standard has no aggregation | set phy.standard to "802.11n", "802.11ac" or "802.11ax"
 "#;
 
 const ONE_BY_ONE: &str = r#"duration = "1 s"
@@ -58,8 +58,8 @@ flavour = "ns2"
 "#;
 
 const BROKEN_ONE_BY_ONE: &str = r#"
-scheme = "udp" => scheme = "quick-and-plenty" @ delivery -> mac.aggregation.delivery: "mpdu" passes MPDUs on one by one | quick-and-plenty | remove it, or choose another scheme
-scheme = "udp"\n[schemes.tcp-cubic]\nflavour = "ns2" => scheme = "tcp-cubic"\n[schemes.tcp-cubic]\nflavour = "linux" @ delivery -> mac.aggregation.delivery: "mpdu" passes MPDUs on one by one | tcp-cubic | set receive_offload = false
+scheme = "udp" => scheme = "quick-and-plenty" @ delivery -> mac.aggregation.delivery: "mpdu" delivers MPDUs one by one | quick-and-plenty | remove it, or choose another scheme
+scheme = "udp"\n[schemes.tcp-cubic]\nflavour = "ns2" => scheme = "tcp-cubic"\n[schemes.tcp-cubic]\nflavour = "linux" @ delivery -> mac.aggregation.delivery: "mpdu" delivers MPDUs one by one | tcp-cubic | set receive_offload = false
 "#;
 
 const RADIOS: &str = r#"duration = "1 s"
@@ -83,19 +83,19 @@ scheme = "udp"
 "#;
 
 const BROKEN_RADIOS: &str = r#"
-channel = 36 => channel = 6 -> phy.channel: 6 is no channel of 20 MHz at "5 GHz" | there are 34 to 48 by 2, 52 to 64 by 4
-channel = 40\n => channel = 14\n -> topology.nodes[0].channel: 14 is no channel of 20 MHz | 100 to 144 by 4, 149 to 173 by 4
-channel = 36 => channel = 37 -> phy.channel: 37 is no channel of 20 MHz at "5 GHz" | there are
-{ channel = 44 } => { channel = 68 } -> topology.nodes[1].radios[1].channel: 68 is no channel of 20 MHz | there are
-standard = "802.11a"\nchannel = 36 => standard = "802.11n"\nchannel_width = "40 MHz"\nchannel = 165 @ adjacent_channels -> phy.channel: 165 is no channel of 40 MHz at "5 GHz" | there are 36 to 64 by 4, 100 to 144 by 4, 149 to 161 by 4, 184 to 196 by 4
-standard = "802.11a"\nchannel = 36 => standard = "802.11b"\nchannel = 36 @ channel -> phy.channel: 36 is no channel of 20 MHz at "2.4 GHz" | there are 1 to 14
+channel = 36 => channel = 6 -> phy.channel: 6 is not a channel of 20 MHz at "5 GHz" | there are 34 to 48 by 2, 52 to 64 by 4
+channel = 40\n => channel = 14\n -> topology.nodes[0].channel: 14 is not a channel of 20 MHz | 100 to 144 by 4, 149 to 173 by 4
+channel = 36 => channel = 37 -> phy.channel: 37 is not a channel of 20 MHz at "5 GHz" | there are
+{ channel = 44 } => { channel = 68 } -> topology.nodes[1].radios[1].channel: 68 is not a channel of 20 MHz | there are
+standard = "802.11a"\nchannel = 36 => standard = "802.11n"\nchannel_width = "40 MHz"\nchannel = 165 @ adjacent_channels -> phy.channel: 165 is not a channel of 40 MHz at "5 GHz" | there are 36 to 64 by 4, 100 to 144 by 4, 149 to 161 by 4, 184 to 196 by 4
+standard = "802.11a"\nchannel = 36 => standard = "802.11b"\nchannel = 36 @ channel -> phy.channel: 36 is not a channel of 20 MHz at "2.4 GHz" | there are 1 to 14
 { channel = 44 } => { channel = 40 } -> topology.nodes[1].radios[1].channel: 40 is the channel of another radio of "b" | a channel of its own
-radios = [{ channel = 40 }, { channel = 44 }] => radios = [{ channel = 44 }, { channel = 48 }] @ [[flows]] -> flows[0]: no path: a is in a component of 1 node (a) | a is on channel 40, b on channel 44 and 48 | a channel in common
+radios = [{ channel = 40 }, { channel = 44 }] => radios = [{ channel = 44 }, { channel = 48 }] @ [[flows]] -> flows[0]: no path: a is in a component of 1 node (a) | a is on channel 40, b on channel 44 and 48 | a common channel
 { channel = 44 } => { chanel = 44 } -> topology.nodes[1].radios[1].chanel: unknown key | channel
 duration = "1 s" => medium = { model = "sinr", preamble_detection = "4 dB" }\nduration = "1 s" -> medium.preamble_detection: "4 dB" has no effect in "802.11a" | remove it, or set phy.standard
 { channel = 44 } => { channel = "x" } -> topology.nodes[1].radios[1].channel: found the text "x" | a whole number from 0 to 65535
 adjacent_channels = "apart" => adjacent_channels = "far" -> phy.adjacent_channels: far | overlap
-radios = [ => channel = 40\nradios = [ -> topology.nodes[1].channel: is given beside radios | remove one of the two
+radios = [ => channel = 40\nradios = [ -> topology.nodes[1].channel: is given together with radios | remove one of the two
 "#;
 
 const RATES: &str = r#"duration = "1 s"

@@ -1,4 +1,4 @@
-//! Access categories that no station has, and codepoints that no packet has.
+//! Access categories and codepoints that are refused.
 
 use super::check_all;
 use multihop_dot11::AccessCategory::{BestEffort, Voice};
@@ -28,11 +28,11 @@ aifsn = 2 => aifsn = 0 -> mac.edca.ac_vi.aifsn: 0 | from 1 to 15
 aifsn = 2 => aifsn = 16 -> mac.edca.ac_vi.aifsn: 16 | from 1 to 15
 txop_limit = "4 ms" => txop_limit = "3 s" -> mac.edca.ac_vi.txop_limit: 3 s | from 0 s to 2.09712 s
 txop_limit = "4 ms" => txop_limit = 4 -> mac.edca.ac_vi.txop_limit: 4 | unit
-txop_limit = "4 ms" => txop_limit = "1 us" -> mac.edca.ac_vi.txop_limit: "1 us" is no multiple of 32 us | give "0 s" or "32 µs"
-txop_limit = "4 ms" => txop_limit = "3 ms" -> mac.edca.ac_vi.txop_limit: "3 ms" is no multiple of 32 us | give "2.976 ms" or "3.008 ms"
+txop_limit = "4 ms" => txop_limit = "1 us" -> mac.edca.ac_vi.txop_limit: "1 us" is not a multiple of 32 us | give "0 s" or "32 µs"
+txop_limit = "4 ms" => txop_limit = "3 ms" -> mac.edca.ac_vi.txop_limit: "3 ms" is not a multiple of 32 us | give "2.976 ms" or "3.008 ms"
 cw_min = 3 => cw_min = 15 -> mac.edca.ac_vo.cw_min: cw_min 15 is above cw_max 7 | lower cw_min
-cw_min = 3 => cw_min = 9 -> mac.edca.ac_vo.cw_min: 9 is not 2^n - 1 | give 7 or 15
-cw_max = 7 => cw_max = 16 -> mac.edca.ac_vo.cw_max: 16 is not 2^n - 1 | give 15 or 31
+cw_min = 3 => cw_min = 9 -> mac.edca.ac_vo.cw_min: 9 is not of the form 2^n - 1 | give 7 or 15
+cw_max = 7 => cw_max = 16 -> mac.edca.ac_vo.cw_max: 16 is not of the form 2^n - 1 | give 15 or 31
 cw_min = 3, cw_max = 7 => cw_max = 1 -> mac.edca.ac_vo.cw_max: cw_min 3 is above cw_max 1
 cw_max = 7 => cw_max = 40000 -> mac.edca.ac_vo.cw_max: 40000 | from 0 to 32767
 ac_bk = {}\nac_vi = { aifsn = 2, txop_limit = "4 ms" }\nac_vo = { cw_min = 3, cw_max = 7 } => ac_bk = { txop_limit = "0 s" }\nac_vi = { txop_limit = "0 s" }\nac_vo = { txop_limit = "0 s" }\nac_be = { txop_limit = "0 s" }\nprotection = "multiple" @ generator -> mac.edca.protection: "multiple" has no effect where the txop_limit of all categories is 0 s | remove it
@@ -51,7 +51,7 @@ fn broken_categories() {
 }
 
 #[test]
-fn what_is_written_is_what_contends() {
+fn stations_contend_with_the_stated_parameters() {
     let read = |text: &str| resolve(text, "test.toml", &Overrides::default()).expect("it is sound").config;
     let config = read(DIFFERENTIATED);
     let edca = config.edca.expect("the table is there");

@@ -1,8 +1,8 @@
-//! Broken scenarios: each gives one message that names file, line, key, what was found, and what would do.
+//! Broken scenarios: each gives one message with file, line, key, what was found, and a remedy.
 //!
-//! The tables read `what is replaced => by what @ the text at whose line the message is -> key: parts of the
-//! message`, the parts separated by ` | `. Without `@` the message is at the line of the replacement. `\n` is
-//! a line break.
+//! The tables read `old text => new text @ text in the line of the message -> key: parts of the message`,
+//! with parts separated by ` | `. Without `@` the message is at the line of the replacement. `\n` is a line
+//! break.
 
 mod aggregation;
 mod edca;
@@ -17,7 +17,7 @@ use multihop_scenario::{Overrides, resolve};
 use routing::{ON_DEMAND, ROUTED, SOURCE_ROUTED};
 use wires::{DUMBBELL, WIRED};
 
-/// A sound scenario to break, one key a line.
+/// Valid scenario with one key per line.
 const SOUND: &str = r#"name = "sound"
 seed = 1
 duration = "100 s"
@@ -85,7 +85,7 @@ scheme = "recn-strict"
 app = { kind = "transfers", size = "1 MB", pause = "2 s", distribution = "exponential", count = 3 }
 "#;
 
-/// How to break it.
+/// Changes that break the scenario, with their messages.
 const BROKEN: &str = r#"
 seed = 1 => seed = -1 -> seed: -1 | whole number, not negative
 seed = 1 => seed = 99999999999999999999999 -> seed: does not fit | 64 bits
@@ -98,7 +98,7 @@ duration = "100 s" => duration = "1e30 s" -> duration: "1e30 s" | 100 years
 duration = "100 s" => duration = "nan s" -> duration: no number
 duration = "100 s" => duration = "1e999 s" -> duration: not a finite number
 duration = "100 s" => duration = ["100 s"] -> duration: a list | a time
-warmup = "20 s" => warmup = "100 s" -> warmup: "100 s" leaves nothing | shorter warm-up
+warmup = "20 s" => warmup = "100 s" -> warmup: "100 s" is not shorter than the duration | shorter warm-up
 record_interval = "1 s" => record_interval = "1 us" -> record_interval: rows | give at least 200
 record_interval = "1 s" => record_interval = "0 s" -> record_interval: out of range
 record_interval = "1 s" => record_interval = "2 h" -> record_interval: longer than the run
@@ -138,7 +138,7 @@ queue = 50 => codel = { airtime_quantum = "0 us" }\ndiscipline = "stations" -> m
 queue = 50 => codel = { slow = true }\ndiscipline = "fq-codel" -> mac.codel.slow: true has no effect | "stations"
 queue = 50 => codel = { target_exchanges = 2 }\ndiscipline = "fq-codel" -> mac.codel.target_exchanges: 2 has no effect | "stations"
 queue = 50 => codel = { target_exchanges = 1001 }\ndiscipline = "stations" -> mac.codel.target_exchanges: 1001 is out of range | from 0 to 1000
-queue = 50 => hardware_queue = {} -> mac.hardware_queue: says nothing of how much the hardware holds | set packets, aggregates or aql
+queue = 50 => hardware_queue = {} -> mac.hardware_queue: has no limit | set packets, aggregates or aql
 queue = 50 => hardware_queue = { aql = {} } -> mac.hardware_queue.aql: has no effect without a queue for each station | set mac.discipline = "stations"
 queue = 50 => hardware_queue = { packets = 0 } -> mac.hardware_queue.packets: 0 is out of range | from 1 to 1000000
 queue = 50 => hardware_queue = { aggregates = 65 } -> mac.hardware_queue.aggregates: 65 is out of range | from 1 to 64
@@ -175,7 +175,7 @@ name = "b" => name = " " -> topology.nodes[1].name: empty name
 ["200 m", "0 m"] => ["200 m", "0 m", "5 m"] -> topology.nodes[1].position: list of 3 | two
 ["200 m", "0 m"] => ["200 m", 0] -> topology.nodes[1].position[1]: number 0 | a length
 ["200 m", "0 m"] => ["200 m", "1e9 km"] -> topology.nodes[1].position[1]: 10000 km
-["200 m", "0 m"] => ["-0 m", "0 m"] -> topology.nodes[1].position: is where "a" stands
+["200 m", "0 m"] => ["-0 m", "0 m"] -> topology.nodes[1].position: is the position of "a"
 { name = "b", position = ["200 m", "0 m"] } => { name = "b" } -> topology.nodes[1].position: "b" has no position | matrix
 { name = "b", position = ["200 m", "0 m"] } => { position = ["200 m", "0 m"] } -> topology.nodes[1].name: missing
 { name = "b", position = ["200 m", "0 m"] } => { name = "b", position = ["200 m", "0 m"], transmit_power = "20 dBm" } -> topology.nodes[1].transmit_power: "20 dBm" has no effect with medium.model = "ranges" | set medium.model = "sinr"
@@ -183,7 +183,7 @@ name = "b" => name = " " -> topology.nodes[1].name: empty name
 { name = "b", position = ["200 m", "0 m"] } => { name = "b", position = ["200 m", "0 m"], antenna_gain = "61 dBi" } -> topology.nodes[1].antenna_gain: "61 dBi" is out of range | from -40 dBi to 60 dBi
 { name = "b", position = ["200 m", "0 m"] } => { name = "b", position = ["200 m", "0 m"], radios = [{ channel = 1, antenna_gain = "2 dBi" }] } -> topology.nodes[1].radios[0].antenna_gain: "2 dBi" has no effect with medium.model = "ranges"
 { name = "b", position = ["200 m", "0 m"] } => { name = "b", position = ["200 m", "0 m"], radios = [{ channel = 300 }] } -> topology.nodes[1].radios[0].channel: 300 is out of range
-{ name = "b", position = ["200 m", "0 m"] } => { name = "b", position = ["200 m", "0 m"], transmit_power = "2 dBm", radios = [{ channel = 1 }] } -> topology.nodes[1].transmit_power: "2 dBm" is given beside radios | remove one
+{ name = "b", position = ["200 m", "0 m"] } => { name = "b", position = ["200 m", "0 m"], transmit_power = "2 dBm", radios = [{ channel = 1 }] } -> topology.nodes[1].transmit_power: "2 dBm" is given together with radios | remove one
 metric = "hops" => metric = "ett" -> routing.metric: did you mean "etx"?
 failures = 2 => failures = 0 -> routing.failures: 1 to 1000
 hold = "10 s" => hold = "10 kg" -> routing.hold: kg
@@ -232,7 +232,7 @@ from = "a" => from = "c" @ to = "c"\nscheme = "tcp -> flows[0].to: from "c" to i
 app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", frame_rate = 0 } -> flows[0].app.frame_rate: 0 is out of range | give a value from 0.1 to 1000
 app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "0 s" } -> flows[0].app.deadline: "0 s" is out of range | from 1 ms to 1 h
 app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", gop = 0 } -> flows[0].app.gop: 0 is out of range | from 1 to 100000
-app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", key_ratio = 5 } -> flows[0].app.key_ratio: needs frames that are no key frames | give gop
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", key_ratio = 5 } -> flows[0].app.key_ratio: has no effect if all frames are key frames | give gop
 app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", gop = 12, key_ratio = 0.5 } -> flows[0].app.key_ratio: 0.5 is out of range | from 1 to 1000
 app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", variation = -1 } -> flows[0].app.variation: -1 is out of range | from 0 to 10
 app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", buffer = "0 s" } -> flows[0].app.buffer: "0 s" is out of range | from 1 ms
@@ -247,7 +247,7 @@ scheme = "tcp-newreno"\n =>  @ [[flows]]\nname -> flows[0].scheme: missing | tcp
 from = "a"\n =>  @ [[flows]]\nname -> flows[0].from: missing | for example from =
 "#;
 
-/// A scenario with a generated topology and generated traffic, to break.
+/// Valid scenario with a generated topology and generated traffic.
 const GENERATED: &str = r#"duration = "10 s"
 [topology]
 generator = "grid"
@@ -263,7 +263,7 @@ pairs_seed = 7
 scheme = "udp"
 "#;
 
-/// How to break it.
+/// Changes that break the scenario, with their messages.
 const BROKEN_GENERATED: &str = r#"
 columns = 3 => columns = 0 @ columns -> topology.columns: 0 is out of range | 100000
 columns = 3 => columns = -3 @ columns -> topology.columns: -3 | whole number
@@ -289,7 +289,7 @@ scheme = "udp"\n =>  @ [traffic] -> traffic.scheme: missing
 scheme = "udp"\n => scheme = "udp"\n[medium]\nmodel = "matrix"\nquantity = "rssi"\n @ generator -> topology.generator: measured links
 "#;
 
-/// A scenario with measured links, to break.
+/// Valid scenario with measured links.
 const MEASURED: &str = r#"duration = "10 s"
 [medium]
 model = "matrix"
@@ -308,7 +308,7 @@ to = "c"
 scheme = "udp"
 "#;
 
-/// How to break it.
+/// Changes that break the scenario, with their messages.
 const BROKEN_MEASURED: &str = r#"
 quantity = "delivery"\n =>  @ [medium] -> medium.quantity: missing | delivery
 quantity = "delivery" => quantity = "snr" @ quantity -> medium.quantity: delivery, rssi, delivery-and-rssi
@@ -319,7 +319,7 @@ delivery = 0.9 => delivery = 1.1 @ { from = "a" -> topology.links[0].delivery: 1
 reverse = 0.8 => reverse = nan @ { from = "a" -> topology.links[0].reverse: nan is not a finite number
 reverse = 0.8 => reverse = "80 %" @ { from = "a" -> topology.links[0].reverse: 80 % | a number
 delivery = 0.9,  =>  @ { from = "a" -> topology.links[0].delivery: missing | delivery = 0.9
-delivery = 0.9 => rssi = "-70 dBm" @ { from = "a" -> topology.links[0].rssi: does not go with | give delivery
+delivery = 0.9 => rssi = "-70 dBm" @ { from = "a" -> topology.links[0].rssi: has no effect with | give delivery
 from = "c", to = "b" => from = "c", to = "x" @ { from = "c" -> topology.links[2].to: "x" is not a node | a, b, c
 from = "c", to = "b" => from = "c", to = "c" @ { from = "c" -> topology.links[2]: from "c" to itself
 from = "c", to = "b" => from = "b", to = "a" @ { from = "c" -> topology.links[2]: from "b" to "a" is already in topology.links[0]
@@ -327,7 +327,7 @@ delivery = 0.6 => delivery = 0.0 @ [[flows]] -> flows[0]: no path | c is in a co
 delivery = 0.6 => delivery = 0.6, data_rate = "3 Mb/s" @ { from = "c" -> topology.links[2].data_rate: is not a rate of "802.11b" | 5.5 Mb/s
 "#;
 
-/// The same with powers.
+/// Valid scenario with measured links and received powers.
 const POWERED: &str = r#"duration = "10 s"
 [medium]
 model = "matrix"
@@ -348,7 +348,7 @@ clients = 2
 scheme = "tcp-sack"
 "#;
 
-/// How to break it.
+/// Changes that break the scenario, with their messages.
 const BROKEN_POWERED: &str = r#"
 rssi = "-70 dBm",  =>  @ { from = "a", to = "b" -> topology.links[0].rssi: missing | every direction has a power
  reverse_rssi = "-71 dBm", =>  @ { from = "a", to = "b" -> topology.links[0].reverse_rssi: missing | every direction has a power
@@ -358,23 +358,23 @@ rssi = "-90 dBm" => rssi = "-90 dBm", data_rate = "7 Mb/s" @ { from = "a", to = 
 reverse_rssi = "-80 dBm" => reverse_rssi = "-80 dBm", data_rate = "1 Mb/s" }, { from = "c", to = "b", rssi = "-80 dBm" @ { from = "b" -> topology.links[2]: from "c" to "b" is already in topology.links[1]
 noise = "-94 dBm" => noise = "94 dBm" @ noise -> medium.noise: 94
 gateways = ["b"] => gateways = ["b", "x"] @ gateways -> traffic.gateways[1]: "x" is not a node | a, b, c
-gateways = ["b"] => gateways = ["b", "b"] @ gateways -> traffic.gateways[1]: "b" is there twice | once
+gateways = ["b"] => gateways = ["b", "b"] @ gateways -> traffic.gateways[1]: "b" is listed twice | once
 gateways = ["b"] => gateways = [] @ gateways -> traffic.gateways: [] is an empty list | remove the key
-clients = 2 => gateway_count = 1 @ clients -> traffic.gateway_count: 1 is given beside gateways | remove one of the two
+clients = 2 => gateway_count = 1 @ clients -> traffic.gateway_count: 1 is given together with gateways | remove one of the two
 gateways = ["b"] => gateway_count = 3 @ gateways -> traffic.gateway_count: leaves no clients | 3 nodes
 gateways = ["b"] => gateway = "b" @ gateways -> traffic.gateway: no effect with pattern "gateway"
 clients = 2 => clients = 3 @ clients -> traffic.clients: too many: 2 of 2 nodes reach "b"; | ask for fewer clients
 clients = 2 => clients = 2\nmin_hops = 2 @ clients -> traffic.clients: too many: 0 of 2 nodes reach "b" over at least 2 hops; | lower min_hops
 gateways = ["b"]\nclients = 2 => gateways = ["b"]\nmin_hops = 2 @ gateways -> traffic.gateways: 0 of 2 nodes reach "b" over at least 2 hops | choose another gateway, lower min_hops
-clients = 2 => among = ["x*"] @ clients -> traffic.among[0]: no node's name
+clients = 2 => among = ["x*"] @ clients -> traffic.among[0]: matches no node
 clients = 2 => clients = 2\namong = ["a"] @ clients -> traffic.clients: too many: 1 of 1 nodes reaches "b"
 clients = 2 => clients = 0 @ clients -> traffic.clients: 0 is out of range
 clients = 2 => flows = 2 @ clients -> traffic.flows: no effect with pattern "gateway"
 clients = 2 => direction = "down" @ clients -> traffic.direction: "down" | downloads
 clients = 2 => mix = ["vidio"] @ clients -> traffic.mix[0]: "vidio" | did you mean "video"?
 clients = 2 => mix = [] @ clients -> traffic.mix: [] is an empty list | at least one
-clients = 2 => mix = ["web"]\napp = { kind = "saturated" } @ scheme -> traffic.app: is given beside mix
-clients = 2\nscheme = "tcp-sack" => mix = ["call", "web"]\nscheme = "udp" @ clients -> traffic.mix: not acknowledged | leave out "web"
+clients = 2 => mix = ["web"]\napp = { kind = "saturated" } @ scheme -> traffic.app: is given together with mix
+clients = 2\nscheme = "tcp-sack" => mix = ["call", "web"]\nscheme = "udp" @ clients -> traffic.mix: needs a scheme with acknowledgements | leave out "web"
 pattern = "gateway" => pattern = "gatway" @ pattern -> traffic.pattern: did you mean "gateway"?
 "#;
 
@@ -385,7 +385,7 @@ fn measurements() {
 
 /// 2001 nodes that all sense each other have 2001 x 2000 links, just above four million.
 #[test]
-fn nodes_that_all_sense_each_other_are_limited() {
+fn the_number_of_links_of_carrier_sense_is_limited() {
     let crowd = |nodes: u32| {
         let hops = nodes - 1;
         let topology = format!("[topology]\ngenerator = \"chain\"\nhops = {hops}\nspacing = \"0.1 m\"\n");
@@ -401,7 +401,7 @@ fn nodes_that_all_sense_each_other_are_limited() {
 }
 
 #[test]
-fn the_scenarios_to_break_are_sound() {
+fn the_scenarios_without_changes_are_valid() {
     for text in
         [SOUND, GENERATED, MEASURED, POWERED, WIRED, DUMBBELL, ROUTED, SOURCE_ROUTED, ON_DEMAND, OBSERVED]
     {
@@ -450,7 +450,7 @@ fn broken_files() {
         ),
         (
             "duration = \"1 s\"\n[topology]\ngenerator = \"chain\"\nhops = 1\n",
-            "case.toml:1: flows: there are no flows, so nothing would happen; add [[flows]]",
+            "case.toml:1: flows: the scenario has no flows; add [[flows]]",
         ),
         ("flows = 3", "case.toml:1: flows: found the number 3; expected a list"),
         ("schemes = { recn = 1 }", "case.toml:1: schemes.recn: found the number 1; expected a table"),
@@ -469,14 +469,14 @@ fn message(text: &str, overrides: &Overrides) -> String {
     }
 }
 
-/// Checks a table.
+/// Checks a table of changes.
 fn check_all(text: &str, table: &str) {
     let cases: Vec<&str> = table.trim().lines().collect();
     let failures: Vec<String> = cases.iter().filter_map(|case| check(text, case).err()).collect();
     assert!(failures.is_empty(), "{} of {} cases:\n{}", failures.len(), cases.len(), failures.join("\n"));
 }
 
-/// Checks a line of a table.
+/// Checks one line of a table.
 fn check(text: &str, case: &str) -> Result<(), String> {
     let (change, expected) = case.split_once(" -> ").expect(case);
     let (sound, rest) = change.split_once(" => ").expect(case);

@@ -1,8 +1,8 @@
-//! Broken routing protocols.
+//! Broken parameters of routing protocols.
 
 use super::check_all;
 
-/// A scenario with every parameter of a routing protocol, to break.
+/// Valid scenario with every parameter of DSDV.
 pub const ROUTED: &str = r#"duration = "10 s"
 [topology]
 generator = "chain"
@@ -18,7 +18,7 @@ pattern = "canonical"
 scheme = "udp"
 "#;
 
-/// How to break it.
+/// Changes that break the scenario, with their messages.
 const BROKEN_ROUTED: &str = r#"
 protocol = "dsdv" => protocol = "dsvd" -> routing.protocol: did you mean "dsdv"? | static
 protocol = "dsdv"\n =>  @ protocol -> routing.update_period: unknown key | on_link_failure
@@ -32,7 +32,7 @@ use_mac = false => missed_updates = 3 -> routing.missed_updates: unknown key | r
 use_mac = false => use_mac = "no" -> routing.use_mac: "no" | true or false
 "#;
 
-/// The same for DSR.
+/// Valid scenario with every parameter of DSR.
 pub const SOURCE_ROUTED: &str = r#"duration = "10 s"
 [topology]
 generator = "chain"
@@ -51,7 +51,7 @@ pattern = "canonical"
 scheme = "udp"
 "#;
 
-/// How to break it.
+/// Changes that break the scenario, with their messages.
 const BROKEN_SOURCE_ROUTED: &str = r#"
 protocol = "dsr" => protocol = "drs" -> routing.protocol: did you mean "dsr"? | static
 failures = 3 => failures = 0 -> routing.failures: 0 is out of range | 1 to 1000
@@ -64,7 +64,7 @@ listen = true => listen = 1 -> routing.listen: 1 | true or false
 salvage_limit = 15 => salvage_limit = 256 -> routing.salvage_limit: 256 is out of range | 0 to 255
 "#;
 
-/// The same for AODV.
+/// Valid scenario with every parameter of AODV.
 pub const ON_DEMAND: &str = r#"duration = "10 s"
 [topology]
 generator = "chain"
@@ -88,7 +88,7 @@ pattern = "canonical"
 scheme = "udp"
 "#;
 
-/// How to break it.
+/// Changes that break the scenario, with their messages.
 const BROKEN_ON_DEMAND: &str = r#"
 protocol = "aodv" => protocol = "aovd" -> routing.protocol: did you mean "aodv"? | static
 failures = 1 => failures = 0 -> routing.failures: 0 is out of range | 1 to 1000

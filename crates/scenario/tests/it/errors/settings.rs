@@ -18,11 +18,11 @@ fn broken_overrides_name_their_option() {
         (Overrides { duration: text(""), ..Overrides::default() }, "--duration: \"\" has no number"),
         (
             Overrides { warmup: text("3 h"), ..Overrides::default() },
-            "--warmup: 3 h leaves nothing of the duration",
+            "--warmup: 3 h is not shorter than the duration",
         ),
         (
             Overrides { duration: text("10 s"), ..Overrides::default() },
-            "case.toml:4: warmup: \"20 s\" leaves nothing of the duration, which is 10 s",
+            "case.toml:4: warmup: \"20 s\" is not shorter than the duration of 10 s",
         ),
         (
             Overrides { record_interval: text("1 ns"), ..Overrides::default() },
@@ -39,7 +39,7 @@ fn broken_overrides_name_their_option() {
     }
 }
 
-/// Settings on top of [`SOUND`], separated by ` & `, and the beginning of the message.
+/// Settings of [`SOUND`], separated by ` & `, and the start of the message.
 const BROKEN_SETTINGS: &str = r#"
 topology.hops = 0 & topology.generator = "chain" -> case.toml:34: topology.nodes: there are a generator and a list of nodes; remove
 topology = { generator = "chain", hops = 0 } -> --set topology: topology.hops: 0 is out of range; give a value from 1
@@ -48,14 +48,14 @@ topology = { generator = "chain", hops = 3 } & topology.hop = 5 -> --set topolog
 mac.queue = 0 -> --set mac.queue: 0 is out of range
 mac.queue = 50.5 -> --set mac.queue: found the number 50.5; expected a whole number
 duration = "60" -> --set duration: "60" has no unit; expected a time
-duration = "10 s" -> case.toml:4: warmup: "20 s" leaves nothing of the duration, which is 10 s
-warmup = "3 h" -> --set warmup: "3 h" leaves nothing
+duration = "10 s" -> case.toml:4: warmup: "20 s" is not shorter than the duration of 10 s
+warmup = "3 h" -> --set warmup: "3 h" is not shorter than the duration
 traffic.flows = 3 -> --set traffic.flows: traffic.pattern: missing; add it
 flows[1].to = "x" -> --set flows[1].to: "x" is not a node
 flows[*].stop = "1 s" -> --set flows[*].stop: flows[0].stop: "1 s"
 flows.length = 1 & flows[0].stop = "1 s" -> --set flows[0].stop: "1 s"
-flows.length = 0 -> case.toml:52: flows: there are no flows
-flows.length = 3 -> --set flows.length: 3 entries are wanted, and the list has 2; give
+flows.length = 0 -> case.toml:52: flows: the scenario has no flows
+flows.length = 3 -> --set flows.length: 3 entries are wanted, but the list has 2; give
 flows.length = -1 -> --set flows.length: the length of a list is a whole number; give
 flows.length = "1" -> --set flows.length: the length of a list is a whole number; give
 flows[2].start = "1 s" -> --set flows[2].start: flows[2]: there is no such entry; the list has 2; count from 0
@@ -69,12 +69,12 @@ flows[*] = 5 -> --set flows[*]: flows[0]: found the number 5; expected a table
 schemes.recn-strict.threshold = inf -> --set schemes.recn-strict.threshold: inf is not a finite number; write a number
 schemes.recn-strict.treshold = 0.5 -> --set schemes.recn-strict.treshold: unknown parameter of recn; did you mean "threshold"?
 flow.length = 5 -> --set flow.length: flow: unknown key; did you mean "flows"?
-seed = 7 -> --set seed: seeds are not set this way; give --seed
+seed = 7 -> --set seed: seeds are not set by --set; give --seed
 scheme = "recn" -> --set scheme: not a key of scenarios; give --scheme
 mac..queue = 5 -> --set mac..queue: not a path to a key; write
  = 5 -> --set : set: not a path to a key; write
 mac.queue = -> --set mac.queue: not valid TOML: 
-mac.queue = 5\nother = 6 -> --set mac.queue: the value is not one value; give a TOML document
+mac.queue = 5\nother = 6 -> --set mac.queue: there is not exactly one value; give a TOML document
 "#;
 
 #[test]
@@ -92,16 +92,15 @@ fn broken_settings_name_their_path() {
 }
 
 #[test]
-fn a_key_is_not_given_by_a_setting_and_an_option() {
+fn a_key_given_by_a_setting_and_an_option_is_refused() {
     let set = vec![Setting { path: "warmup".into(), value: "value = \"2 s\"".into() }];
     let message = message(SOUND, &Overrides { warmup: Some("1 s".into()), set, ..Overrides::default() });
     assert!(message.starts_with("--set warmup: given twice; remove --warmup"), "{message}");
 }
 
-/// Where an option makes the run too short for what the file says, the message names the option that would
-/// do.
+/// If an option makes the run too short for the file's values, the message names the option that corrects it.
 #[test]
-fn a_shorter_run_names_the_options_that_go_with_it() {
+fn messages_about_a_shorter_run_name_the_options_to_change() {
     let text = "duration = \"10 s\"\nwarmup = \"5 s\"\n[topology]\ngenerator = \"chain\"\nhops = 1\n[[flows]]\n\
                 from = \"n0\"\nto = \"n1\"\nscheme = \"udp\"\nstart = \"2 s\"\n";
     let shorter = |duration: &str| Overrides { duration: Some(duration.into()), ..Overrides::default() };
@@ -110,7 +109,7 @@ fn a_shorter_run_names_the_options_that_go_with_it() {
     };
     let warmup = said(text, &shorter("3 s"));
     assert!(
-        warmup.contains("which is 3 s (--duration)") && warmup.contains("--warmup \"300 ms\""),
+        warmup.contains("the duration of 3 s (--duration)") && warmup.contains("--warmup \"300 ms\""),
         "{warmup}"
     );
     let step = said(&text.replace("warmup = \"5 s\"", "record_interval = \"5 s\""), &shorter("3 s"));
@@ -124,5 +123,8 @@ fn a_shorter_run_names_the_options_that_go_with_it() {
     let by_set = said(text, &set);
     assert!(by_set.contains("such as --set 'warmup=\"300 ms\"'"), "{by_set}");
     let in_file = said(&text.replace("10 s", "3 s"), &Overrides::default());
-    assert!(in_file.ends_with("which is 3 s; give a shorter warm-up, or a longer duration"), "{in_file}");
+    assert!(
+        in_file.ends_with("the duration of 3 s; give a shorter warm-up, or a longer duration"),
+        "{in_file}"
+    );
 }

@@ -2,7 +2,7 @@
 
 use super::check_all;
 
-/// A scenario with wires, to break.
+/// Valid scenario with wires.
 pub const WIRED: &str = r#"duration = "10 s"
 [medium]
 model = "ranges"
@@ -27,7 +27,7 @@ to = "c"
 scheme = "udp"
 "#;
 
-/// How to break it.
+/// Changes that break the scenario, with their messages.
 const BROKEN_WIRED: &str = r#"
 between = ["a", "b"] => between = ["a", "x"] -> topology.wires[0].between[1]: "x" is not a node | known: a, b, c
 between = ["a", "b"] => between = ["b", "b"] -> topology.wires[0].between: a wire from "b" to itself | another node, or remove the wire
@@ -57,7 +57,7 @@ protocol = "static" => protocol = "dsdv" -> routing.protocol: "dsdv" sends its p
 name = "c" }] => name = "c" }, { name = "d" }] @ nodes = -> topology.nodes[3].position: node "d" has no position | a wire
 "#;
 
-/// A generated topology of wires, to break.
+/// Valid scenario with a generated topology of wires.
 pub const DUMBBELL: &str = r#"duration = "10 s"
 [topology]
 generator = "dumbbell"
@@ -75,12 +75,12 @@ pattern = "canonical"
 scheme = "udp"
 "#;
 
-/// How to break it.
+/// Changes that break the scenario, with their messages.
 const BROKEN_DUMBBELL: &str = r#"
 pairs = 3 => pairs = 0 -> topology.pairs: 0 is out of range
 pairs = 3 => pairs = 50000 -> topology.pairs: 50000 is out of range | from 1 to 49999
-pairs = 3 => pairs = 2 @ access_delays -> topology.access_delays: a list of 3 for 2 pairs | one for all pairs, or 2
-access_rates = ["100 Mb/s"] => access_rates = [] -> topology.access_rates: a list of 0 for 3 pairs
+pairs = 3 => pairs = 2 @ access_delays -> topology.access_delays: a list of 3 values for 2 pairs | one value for all pairs, or 2 values
+access_rates = ["100 Mb/s"] => access_rates = [] -> topology.access_rates: a list of 0 values for 3 pairs
 access_rates = ["100 Mb/s"] => access_rates = "100 Mb/s" -> topology.access_rates: 100 Mb/s | a list
 "2 ms" => "-2 ms" -> topology.access_delays[1]: "-2 ms" is out of range
 access_queue = 100 => access_queue = 0 -> topology.access_queue: 0 is out of range

@@ -1,18 +1,18 @@
-//! The ranges of columns.
+//! Ranges of columns.
 
 use multihop_core::Span;
 use multihop_sim::config::Config;
 use multihop_sim::outcome::{FlowOutcome, MeasurementRow, NodeOutcome, Outcome, SeriesRow};
 
-/// A value, if there is one, and what it must be.
+/// Name of a column, its range, and its value, if there is one.
 type Cell = (&'static str, Range, Option<f64>);
 
-/// What a column can have.
+/// Range of a column.
 #[derive(Clone, Copy)]
 enum Range {
     /// From 0 to 1.
     Share,
-    /// From 0 on, and finite.
+    /// At least 0, and finite.
     Amount,
 }
 
@@ -20,7 +20,7 @@ use Range::{Amount, Share};
 
 const SLACK: f64 = 1e-9;
 
-/// A column that has a value which it cannot have.
+/// A column with a value out of its range, if there is one.
 pub fn out_of_range(config: &Config, outcome: &Outcome) -> Option<String> {
     let cells = (outcome.nodes.iter().flat_map(node))
         .chain(outcome.flows.iter().flat_map(flow))
@@ -102,7 +102,7 @@ fn measurement(row: &MeasurementRow) -> impl Iterator<Item = Cell> {
     .into_iter()
 }
 
-/// Columns that contradict each other.
+/// Columns that contradict each other, if there are any.
 fn contradiction(config: &Config, outcome: &Outcome) -> Option<&'static str> {
     let flow = outcome.flows.iter().find_map(|flow| {
         let delay = flow.delay;
@@ -114,7 +114,7 @@ fn contradiction(config: &Config, outcome: &Outcome) -> Option<&'static str> {
         ];
         wrong.into_iter().find(|(wrong, _)| *wrong).map(|(_, what)| what)
     });
-    // What was sent before the end of the warm-up may arrive after it.
+    // Packets sent before the end of the warm-up may arrive after it.
     let all = config.warmup == Span::ZERO;
     let decided = |flow: &FlowOutcome| flow.packets_delivered + flow.dropped.iter().sum::<u64>();
     let mut multicast = config.flows.iter().zip(&outcome.flows).filter(|(flow, _)| flow.group.is_some());

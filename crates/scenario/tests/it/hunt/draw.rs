@@ -1,25 +1,25 @@
 //! Draws scenarios from their published schema, and from those of the schemes' parameters.
 //!
-//! Whatever the schema allows may come: each key or not, each variant, numbers at the edges of their ranges
-//! and between them. What the schema cannot say is added here: names that lead somewhere, and sizes that keep
-//! runs short.
+//! All that the schema allows is drawn: each key or its absence, each variant, and numbers at the edges of
+//! their ranges and between them. This file adds what the schema cannot express: names of existing items, and
+//! sizes that keep runs short.
 
 use multihop_core::Rng;
 use multihop_scenario::json_schema;
 use multihop_schemes::{REGISTRY, SchemeEntry};
 use serde_json::{Map, Value, json};
 
-/// Draws from the schemas.
+/// Source of random scenarios, from the schemas.
 pub struct Draw {
     scenario: Value,
-    /// Of each scheme's parameters.
+    /// Schema of each scheme's parameters.
     schemes: Vec<(&'static str, Value)>,
 }
 
-/// Where a value goes: the keys that lead to it, from the outermost on.
+/// Path of a value: its keys, from the outermost on.
 type Path<'a> = &'a [&'a str];
 
-/// Largest values of what makes a run long, by key: nodes, flows and bytes.
+/// Maximum values of keys that make a run long: nodes, flows and bytes.
 const SHORT: [(&str, u64); 12] = [
     ("hops", 5),
     ("columns", 3),
@@ -38,7 +38,7 @@ const SHORT: [(&str, u64); 12] = [
 /// Modulation and coding schemes; each standard has some of them.
 const SCHEMES: [&str; 6] = ["MCS 0", "MCS 7", "MCS 3 NSS 2", "MCS 9", "MCS 11 NSS 4", "MCS 15"];
 
-/// Queues of the hardware, under mac80211's.
+/// Hardware queues, below the discipline of mac80211.
 const HARDWARE: [&str; 5] = [
     r#"{ "packets": 1 }"#,
     r#"{ "aggregates": 2 }"#,
@@ -47,7 +47,7 @@ const HARDWARE: [&str; 5] = [
     r#"{ "aggregates": 1, "aql": { "low": "1 ms", "threshold": "1 ms" } }"#,
 ];
 
-/// Amounts of each unit that matter somewhere: zero, the least, common ones, and more than most ranges have.
+/// Amounts of each unit: zero, the minimum, common ones, and more than most ranges allow.
 const AMOUNTS: [(&str, &[&str]); 9] = [
     (
         "s|ms|us",
@@ -75,7 +75,7 @@ const AMOUNTS: [(&str, &[&str]); 9] = [
     ("Hz", &["1 Hz", "914 MHz", "2.4 GHz", "1000 GHz"]),
 ];
 
-/// Aggregates of a standard that has them.
+/// Aggregation parameters.
 const AGGREGATIONS: [&str; 4] = [
     r#"{ "a_msdu": "3839 B" }"#,
     r#"{ "a_msdu": "7935 B", "a_mpdu": "off" }"#,
@@ -93,26 +93,26 @@ const MULTICAST: [&str; 6] = [
     r#"{ "from": "n1", "to": ["*"], "scheme": "udp", "name": "all", "start_jitter": "1 ms", "app": { "kind": "bulk", "size": "10 kB", "dscp": "EF" } }"#,
 ];
 
-/// Files of motion, beside the scenario that is drawn.
+/// Motion files in the folder of the drawn scenario.
 const FILES: [&str; 5] =
     ["passing.tcl", "passing.movements", "passing.fcd.xml", "forms.tcl", "degrees.fcd.xml"];
 
 impl Draw {
-    /// From the schemas of this build.
+    /// A source with the schemas of this build.
     pub fn new() -> Draw {
         let schema = |entry: &SchemeEntry| (entry.name, entry.schema());
         Draw { scenario: json_schema(), schemes: REGISTRY.iter().map(schema).collect() }
     }
 
-    /// A scenario.
+    /// Draws a scenario.
     pub fn scenario(&self, rng: &mut Rng) -> Value {
         let mut made = self.drawing(rng).of(&self.scenario, &[]);
         if rng.below(4) == 0 {
             made["topology"] = self.listed(rng);
         }
-        self.season(rng, &mut made);
+        self.add_rare_features(rng, &mut made);
         self.fit(rng, &mut made);
-        // Runs of up to a fifth of a second, and rows that fit.
+        // Durations of up to a fifth of a second, and steps of the time series that fit.
         made["duration"] = pick(rng, &["1 ms", "10 ms", "50 ms", "100 ms", "200 ms"]).into();
         if made.get("record_interval").is_some() {
             made["record_interval"] = pick(rng, &["10 us", "333 us", "1 ms", "7 ms", "100 ms"]).into();
@@ -124,7 +124,7 @@ impl Draw {
         made
     }
 
-    /// Draws anew what does not go with the rest: measured links want a list of them, and nodes that move a
+    /// Draws values again that contradict others: measured links need a list, and moving nodes need a
     /// protocol and no wires.
     fn fit(&self, rng: &mut Rng, made: &mut Value) {
         if made["medium"]["model"] == "matrix" {
@@ -162,10 +162,10 @@ impl Draw {
         }
     }
 
-    /// Draws oftener what few scenarios would have: long links, disciplines, queues of the hardware, few
-    /// tries, outages, wireless routing, mixed networks, narrow channels, CTS to self, multicast flows,
+    /// Adds features that few drawn scenarios would have: long links, disciplines, hardware queues, low retry
+    /// limits, outages, routing protocols, mixed networks, narrow channels, CTS-to-self, multicast flows,
     /// powers of single nodes.
-    fn season(&self, rng: &mut Rng, made: &mut Value) {
+    fn add_rare_features(&self, rng: &mut Rng, made: &mut Value) {
         if rng.below(3) == 0 {
             if made["medium"].is_null() {
                 made["medium"] = self.key(rng, "medium");
@@ -223,7 +223,7 @@ impl Draw {
         }
     }
 
-    /// Aggregates that fail over links which a routing agent then takes for broken.
+    /// Adds aggregation that fails over links which a routing protocol then considers broken.
     fn aggregates_on_routes(&self, rng: &mut Rng, made: &mut Value) {
         made["phy"] = json!({ "standard": pick(rng, &["802.11n", "802.11ac", "802.11ax"]) });
         made["mac"]["aggregation"] = pick(rng, &AGGREGATIONS).parse().expect("a table as JSON");
@@ -244,13 +244,13 @@ impl Draw {
         self.drawing(rng).of(&self.scenario["$defs"]["Listed"], &["topology"])
     }
 
-    /// Draws a key of a scenario anew.
+    /// Draws the value of a key of a scenario again.
     pub fn redraw(&self, rng: &mut Rng, made: &mut Value, key: &str) {
         made[key] = self.key(rng, key);
         self.fit(rng, made);
     }
 
-    /// Draws a value of this schema, which is part of that of scenarios, for the key at this path.
+    /// Draws a value of this schema, a part of the scenario schema, for the key at this path.
     pub fn value(&self, rng: &mut Rng, schema: &Value, path: &[&str]) -> Value {
         Drawing { rng, root: &self.scenario, schemes: &self.schemes }.of(schema, path)
     }
@@ -266,7 +266,7 @@ impl Draw {
         Drawing { rng, root: &self.scenario, schemes: &self.schemes }
     }
 
-    /// Parameters of the schemes that the flows name, of most of them.
+    /// Adds parameters of most schemes that the flows name.
     fn parameters(&self, rng: &mut Rng, made: &mut Value) {
         let mut tables = Map::new();
         let flows = made.get("flows").and_then(Value::as_array).into_iter().flatten();
@@ -286,7 +286,7 @@ fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
     of[rng.below(of.len() as u32) as usize]
 }
 
-/// A value of a schema in the making.
+/// State while a value of a schema is drawn.
 struct Drawing<'a> {
     rng: &'a mut Rng,
     root: &'a Value,
@@ -324,8 +324,8 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// A table with what it requires, and some of what it may have: few keys in most tables, so that most
-    /// scenarios make sense.
+    /// A table with its required keys and some optional ones: few in most tables, so that most scenarios are
+    /// valid.
     fn table(&mut self, schema: &'a Value, path: Path) -> Value {
         let required: Vec<&str> =
             schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -356,7 +356,7 @@ impl<'a> Drawing<'a> {
                 made["to"] = "n0".into();
                 made["from"] = format!("n{}", 1 + self.rng.below(3)).into();
             }
-            // Nodes are called as those of generators.
+            // Nodes have the names of generated nodes.
             if path == ["topology", "nodes"] {
                 made["name"] = format!("n{index}").into();
                 if made.get("base").is_some() {
@@ -368,7 +368,7 @@ impl<'a> Drawing<'a> {
                 if made.get("base").is_none() && self.rng.below(16) > 0 {
                     made.as_object_mut().and_then(|table| table.remove("data_rate"));
                 }
-                // Most are near enough to each other.
+                // Most nodes are in range of each other.
                 if self.rng.below(16) > 0 {
                     made["position"] =
                         json!([format!("{} m", 90 * index), format!("{} m", self.rng.below(200))]);
@@ -386,7 +386,7 @@ impl<'a> Drawing<'a> {
             }
             let known = AMOUNTS.iter().find(|(unit, _)| pattern.contains(&format!("({unit}")));
             let (_, amounts) = known.unwrap_or_else(|| panic!("an unknown unit at {path:?}: {pattern}"));
-            // Ranges end somewhere between the middle of the amounts and their ends.
+            // Ranges end between the middle of the amounts and their ends.
             let quarter = if self.rng.below(4) > 0 { amounts.len() / 4 } else { 0 };
             return pick(self.rng, &amounts[quarter..amounts.len() - quarter]).into();
         }

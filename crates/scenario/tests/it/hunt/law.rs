@@ -1,4 +1,4 @@
-//! What must hold of every run, whatever the scenario.
+//! Laws that hold for every run of every scenario.
 
 use super::columns::out_of_range;
 use multihop_core::Time;
@@ -11,29 +11,29 @@ use std::any::Any;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 
-/// A run that broke no law.
+/// Result of a run that broke no law.
 pub enum Kept {
-    /// It came to its end.
+    /// The run reached its end.
     Whole(Box<Outcome>),
-    /// It was stopped: too much happens in it.
+    /// The run was stopped, because it has too many events.
     CutShort,
 }
 
-/// Looks at a run between which its clock must have moved: each is after 65,536 events.
+/// Number of checks of a run, 65,536 events apart, within which its clock must advance.
 const LOOKS_AT_ONE_INSTANT: u32 = 3;
-/// Looks after which a run is stopped.
+/// Number of checks after which a run is stopped.
 const LOOKS_MAX: u32 = 12;
 
-/// A run that was stopped, and why if that is against the law.
+/// Reason why a run was stopped, if it breaks a law.
 struct Stopped(Option<&'static str>);
 
-/// One scenario in so many is also run in steps, and with logs.
+/// One of this many scenarios is also run in steps, and with logs.
 const LOGGED: u64 = 8;
-/// Steps of a run in steps.
+/// Number of steps of a run in steps.
 const STEPS: u64 = 7;
 
-/// Runs a scenario three times, a share of them also in steps and with logs. An error is the law that it
-/// broke.
+/// Runs a scenario three times, and for a share of scenarios also in steps and with logs. The error is the
+/// broken law.
 pub fn check(config: &Config) -> Result<Kept, String> {
     let Some(first) = run(config, Ties::InOrder)? else { return Ok(Kept::CutShort) };
     for (ties, what) in [(Ties::InOrder, "a second run"), (Ties::Reversed, "reversed ties")] {
@@ -60,8 +60,8 @@ pub fn check(config: &Config) -> Result<Kept, String> {
     }
 }
 
-/// The outcome; none of a run that was stopped. That packets are conserved and no station is stuck is
-/// asserted at the end of each.
+/// The outcome; none for a stopped run. The engine asserts at the end of each run that packets are conserved
+/// and no station is stuck.
 fn run(config: &Config, ties: Ties) -> Result<Option<Outcome>, String> {
     let (mut looks, mut still, mut before) = (0, 0, Time::ZERO);
     let watch = |now: Time| {
@@ -86,7 +86,7 @@ fn run(config: &Config, ties: Ties) -> Result<Option<Outcome>, String> {
     }
 }
 
-/// The outcome of a run that is advanced in steps, with a look at its tables after each.
+/// Outcome of a run that is advanced in steps, with its tables read after each.
 fn in_steps(config: &Config) -> Option<Outcome> {
     let mut world = World::new(config, Ties::InOrder);
     for step in 1..=STEPS {
@@ -96,14 +96,14 @@ fn in_steps(config: &Config) -> Option<Outcome> {
     world.close().ok()
 }
 
-/// The outcome of a run that logs its frames, and what each radio hears where the scenario can be captured.
+/// Outcome of a run that logs its frames, and the capture of each radio if the scenario can be captured.
 fn logged(config: &Config) -> Option<Outcome> {
     let frames = FrameLog::new(config, Selection::default(), Box::new(Memory::new(ROWS, 0))).ok();
     let logs = Logs { air: AirLog::new(config, Box::new(io::sink())).ok(), frames };
     World::new(config, Ties::InOrder).finish_logged(logs, |_| ()).ok()
 }
 
-/// What a panic said.
+/// Message of a panic.
 pub fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
     text.unwrap_or("of no text").into()

@@ -1,21 +1,21 @@
-//! Makes refused scenarios acceptable, by what the refusal says: that is where the edges of ranges are found
-//! that the schema does not have.
+//! Makes refused scenarios valid, guided by the message. This finds the edges of ranges that are not in the
+//! schema.
 
 use super::draw::Draw;
 use multihop_core::Rng;
 use multihop_scenario::{Problem, ScenarioError, TopologyProblem};
 use serde_json::Value;
 
-/// A key or a place in a list.
+/// Step of a path: a key, or an index in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// A key of a table.
+    /// Key of a table.
     Key(String),
-    /// A place in a list.
+    /// Index in a list.
     Place(usize),
 }
 
-/// The steps of a path as messages show it, such as `flows[1].stop` or `schemes."my recn".threshold`.
+/// Steps of a path as messages show it, such as `flows[1].stop` or `schemes."my recn".threshold`.
 pub fn steps(path: &str) -> Vec<Step> {
     let mut made = Vec::new();
     let mut rest = path;
@@ -38,7 +38,7 @@ pub fn steps(path: &str) -> Vec<Step> {
     made
 }
 
-/// The value there.
+/// The value at these steps.
 pub fn at<'a>(root: &'a mut Value, steps: &[Step]) -> Option<&'a mut Value> {
     steps.iter().try_fold(root, |value, step| match step {
         Step::Key(key) => value.get_mut(key),
@@ -46,7 +46,7 @@ pub fn at<'a>(root: &'a mut Value, steps: &[Step]) -> Option<&'a mut Value> {
     })
 }
 
-/// Takes the value there out; whether there was one.
+/// Removes the value at these steps. Returns whether there was one.
 pub fn remove(root: &mut Value, steps: &[Step]) -> bool {
     let Some((last, before)) = steps.split_last() else { return false };
     match (at(root, before), last) {
@@ -59,8 +59,7 @@ pub fn remove(root: &mut Value, steps: &[Step]) -> bool {
     }
 }
 
-/// Changes the value that was refused: to an edge of its range, or away, or the whole table that it is in to
-/// another one.
+/// Changes the refused value to an edge of its range, removes it, or draws its whole table again.
 pub fn mend(scenario: &mut Value, error: &ScenarioError, draw: &Draw, rng: &mut Rng) {
     let mut path = steps(&error.key);
     let (found, remedy) = (error.found(), error.remedy());
@@ -91,7 +90,7 @@ pub fn mend(scenario: &mut Value, error: &ScenarioError, draw: &Draw, rng: &mut 
                 | TopologyProblem::NoPathAtRate { .. },
         )
     );
-    // The reach of the medium may be too short for any.
+    // The range of the medium may be too short for any topology.
     let reaches = scenario["medium"].is_null() || scenario["medium"]["model"] == "matrix";
     if no_path && !reaches && rng.below(2) == 0 {
         return draw.redraw(rng, scenario, "medium");
@@ -116,7 +115,7 @@ pub fn mend(scenario: &mut Value, error: &ScenarioError, draw: &Draw, rng: &mut 
     if other_table || rng.below(4) == 0 {
         path.truncate(1);
     }
-    // What is wrong with a missing key is wrong with the table that it is missing in.
+    // A problem with a missing key is a problem of the table around it.
     while path.len() > 1 {
         if remove(scenario, &path) {
             return;
@@ -132,21 +131,21 @@ pub fn mend(scenario: &mut Value, error: &ScenarioError, draw: &Draw, rng: &mut 
     }
 }
 
-/// The ends of the range of `give a value from 0 s to 1 ms`.
+/// Ends of the range in `give a value from 0 s to 1 ms`.
 fn edges(remedy: &str) -> Option<(&str, &str)> {
     let (low, rest) = remedy.split_once("from ")?.1.split_once(" to ")?;
     let high = rest.split([';', '(', ',']).next().unwrap_or(rest);
     Some((low.trim(), high.trim()))
 }
 
-/// The end of the range of `give at most 640 B, or set mac.rules`.
+/// End of the range in `give at most 640 B, or set mac.rules`.
 fn at_most(remedy: &str) -> Option<&str> {
     let rest = remedy.split_once("give at most ")?.1;
     Some(rest.split([';', '(', ',']).next().unwrap_or(rest).trim())
 }
 
 #[test]
-fn refusals_say_where_and_what() {
+fn paths_and_ranges_are_read_from_messages() {
     let path = steps("flows[1].\"my recn\".stop");
     let key = |key: &str| Step::Key(key.into());
     assert_eq!(path, [key("flows"), Step::Place(1), key("my recn"), key("stop")]);

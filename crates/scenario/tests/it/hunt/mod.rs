@@ -1,11 +1,13 @@
 //! The hunt: scenarios drawn from the published schema, with values from the edges of their ranges, run under
 //! the engine's laws with overflow checks and debug assertions.
 //!
-//! Each is run twice and with reversed ties, a share of them also in steps and with logs. No panic, packets
-//! conserved, no station stuck, time runs on, the same results, and each column within its range; what is
-//! refused is refused in one line. The test is a short share of it. `make hunt` runs `HUNT` scenarios
-//! (100,000) from the one of number `HUNT_FROM` (0) on, and leaves what fails, made small, in `target/hunt`;
-//! `tools/hunt.py` then tries commands on a share of what ran, which `HUNT_OUT` is a folder for.
+//! Each scenario is run twice and with reversed ties, a share of them also in steps and with logs. The laws:
+//! no panic, packets conserved, no station stuck, time advances, equal results, and each column within its
+//! range. Refused scenarios give one message in one line.
+//!
+//! The test runs a short share. `make hunt` runs `HUNT` scenarios (100,000), starting with number `HUNT_FROM`
+//! (0), and writes failures, reduced in size, to `target/hunt`. `tools/hunt.py` then tries commands on a
+//! share of the scenarios that ran, in the folder `HUNT_OUT`.
 
 #![allow(clippy::disallowed_methods)] // the clock says when a run hangs; nothing that is simulated reads it
 
@@ -29,16 +31,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Of the scenarios that ran, one in so many is written where `HUNT_OUT` says.
+/// One of this many scenarios that ran is written to `HUNT_OUT`.
 const WRITTEN: u64 = 50;
-/// Scenarios of the short share.
+/// Number of scenarios of the short share.
 const SHORT: u64 = 300;
-/// How often a scenario is mended before it counts as refused.
+/// Maximum number of changes before a scenario counts as refused.
 const MENDS_MAX: u32 = 60;
-/// A run that takes longer hangs.
+/// Maximum time of a run; a longer run hangs.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// What became of the scenarios.
+/// Results of the scenarios.
 #[derive(Default)]
 struct Tally {
     runs: u64,
@@ -47,25 +49,25 @@ struct Tally {
     mends: u64,
     events: u64,
     delivered: u64,
-    /// What reading and running them took.
+    /// Time of reading and running the scenarios.
     reading: Duration,
     running: Duration,
-    /// Why scenarios were refused for good.
+    /// Messages of scenarios that stayed refused.
     refusals: BTreeMap<String, u64>,
-    /// How many runs had each part of the engine in them.
+    /// Number of runs with each part of the engine.
     parts: BTreeMap<String, u64>,
-    /// The first scenario that broke each law in each place, and how many did.
+    /// First scenario that broke each law in each place, and the number of such scenarios.
     failures: BTreeMap<String, (u64, u64)>,
 }
 
-/// What one scenario came to.
+/// Result of one scenario.
 enum Fate {
     Refused(String),
     Kept(Box<Config>, Kept),
     Broke(String),
 }
 
-/// What one scenario cost.
+/// Times of one scenario.
 #[derive(Default)]
 struct Cost {
     mends: u64,
@@ -73,13 +75,14 @@ struct Cost {
     running: Duration,
 }
 
-/// As text, with files of motion beside it.
+/// Reads the scenario as text, in a folder with motion files.
 fn read(scenario: &Value) -> Result<Config, ScenarioError> {
     let text = toml::to_string(scenario).expect("scenarios are TOML");
     resolve(&text, "tests/data/hunt.toml", &Overrides::default()).map(|resolved| resolved.config)
 }
 
-/// Reads the scenario, mends it until it is accepted, and runs it. `scenario` is what was run in the end.
+/// Reads the scenario, changes it until it is valid, and runs it. On return, `scenario` is the one that was
+/// run.
 fn fate(scenario: &mut Value, draw: &Draw, rng: &mut Rng, cost: &mut Cost) -> Fate {
     let mut last = String::new();
     for _ in 0..MENDS_MAX {
@@ -111,7 +114,7 @@ fn fate(scenario: &mut Value, draw: &Draw, rng: &mut Rng, cost: &mut Cost) -> Fa
     Fate::Refused(last)
 }
 
-/// Which parts of the engine a scenario has in it.
+/// Parts of the engine that a scenario uses.
 fn parts(scenario: &Value, config: &Config) -> Vec<String> {
     let name = |text: String| text.split(['(', ' ', '{']).next().unwrap_or_default().to_owned();
     let mut parts = vec![
@@ -158,12 +161,12 @@ fn is_relayed(config: &Config, flow: &FlowConfig) -> bool {
     flow.group.is_some() && config.multicast_relay(flow.source).is_some()
 }
 
-/// The failure without its numbers: what failures of one kind share.
+/// The failure without its numbers, which failures of one kind share.
 fn kind(failure: &str) -> String {
     failure.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).take(160).collect()
 }
 
-/// Scenarios of these numbers.
+/// Results of the scenarios with these numbers.
 fn hunt(numbers: std::ops::Range<u64>) -> Tally {
     let draw = Draw::new();
     let tally = Mutex::new(Tally::default());
@@ -184,7 +187,7 @@ fn hunt(numbers: std::ops::Range<u64>) -> Tally {
     let work = &work;
     thread::scope(|scope| {
         let workers: Vec<_> = began.iter().map(|began| scope.spawn(move || work(began))).collect();
-        // A run that handles one event for ever cannot be stopped from within.
+        // A run that never returns from one event cannot be stopped from within.
         while workers.iter().any(|worker| !worker.is_finished()) {
             thread::sleep(Duration::from_millis(20));
             for began in &began {
@@ -200,7 +203,7 @@ fn hunt(numbers: std::ops::Range<u64>) -> Tally {
     tally.into_inner().expect("unpoisoned")
 }
 
-/// The scenario of this number.
+/// Runs the scenario with this number.
 fn one(draw: &Draw, number: u64, tally: &Mutex<Tally>) {
     let rng = &mut Rng::at(number, &["hunt"]);
     let mut scenario = draw.scenario(rng);
@@ -246,7 +249,7 @@ fn one(draw: &Draw, number: u64, tally: &Mutex<Tally>) {
     }
 }
 
-/// Writes a small scenario that fails in the same way into `target/hunt`.
+/// Writes a small scenario that fails in the same way to `target/hunt`.
 fn keep(number: u64, failure: &str, scenario: &Value) {
     let same = |candidate: &Value| {
         let read = catch_unwind(AssertUnwindSafe(|| read(candidate)));
@@ -312,9 +315,9 @@ fn scenarios_of_the_schema_break_no_law() {
     }
 }
 
-/// What the hunt found once, made small: a file each in `found`.
+/// Scenarios that once broke a law, reduced in size: one file each in `found`.
 #[test]
-fn what_was_found_stays_mended() {
+fn scenarios_that_once_broke_a_law_keep_it() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/hunt/found");
     for entry in std::fs::read_dir(folder).expect("the folder is there") {
         let text = std::fs::read_to_string(entry.expect("it can be listed").path()).expect("it can be read");

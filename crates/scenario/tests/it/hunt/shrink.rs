@@ -1,9 +1,9 @@
-//! Makes a scenario that breaks a law small: everything goes that the failure does not need.
+//! Reduces a scenario that breaks a law: removes all values that the failure does not need.
 
 use super::mend::{Step, at, remove};
 use serde_json::Value;
 
-/// How often `fails` is asked at most.
+/// Maximum number of calls of `fails`.
 const ROUNDS_MAX: usize = 400;
 
 /// The smallest scenario found that still fails in the same way.
@@ -26,7 +26,7 @@ pub fn shrink(scenario: &Value, fails: impl Fn(&Value) -> bool) -> Value {
     }
 }
 
-/// The ways to all values, the outer ones first.
+/// Paths of all values, the outer ones first.
 fn walk(value: &Value, here: &mut Vec<Step>, paths: &mut Vec<Vec<Step>>) {
     let children: Vec<Step> = match value {
         Value::Object(table) => table.keys().cloned().map(Step::Key).collect(),
@@ -49,7 +49,7 @@ fn walk(value: &Value, here: &mut Vec<Step>, paths: &mut Vec<Vec<Step>>) {
 }
 
 #[test]
-fn what_the_failure_does_not_need_goes() {
+fn values_that_the_failure_does_not_need_are_removed() {
     let scenario = serde_json::json!({ "a": 1, "b": { "c": [1, 2, 3], "d": true }, "e": [] });
     let needs = |value: &Value| value["b"]["c"].as_array().is_some_and(|list| list.contains(&2.into()));
     assert_eq!(shrink(&scenario, needs), serde_json::json!({ "b": { "c": [2] } }));

@@ -3,7 +3,8 @@
 use multihop_scenario::{Overrides, resolve};
 use multihop_sim::{Ties, World};
 
-/// Saturating TCP both ways over a chain with hidden terminals, where links are often taken for broken.
+/// Saturated TCP in both directions over a chain with hidden terminals, where links are often considered
+/// broken.
 fn chain(protocol: &str, aggregation: &str, more: &str) -> String {
     format!(
         "duration = \"4 s\"\nwarmup = \"0 s\"\n[phy]\nstandard = \"802.11n\"\n\

@@ -1,4 +1,4 @@
-//! What is meant by what a file leaves out, and by what overrides it.
+//! Meaning of absent keys, and of overrides.
 
 use super::{CANONICAL, PLAIN, config, hash, of};
 use multihop_core::{FlowId, NodeId, Rate, Span};
@@ -35,9 +35,9 @@ fn defaults_are_those_of_the_standard_and_of_ns2s_radio() {
     assert_eq!(config.flows[0].app, AppConfig::Saturated);
 }
 
-/// Minstrel-HT has the tries of its chain; who goes by the signal-to-noise ratio, those of the MAC.
+/// Minstrel-HT has the retry limit of its chain; the ideal algorithm has the limits of the MAC.
 #[test]
-fn a_rate_control_gives_up_as_it_is_used_to() {
+fn rate_control_sets_the_retry_limit() {
     let tries = |keys: &str| {
         let text = format!(
             "generator = \"chain\"\nhops = 2\nspacing = \"10 m\"\n[medium]\nmodel = \"sinr\"\n[mac.rate_control]\n{keys}"
@@ -82,7 +82,7 @@ fn disciplines_have_linuxs_parameters_unless_set_otherwise() {
 }
 
 #[test]
-fn each_parameter_of_a_discipline_is_taken_and_is_in_the_hash() {
+fn each_parameter_of_a_discipline_is_applied_and_is_in_the_hash() {
     let keys = "discipline = \"stations\"\n[mac.codel]\ntarget = \"7 ms\"\ninterval = \"70 ms\"\necn = false\n\
                 quantum = \"700 B\"\nflows = 77\nairtime_quantum = \"777 us\"\ntarget_exchanges = 7\nslow = true";
     let lines = FqCodelOptions {
@@ -108,9 +108,9 @@ fn each_parameter_of_a_discipline_is_taken_and_is_in_the_hash() {
     assert_eq!(of("discipline = \"drop-tail\""), of(""));
 }
 
-/// Linux's limits and those of its slow stations, where a table says nothing else.
+/// Absent keys have Linux's limits, also for slow stations.
 #[test]
-fn a_queue_of_the_hardware_and_slow_stations_have_linuxs_numbers() {
+fn the_hardware_queue_and_slow_stations_have_linuxs_defaults() {
     let hardware = |keys: &str| {
         let text = format!("generator = \"chain\"\nhops = 2\n[mac]\ndiscipline = \"stations\"\n{keys}");
         let config = of(&text, CANONICAL);
@@ -140,7 +140,7 @@ fn a_queue_of_the_hardware_and_slow_stations_have_linuxs_numbers() {
     };
     let hashes = ["", "hardware_queue = { aql = {} }", keys, "codel = { slow = true }"].map(of);
     assert_eq!(std::collections::BTreeSet::from(hashes).len(), 4);
-    assert_eq!(of(""), of("codel = { target_exchanges = 0 }"), "what does nothing is not in the hash");
+    assert_eq!(of(""), of("codel = { target_exchanges = 0 }"), "a key without effect is not in the hash");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_routing_protocol_has_ns2s_parameters_unless_set_otherwise() {
     let keys = "failures = 3\nrequest_period = \"2 s\"\nrequest_backoff = 4\n\
                 listen = false\nsalvage_limit = 0";
     assert_eq!(routed(&format!("\"dsr\"\n{keys}")), RoutingProtocol::Dsr(expected));
-    // Where an idle medium is accessed at once, nodes that ask at once would collide.
+    // If an idle medium is accessed at once, nodes that send RREQs at the same time would collide.
     let jittered = AodvConfig { rreq_jitter: Span::from_ms(10), ..AodvConfig::default() };
     assert_eq!(routed("\"aodv\""), RoutingProtocol::Aodv(jittered));
     assert_eq!(routed("\"aodv\"\n[mac]\nrules = \"ns2\""), RoutingProtocol::Aodv(AodvConfig::default()));
@@ -266,7 +266,7 @@ fn schemes_in_use_are_listed_once_in_the_order_of_their_use() {
 }
 
 #[test]
-fn names_that_the_user_gave_stay() {
+fn names_given_by_the_user_are_not_changed() {
     let text = format!(
         "{PLAIN}[[flows]]\nname = \"n0->n2\"\nfrom = \"n1\"\nto = \"n0\"\nscheme = \"udp\"\n[[flows]]\nfrom = \"n0\"\nto = \"n2\"\nscheme = \"udp\"\n"
     );

@@ -1,4 +1,4 @@
-//! The law of the scenario hash: each key of the schema changes it, or changes nothing of a run.
+//! The law of the scenario hash: each key of the schema changes the hash, or does not change the run.
 
 use crate::defaults::{TABLES, context, resolved, row};
 use crate::hunt::draw::Draw;
@@ -8,7 +8,7 @@ use multihop_sim::{Ties, World};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// Tables without a default, as in [`TABLES`], and others in which keys have an effect that have none there.
+/// Tables without a default, as in [`TABLES`], and tables whose keys have no effect there.
 const MORE: &str = r#"
 | | | placed |
 App | video | flows[0].app | plain | flows[0].scheme = "tcp-sack" ; flows[0].app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", gop = 5 }
@@ -49,7 +49,7 @@ Traffic | | traffic | pattern | traffic.pattern = "gateway"
 Traffic | | traffic | pattern | traffic.pattern = "all-to-one" ; traffic.gateway = "n2"
 "#;
 
-/// Keys of which the drawn values change nothing, or do not go with the rest.
+/// Keys whose drawn values change nothing, or contradict other keys.
 const WITHOUT: [(&str, &str, &str); 13] = [
     ("", "", "description"),
     ("", "", "schemes"), // of those that are not in use
@@ -66,10 +66,10 @@ const WITHOUT: [(&str, &str, &str); 13] = [
     ("Phy", "", "channel"),   // of all nodes alike
 ];
 
-/// Values that are tried of each key.
+/// Number of values that are tried for each key.
 const TRIES: u64 = 32;
 
-/// Every key of the schema: table, form, key, and what it may be.
+/// Every key of the schema: table, form, key, and its schema.
 fn keys(schema: &Value) -> Vec<(String, String, String, Value)> {
     let definitions = schema["$defs"].as_object().unwrap();
     let tables = definitions.iter().map(|(name, table)| (name.as_str(), table)).chain([("", schema)]);
@@ -87,14 +87,15 @@ fn keys(schema: &Value) -> Vec<(String, String, String, Value)> {
     found
 }
 
-/// What a run of a second came to.
+/// Fingerprint of a run of one second.
 fn outcome(resolved: &Resolved) -> u64 {
     let mut config = resolved.config.clone();
     config.duration = config.duration.min(multihop_core::Span::from_ms(1_000));
     World::new(&config, Ties::InOrder).finish().fingerprint
 }
 
-/// Whether a value of this key changes the hash. A value that does not changes nothing of the run.
+/// Whether a value of this key changes the hash. Asserts that a value that does not change it does not change
+/// the run.
 fn is_in_hash(draw: &Draw, key: &str, about: &Value, [path, scenario, lines]: [&str; 3]) -> bool {
     let (text, settings) = context(scenario, lines);
     let without = resolved(&text, &settings).unwrap_or_else(|error| panic!("{path} {settings:?}: {error}"));
@@ -116,7 +117,7 @@ fn is_in_hash(draw: &Draw, key: &str, about: &Value, [path, scenario, lines]: [&
 }
 
 #[test]
-fn each_key_changes_the_hash_or_nothing() {
+fn each_key_changes_the_hash_or_does_not_change_the_run() {
     let (keys, draw) = (keys(&json_schema()), Draw::new());
     let mut never = BTreeSet::new();
     for (table, form, key, about) in &keys {

@@ -28,7 +28,7 @@ fn hash_with(text: &str, settings: &[(&str, &str)]) -> String {
     resolve(text, "case.toml", &overrides).unwrap_or_else(|error| panic!("{settings:?}: {error}")).hash
 }
 
-/// A scenario, settings, and the scenario that it becomes.
+/// A scenario, settings, and the equivalent scenario.
 type Case<'a> = (String, &'a [(&'a str, &'a str)], String);
 
 #[test]
@@ -71,7 +71,7 @@ fn a_setting_means_what_the_file_would_mean() {
     assert_eq!(
         hash_with(PLAIN, &[("topology.hops", "2")]),
         hash(PLAIN),
-        "what is said again changes nothing"
+        "a setting equal to the file's value changes nothing"
     );
 }
 
@@ -131,7 +131,7 @@ fn keys_are_found_in_any_toml() {
 }
 
 #[test]
-fn the_hash_is_that_of_the_meaning() {
+fn the_hash_depends_on_the_meaning_only() {
     let text = format!("{PLAIN}start_jitter = \"2 s\"\n");
     let original = hash(&text);
     assert_eq!(original.len(), 64);
@@ -187,21 +187,21 @@ fn the_hash_is_that_of_the_meaning() {
 }
 
 #[test]
-fn ofdm_frames_may_be_bits_in_a_row() {
+fn ofdm_frames_may_have_no_symbols() {
     let airtime = |keys: &str| {
         let text = format!("{PLAIN}[phy]\nstandard = \"802.11a\"\n{keys}\n");
         let config = config(&text);
         config.phy.airtime(config.data_rate, 1080, Microseconds::Exact)
     };
-    // 16 and 6 bits more make 8662 of 216 a symbol: 41 of them.
+    // With 16 and 6 more bits, 8662 bits in symbols of 216: 41 symbols.
     assert_eq!(airtime(""), Span::from_us(20 + 164));
     assert_eq!(airtime("ofdm_symbols = \"whole\""), Span::from_us(20 + 164));
     assert_eq!(airtime("ofdm_symbols = \"ns2\""), Span::from_us(20 + 160));
 }
 
-/// A scenario without a name is called after its file; a copy under another name is the same scenario.
+/// A scenario without a name has the name of its file. A copy with another file name is the same scenario.
 #[test]
-fn the_file_is_not_what_a_scenario_is() {
+fn the_name_of_the_file_is_not_in_the_hash() {
     let of = |text: &str, file: &str| {
         let resolved = resolve(text, file, &Overrides::default()).unwrap();
         (resolved.config.name, resolved.hash)

@@ -1,4 +1,4 @@
-//! What scenarios mean: geometry of generators, choice of pairs, defaults, overrides, and the hash.
+//! Meaning of scenarios: geometry of generators, choice of pairs, defaults, overrides, and the hash.
 
 mod aggregates_on_routes;
 mod defaults;
@@ -22,7 +22,7 @@ fn hash(text: &str) -> String {
     resolve(text, "case.toml", &Overrides::default()).unwrap_or_else(|error| panic!("{error}\n{text}")).hash
 }
 
-/// A scenario of this topology and traffic.
+/// A scenario with this topology and traffic.
 fn of(topology: &str, traffic: &str) -> Config {
     config(&format!("duration = \"10 s\"\n[topology]\n{topology}\n[traffic]\nscheme = \"udp\"\n{traffic}\n"))
 }

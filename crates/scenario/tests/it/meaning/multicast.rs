@@ -1,11 +1,11 @@
-//! Multicast flows in scenarios: how they name receivers, and what they can be.
+//! Multicast flows in scenarios: names of receivers, and refused combinations.
 
 use multihop_core::{DropCause, FlowId, NodeId};
 use multihop_scenario::{Overrides, Resolved, resolve};
 use multihop_sim::config::Config;
 use multihop_sim::outcome::Outcome;
 
-/// A base station with three nodes around it, of which "far" hears nothing.
+/// A base station with three nodes around it. The node "far" receives nothing.
 const CELL: &str = r#"duration = "2 s"
 [topology]
 nodes = [
@@ -60,7 +60,7 @@ fn a_list_makes_a_flow_for_each_receiver() {
 }
 
 #[test]
-fn stars_stand_for_any_name_but_the_senders() {
+fn a_star_matches_every_name_except_the_senders() {
     let list = "[\"tv 1\", \"tv 2\", \"far\"]";
     let receivers = |to: &str| -> Vec<u32> {
         resolved(&changed(list, to)).config.flows.iter().map(|flow| flow.destination.0).collect()
@@ -70,7 +70,7 @@ fn stars_stand_for_any_name_but_the_senders() {
     assert_eq!(receivers("[\"tv 2\"]"), [2]);
 }
 
-/// A group of one sends to a group still; a plain name is a unicast flow, of which nothing changes.
+/// A list with one name is a multicast flow. A plain name is a unicast flow, whose results do not change.
 #[test]
 fn a_name_alone_is_a_unicast_flow() {
     let list = "[\"tv 1\", \"tv 2\", \"far\"]";
@@ -82,7 +82,7 @@ fn a_name_alone_is_a_unicast_flow() {
 }
 
 #[test]
-fn receivers_count_for_themselves() {
+fn each_receiver_has_its_own_counters() {
     let outcome = multihop_sim::run(&resolved(CELL).config);
     let delivered: Vec<u64> = outcome.flows.iter().map(|flow| flow.packets_delivered).collect();
     assert_eq!(delivered, [200, 200, 0]);
@@ -96,22 +96,22 @@ fn flows_of_a_group_start_together() {
 }
 
 #[test]
-fn what_cannot_be_multicast_is_refused() {
+fn impossible_multicast_flows_are_refused() {
     let list = "[\"tv 1\", \"tv 2\", \"far\"]";
     let cases = [
         (list, "[]", ["flows[0].to", "names no receiver"]),
-        (list, "[\"tv 1\", \"tv*\"]", ["flows[0].to[1]", "there twice"]),
+        (list, "[\"tv 1\", \"tv*\"]", ["flows[0].to[1]", "listed twice"]),
         (list, "[\"tv 1\", \"ap\"]", ["flows[0].to[1]", "to itself"]),
         (list, "[\"tv 9\"]", ["flows[0].to[0]", "tv 1"]),
-        (list, "[\"radio*\"]", ["flows[0].to[0]", "is no node's name"]),
+        (list, "[\"radio*\"]", ["flows[0].to[0]", "matches no node"]),
         (list, "[1]", ["flows[0].to[0]", "text"]),
         (list, "7", ["flows[0].to", "a list of names"]),
-        ("\"udp\"", "\"tcp-newreno\"", ["flows[0].to", "are acknowledged"]),
-        ("\"udp\"", "\"tfrc\"", ["flows[0].to", "are acknowledged"]),
+        ("\"udp\"", "\"tcp-newreno\"", ["flows[0].to", "waits for acknowledgements"]),
+        ("\"udp\"", "\"tfrc\"", ["flows[0].to", "waits for acknowledgements"]),
         (
             "{ kind = \"cbr\", rate = \"400 kb/s\", packet = \"500 B\" }",
             "{ kind = \"external\" }",
-            ["flows[0].to", "from outside"],
+            ["flows[0].to", "injected packets have one receiver"],
         ),
     ];
     for (from, to, parts) in cases {
@@ -121,9 +121,10 @@ fn what_cannot_be_multicast_is_refused() {
     }
 }
 
-/// The scheme of the command line is that of unicast flows; a multicast flow takes it if it can.
+/// The scheme of the command line replaces that of unicast flows; a multicast flow takes it only if its
+/// packets are not acknowledged.
 #[test]
-fn a_multicast_flow_keeps_its_scheme_beside_one_that_acknowledges() {
+fn a_multicast_flow_keeps_its_scheme_if_the_other_is_acknowledged() {
     let text = format!("{CELL}[[flows]]\nfrom = \"tv 1\"\nto = \"tv 2\"\nscheme = \"tcp-sack\"\n");
     let overrides = Overrides { scheme: Some("tcp-newreno".into()), ..Overrides::default() };
     let config = resolve(&text, "case.toml", &overrides).unwrap().config;
@@ -131,12 +132,12 @@ fn a_multicast_flow_keeps_its_scheme_beside_one_that_acknowledges() {
         config.flows.iter().map(|flow| config.schemes[flow.scheme].name.as_str()).collect();
     assert_eq!(names, ["udp", "udp", "udp", "tcp-newreno"]);
     let bare = resolve(&changed("scheme = \"udp\"\n", ""), "case.toml", &overrides);
-    assert!(bare.err().unwrap().to_string().contains("are acknowledged"));
+    assert!(bare.err().unwrap().to_string().contains("waits for acknowledgements"));
 }
 
-/// A server without a radio sends to the base station by wire, and this to the group.
+/// A server without a radio sends by wire to the base station, which sends to the group.
 #[test]
-fn a_server_on_a_wire_sends_by_the_base_station() {
+fn a_server_on_a_wire_sends_through_the_base_station() {
     let text = r#"duration = "1 s"
 [topology]
 generator = "wlan"
@@ -160,7 +161,7 @@ stop = "900 ms"
     assert!(gap > 2e-3 && gap < 8e-3, "one frame at a basic rate behind the wire: {gap} s");
 }
 
-/// Group-addressed frames stay single, at a basic rate, beside A-MPDUs and with rate control, hardware queues
+/// Group-addressed frames are single frames at a basic rate, also with A-MPDUs, rate control, hardware queues
 /// and access categories.
 #[test]
 fn modern_stations_send_single_frames_at_a_basic_rate() {
@@ -184,7 +185,7 @@ fn modern_stations_send_single_frames_at_a_basic_rate() {
             "{standard}"
         );
         assert_eq!(far.packets_delivered, 0, "{standard}");
-        // A unicast packet is on the air at the rate of DATA, a multicast one at a basic rate.
+        // A unicast packet is sent at the DATA rate, a multicast packet at a basic rate.
         let air =
             |flow: &multihop_sim::outcome::FlowOutcome| flow.payload_airtime / flow.delivered_bytes as f64;
         assert!(air(one) > 2.0 * air(unicast), "{standard}: {} and {}", air(one), air(unicast));
@@ -193,7 +194,7 @@ fn modern_stations_send_single_frames_at_a_basic_rate() {
     }
 }
 
-/// Each radio of a node has a channel: the group is reached on that of the sender's first radio.
+/// Each radio of a node has a channel. Multicast packets are sent on the channel of the sender's first radio.
 #[test]
 fn receivers_listen_with_the_radio_that_is_on_the_channel() {
     let text = r#"duration = "1 s"

@@ -21,9 +21,9 @@ fn chains_are_straight() {
     assert_eq!(chain.flows[0].name, "n0->n3");
 }
 
-/// A flow to the last node follows the length of the chain, and has the hash of one that names it.
+/// A flow to `last` ends at the last node of any chain, and has the hash of a flow that names that node.
 #[test]
-fn the_ends_of_the_list_of_nodes_are_first_and_last() {
+fn first_and_last_are_the_ends_of_the_list_of_nodes() {
     let text = |topology: &str, from: &str, to: &str| {
         let flow = format!("[[flows]]\nfrom = \"{from}\"\nto = \"{to}\"\nscheme = \"udp\"\n");
         format!("duration = \"10 s\"\n[topology]\n{topology}\n{flow}")
@@ -88,7 +88,7 @@ fn wires_are_the_same_both_ways_unless_set_otherwise() {
 }
 
 #[test]
-fn losses_are_of_the_wire_that_names_them() {
+fn losses_apply_to_the_wire_that_states_them() {
     let losses = |config: &Config| config.wires.iter().map(|wire| wire.loss).collect::<Vec<_>>();
     let dumbbell = "generator = \"dumbbell\"\npairs = 1\nrate = \"10 Mb/s\"\ndelay = \"10 ms\"\nloss = 0.01";
     assert_eq!(losses(&of(dumbbell, CANONICAL)), [0.01, 0.01, 0.0, 0.0, 0.0, 0.0]);
@@ -223,7 +223,7 @@ fn random_pairs_differ_are_connected_and_stay_the_same_over_the_seeds_of_runs() 
 }
 
 #[test]
-fn gateways_receive_from_different_nodes_that_reach_them() {
+fn gateways_receive_from_distinct_nodes_that_reach_them() {
     let chain = "generator = \"chain\"\nhops = 6";
     let some = pairs(&of(chain, "pattern = \"to-gateway\"\ngateway = \"n2\"\nflows = 3\nmin_hops = 2"));
     assert_eq!(some.len(), 3);
@@ -233,7 +233,7 @@ fn gateways_receive_from_different_nodes_that_reach_them() {
     assert_eq!(all.len(), 6);
 }
 
-/// Links of a line of seven nodes, with a branch at the second to a node of its own.
+/// Links of a line of seven nodes, with a branch from the second node to one more node.
 const LINE: &str = "nodes = [{ name = \"n0\" }, { name = \"n1\" }, { name = \"n2\" }, { name = \"n3\" }, { name = \"n4\" }, \
     { name = \"n5\" }, { name = \"n6\" }, { name = \"b\" }]\n\
     links = [{ from = \"n0\", to = \"n1\", delivery = 1, reverse = 1 }, { from = \"n1\", to = \"n2\", delivery = 1, reverse = 1 }, \
@@ -244,7 +244,7 @@ const LINE: &str = "nodes = [{ name = \"n0\" }, { name = \"n1\" }, { name = \"n2
 #[test]
 fn clients_exchange_with_the_nearest_gateway() {
     let traffic = |more: &str| pairs(&of(LINE, &format!("pattern = \"gateway\"\n{more}")));
-    // The node of most links is n1, whose clients are all others.
+    // The node with the most links is n1; all other nodes are its clients.
     let all = traffic("");
     assert_eq!(all, [(1, 0), (1, 2), (1, 3), (1, 4), (1, 5), (1, 6), (1, 7)]);
     let two = "gateways = [\"n6\", \"n0\"]\n";
@@ -256,11 +256,11 @@ fn clients_exchange_with_the_nearest_gateway() {
     let both = traffic(&format!("{two}direction = \"both\"\nclients = 2"));
     assert!(both.len() == 4 && both[0] == (both[1].1, both[1].0) && both[2] == (both[3].1, both[3].0));
     assert_ne!(both, traffic(&format!("{two}direction = \"both\"\nclients = 2\npairs_seed = 3")));
-    // Of equal degree, the first in the file.
+    // Among nodes of equal degree, the first in the file.
     assert!(traffic("gateway_count = 2").iter().all(|(from, _)| [1, 2].contains(from)));
 }
 
-/// A gateway with a server on a wire, a house with radio and wire, and a house with radio alone.
+/// A gateway with a server on a wire, a house with radio and wire, and a house with only a radio.
 const ROOFS: &str = "nodes = [{ name = \"gw\", position = [\"0 m\", \"0 m\"] }, { name = \"server\" }, \
     { name = \"both\", position = [\"200 m\", \"0 m\"] }, { name = \"roof\", position = [\"0 m\", \"200 m\"] }]\n\
     wires = [{ between = [\"gw\", \"server\"], rate = \"10 Mb/s\", delay = \"5 ms\" }, \
@@ -279,7 +279,7 @@ fn users_of_gateways_have_a_radio_unless_they_are_named() {
 }
 
 #[test]
-fn measured_nodes_without_a_link_by_radio_are_no_clients() {
+fn measured_nodes_without_a_radio_link_are_not_clients() {
     let measured = "nodes = [{ name = \"gw\" }, { name = \"server\" }, { name = \"roof\" }]\n\
         wires = [{ between = [\"gw\", \"server\"], rate = \"10 Mb/s\", delay = \"5 ms\" }]\n\
         links = [{ from = \"gw\", to = \"roof\", delivery = 1, reverse = 1 }]\n\
@@ -306,7 +306,7 @@ fn too_few_users_are_reported_with_those_out_of_range() {
         resolve(&text, "case.toml", &Overrides::default()).err().unwrap().to_string()
     };
     let what = "2 are too many: 1 of 2 nodes reaches \"gw\"; no path leads to \"far\"; \
-        from \"far\" to \"near\", the nearest with a path, it is 300 m, and links end at 250 m";
+        \"far\" is 300 m from \"near\", the nearest node with a path, and links reach 250 m";
     let clients = refused("pattern = \"gateway\"\ngateways = [\"gw\"]\nclients = 2");
     assert!(clients.contains(&what.replace("2 are", "2 clients are")), "{clients}");
     let flows = refused("pattern = \"to-gateway\"\ngateway = \"gw\"\nflows = 2");
@@ -315,7 +315,7 @@ fn too_few_users_are_reported_with_those_out_of_range() {
 }
 
 #[test]
-fn a_mix_gives_each_client_something_to_do() {
+fn a_mix_assigns_an_activity_to_each_client() {
     let traffic =
         "pattern = \"gateway\"\nmix = [\"web\", \"video\", \"call\", \"download\"]\nscheme = \"tcp-sack\"";
     let mixed = config(&format!("duration = \"10 s\"\n[topology]\n{LINE}\n[traffic]\n{traffic}\n"));

@@ -1,14 +1,14 @@
-use super::super::summary::mix;
+use super::super::summary::splitmix64;
 use super::*;
 
 use crate::testing;
 
 use multihop_core::{Bits, DecodedFrame, DropCause, Dropped, Ecn, Exchange, Fate, FlowId, Interval, Rate};
 
-/// Half a megabyte per second, rounds of 100 ms: at a round trip of 50 ms and 1000 bytes, one byte of
-/// feedback for 100 that wait.
-fn constants() -> Constants {
-    Constants {
+/// A capacity of 0.5 MB/s and rounds of 100 ms. At a round trip of 50 ms and 1000 bytes, 100 queued bytes
+/// give one byte of feedback.
+fn constants() -> EwccpConstants {
+    EwccpConstants {
         beta: 1.0,
         threshold: 1_000.0,
         round: Span::from_ms(100),
@@ -19,7 +19,7 @@ fn constants() -> Constants {
         hashing: Hashing { bits: 128, hashes: 4 },
         header: 28,
         entry: 6,
-        capacity: Capacity::Constant(0.5e6),
+        capacity: SharedCapacity::Constant(0.5e6),
         rate: Rate::from_kbps(54_000),
     }
 }
@@ -40,26 +40,25 @@ fn header(packet: &Packet) -> EwccpHeader {
     header
 }
 
-/// Nodes in a row, of which each hears those beside it.
+/// Nodes in a row, each of which hears its direct neighbours.
 struct Row {
     routers: Vec<EwccpRouter>,
     now: Time,
 }
 
 impl Row {
-    fn new(nodes: u32, constants: Constants) -> Row {
+    fn new(nodes: u32, constants: EwccpConstants) -> Row {
         Row { routers: (0..nodes).map(|id| EwccpRouter::new(NodeId(id), constants, 1)).collect(), now: ms(0) }
     }
 
-    /// From now on so many bytes wait for the next node of the row, at each of the first nodes.
+    /// Adds this many bytes to the queue towards the next node, at each of the first nodes.
     fn wait(&mut self, bytes: &[i64]) {
         for (id, bytes) in (0..).zip(bytes) {
             self.routers[id as usize].on_backlog(self.now, NodeId(id + 1), *bytes);
         }
     }
 
-    /// The node signals to its neighbours what it has to signal, without waiting for its turn. Returns the
-    /// size of that.
+    /// Lets the node broadcast to its neighbours at once. Returns the size of the broadcast.
     fn signal(&mut self, from: u32) -> Option<u32> {
         let notice = self.routers[from as usize].poll_notice(self.now)?;
         for to in [from.wrapping_sub(1), from + 1] {
@@ -74,7 +73,7 @@ impl Row {
         (0..self.routers.len() as u32).map(|from| self.signal(from)).collect()
     }
 
-    /// A packet crosses the link from this node to the next.
+    /// Sends a packet over the link from this node to the next.
     fn cross(&mut self, from: u32, packet: &mut Packet) {
         let hop = |peer: u32| Hop { now: self.now, peer: NodeId(peer) };
         let view = LinkView::default();
@@ -82,7 +81,7 @@ impl Row {
         self.routers[from as usize + 1].on_received(hop(from), packet, &view);
     }
 
-    /// What is fed back to a packet on its way over the whole row.
+    /// Returns the header of a packet after the whole row.
     fn through(&mut self, probe: bool) -> EwccpHeader {
         let mut packet = packet(probe);
         (0..self.routers.len() as u32 - 1).for_each(|from| self.cross(from, &mut packet));
@@ -94,7 +93,7 @@ impl Row {
     }
 }
 
-/// Queues of 1600, 3200, 4800 and 6400 bytes over the four links of five nodes, for a whole round.
+/// Five nodes whose four links have queues of 1600, 3200, 4800 and 6400 bytes for a whole round.
 fn five_nodes() -> Row {
     let mut row = Row::new(5, constants());
     row.wait(&[1_600, 3_200, 4_800, 6_400]);
@@ -102,24 +101,24 @@ fn five_nodes() -> Row {
     row
 }
 
-/// 5000 bytes that wait are 50 bytes of each packet, and over the 40 packets of a round 2000 of a window of
-/// 20 000.
+/// 5000 queued bytes give 50 bytes per packet. For the 40 packets of a round these are 2000 bytes of a window
+/// of 20 000.
 #[test]
 fn equation_6_by_hand() {
     let router = EwccpRouter::new(NodeId(0), constants(), 1);
-    assert!((router.negative(5_000.0, 500, 1_000) - 50.0).abs() < 1e-9);
-    let whole = 40.0 * router.negative(5_000.0, 500, 1_000);
+    assert!((router.negative_feedback(5_000.0, 500, 1_000) - 50.0).abs() < 1e-9);
+    let whole = 40.0 * router.negative_feedback(5_000.0, 500, 1_000);
     assert!((whole / 20_000.0 - 0.1).abs() < 1e-9);
 }
 
 /// By hand, with the links a = 0-1 (1600), b = 1-2 (3200), c = 2-3 (4800), d = 3-4 (6400):
 ///
-/// * Each node signals to its neighbours the links that leave and enter it: node 0 of a, 1 of a and b, 2 of b
-///   and c, 3 of c and d, 4 of d. In that order node 1 knows a, b, c; node 2 all; node 3 b, c, d.
-/// * Interference sets: of a {a, b, c}, of b and c all, of d {b, c, d}: 9600, 16 000, 16 000, 14 400 bytes.
-/// * Halves: node 0 counts a, b (4800) and node 1 adds c (4800); 1 counts a, b, c (9600) and 2 adds d (6400);
-///   2 counts all; 3 counts b, c, d (14 400) and 4 adds nothing.
-/// * At 1/100: 96 + 160 + 160 + 144 = 560 bytes of feedback.
+/// - Each node signals the links that leave and enter it: node 0 a, node 1 a and b, node 2 b and c, node 3 c
+///   and d, node 4 d. In that order node 1 knows a, b, c; node 2 all; node 3 b, c, d.
+/// - Interference sets: of a {a, b, c}, of b and c all, of d {b, c, d}: 9600, 16 000, 16 000, 14 400 bytes.
+/// - Halves: node 0 counts a, b (4800) and node 1 adds c (4800). Node 1 counts a, b, c (9600) and node 2 adds
+///   d (6400). Node 2 counts all. Node 3 counts b, c, d (14 400) and node 4 adds nothing.
+/// - At 1/100: 96 + 160 + 160 + 144 = 560 bytes of feedback.
 #[test]
 fn five_nodes_by_hand() {
     let mut row = five_nodes();
@@ -130,33 +129,33 @@ fn five_nodes_by_hand() {
     for (from, reported) in [(0, 96.0), (1, 256.0), (2, 416.0), (3, 560.0)] {
         row.cross(from, &mut packet);
         assert!(
-            (header(&packet).bytes() - reported).abs() < 0.05,
+            (header(&packet).feedback_bytes() - reported).abs() < 0.05,
             "after link {from}: {}",
-            header(&packet).bytes()
+            header(&packet).feedback_bytes()
         );
         assert_eq!(header(&packet).link(), EwccpLink::default(), "the link's part ends with the link");
     }
 }
 
-/// Without broadcasts each end of a link knows of it and of what packets signalled: the own queue and those
-/// before it.
+/// Without broadcasts, each end of a link knows its own queue and the queues that packets signalled.
 #[test]
-fn piggyback_tells_the_receiver() {
+fn piggyback_informs_the_receiver() {
     let mut row = five_nodes();
     let mut packet = packet(false);
     row.cross(0, &mut packet);
-    assert_eq!(row.routers[1].table.queued(), 4_800.0, "its own and that of the link that leads here");
-    let link = row.routers[1].table.get(Link { from: NodeId(0), to: NodeId(1) }).unwrap();
+    assert_eq!(row.routers[1].table.queued(), 4_800.0, "its own queue and that of the incoming link");
+    let link = row.routers[1].table.get(DirectedLink { from: NodeId(0), to: NodeId(1) }).unwrap();
     assert_eq!((link.queue, link.sequence), (100, 1));
-    // Node 0 counted its own 1600; node 1 adds the 3200 of the link that it leads to.
-    assert!((header(&packet).bytes() - 48.0).abs() < 0.05);
+    // Node 0 counted its own 1600 bytes; node 1 adds the 3200 bytes of its outgoing link.
+    assert!((header(&packet).feedback_bytes() - 48.0).abs() < 0.05);
 }
 
 #[test]
 fn a_mean_is_over_the_round_and_a_round_may_pass_without_events() {
     let mut router = EwccpRouter::new(NodeId(0), constants(), 1);
-    let queue =
-        |router: &EwccpRouter| router.table.get(Link { from: NodeId(0), to: NodeId(1) }).map(|l| l.queue);
+    let queue = |router: &EwccpRouter| {
+        router.table.get(DirectedLink { from: NodeId(0), to: NodeId(1) }).map(|l| l.queue)
+    };
     router.on_backlog(ms(0), NodeId(1), 3_200);
     router.on_backlog(ms(25), NodeId(1), -1_600);
     router.catch_up(ms(100));
@@ -166,13 +165,13 @@ fn a_mean_is_over_the_round_and_a_round_may_pass_without_events() {
     router.on_backlog(ms(330), NodeId(1), -1_600);
     router.catch_up(ms(400));
     assert_eq!(queue(&router), Some(30), "1600 bytes for 30 ms of 100");
-    // Empty for longer than anybody would believe it: the link is not signalled any more.
+    // A queue that is empty for longer than the lifetime is no longer signalled.
     router.catch_up(ms(701));
     assert_eq!(queue(&router), None);
 }
 
 #[test]
-fn nothing_below_the_threshold_is_congestion() {
+fn queues_below_the_threshold_are_no_congestion() {
     let mut row = Row::new(3, constants());
     row.wait(&[500, 480]);
     row.now = ms(101);
@@ -181,28 +180,28 @@ fn nothing_below_the_threshold_is_congestion() {
     row.wait(&[64, 0]);
     row.now = ms(201);
     row.signal_all();
-    let reported = row.through(false).bytes();
+    let reported = row.through(false).feedback_bytes();
     assert!((reported - 2.0 * 10.44).abs() < 0.3, "1044 bytes at both links: {reported}");
 }
 
-/// 1600 bytes are no more than a threshold of 1600; 16 more are.
+/// 1600 bytes do not exceed a threshold of 1600; 1616 bytes do.
 #[test]
 fn congestion_begins_above_the_threshold() {
     for (waiting, reported) in [(1_600, 0.0), (1_616, 32.32)] {
-        let mut row = Row::new(3, Constants { threshold: 1_600.0, ..constants() });
+        let mut row = Row::new(3, EwccpConstants { threshold: 1_600.0, ..constants() });
         row.wait(&[0, waiting]);
         row.now = ms(101);
         row.signal_all();
-        // Both links count it once.
-        let found = row.through(false).bytes();
+        // Both links count the queue once.
+        let found = row.through(false).feedback_bytes();
         assert!((found - reported).abs() < 0.05, "{waiting}: {found}");
     }
 }
 
-/// The receiver of a link knows of 480 bytes that its sender does not, which is below the threshold: they are
-/// debit where the sender found congestion, and else none.
+/// The receiver of a link knows 480 bytes that the sender does not know, which is below the threshold. They
+/// are debit only if the sender found congestion.
 #[test]
-fn what_the_receiver_knows_counts_once_the_sender_is_congested() {
+fn queues_of_the_receiver_count_once_the_sender_is_congested() {
     for (congested, reported) in [(false, 0.0), (true, 4.8)] {
         let mut router = EwccpRouter::new(NodeId(1), constants(), 1);
         router.on_backlog(ms(0), NodeId(2), 480);
@@ -211,18 +210,18 @@ fn what_the_receiver_knows_counts_once_the_sender_is_congested() {
         packet.segment.feedback = HeaderBytes::of(&header(&packet).with_link(link));
         router.on_received(Hop { now: ms(101), peer: NodeId(0) }, &mut packet, &LinkView::default());
         assert!(
-            (header(&packet).bytes() - reported).abs() < 0.05,
+            (header(&packet).feedback_bytes() - reported).abs() < 0.05,
             "{congested}: {}",
-            header(&packet).bytes()
+            header(&packet).feedback_bytes()
         );
     }
 }
 
-/// A link is signalled for as long as what is signalled of it is believed, 300 ms, after it was last used.
+/// A link is signalled for the lifetime of 300 ms after its last use.
 #[test]
 fn a_link_is_signalled_for_the_lifetime_after_its_use() {
     let mut router = EwccpRouter::new(NodeId(0), constants(), 1);
-    let link = Link { from: NodeId(0), to: NodeId(1) };
+    let link = DirectedLink { from: NodeId(0), to: NodeId(1) };
     router.on_backlog(ms(0), NodeId(1), 1_600);
     router.on_backlog(ms(100), NodeId(1), -1_600);
     router.catch_up(ms(401));
@@ -231,30 +230,30 @@ fn a_link_is_signalled_for_the_lifetime_after_its_use() {
     assert!(router.table.get(link).is_none(), "400 ms");
     router.on_restart(ms(900));
     router.catch_up(ms(1_001));
-    assert_eq!(router.table.get(link).map(|link| link.queue), Some(0), "as one that was just used");
+    assert_eq!(router.table.get(link).map(|link| link.queue), Some(0), "as a link that was just used");
 }
 
-/// Eight idle nodes: a segment of credit for each of seven links.
+/// Eight idle nodes give a segment of credit for each of seven links.
 #[test]
 fn a_probe_gathers_a_segment_for_each_idle_link() {
     let header = Row::new(8, constants()).through(true);
     assert!(header.probe && header.feedback == 7_000 * 256, "{header:?}");
 }
 
-/// Credit of two links is void at the third, which is congested; from there on feedback is debit.
+/// The credit of two links is void at the third, which is congested. From there on the feedback is debit.
 #[test]
-fn a_probe_that_meets_congestion_is_one_no_more() {
+fn congestion_turns_the_answer_to_a_probe_into_debit() {
     let mut row = Row::new(6, constants());
     row.wait(&[0, 0, 0, 0, 4_800]);
     row.now = ms(101);
     let mut packet = packet(true);
     (0..3).for_each(|from| row.cross(from, &mut packet));
     assert_eq!((header(&packet).probe, header(&packet).feedback), (true, 3_000 * 256));
-    // Node 4 knows of the 4800 bytes, node 3 does not: the receiver of the fourth link finds it congested.
+    // Node 4 knows the 4800 bytes and node 3 does not, so the receiver of the fourth link finds it congested.
     row.cross(3, &mut packet);
-    assert!(!header(&packet).probe && (header(&packet).bytes() - 48.0).abs() < 0.05, "{packet:?}");
+    assert!(!header(&packet).probe && (header(&packet).feedback_bytes() - 48.0).abs() < 0.05, "{packet:?}");
     row.cross(4, &mut packet);
-    assert!((header(&packet).bytes() - 96.0).abs() < 0.05, "{packet:?}");
+    assert!((header(&packet).feedback_bytes() - 96.0).abs() < 0.05, "{packet:?}");
 }
 
 #[test]
@@ -268,14 +267,14 @@ fn acknowledgements_pass_untouched() {
     assert_eq!(header(&packet), returned);
 }
 
-/// Where links interfere two hops away, what is signalled is passed on.
+/// Queues are forwarded if links interfere over two hops.
 #[test]
 fn queues_are_signalled_over_as_many_hops_as_asked() {
     for (hops, known) in [(1, [1, 2, 2, 0, 0]), (2, [1, 2, 2, 2, 0]), (3, [1, 2, 2, 2, 2])] {
-        let mut row = Row::new(5, Constants { hops, ..constants() });
+        let mut row = Row::new(5, EwccpConstants { hops, ..constants() });
         row.wait(&[1_600]);
         row.now = ms(101);
-        // In turn, so that each has received what it signals.
+        // Nodes signal in turn, after they received the signals of the nodes before them.
         row.signal_all();
         let count: Vec<usize> = row.routers.iter().map(|router| router.table.entries().len()).collect();
         let expected: Vec<usize> = known.iter().map(|known| usize::from(*known > 0)).collect();
@@ -283,9 +282,9 @@ fn queues_are_signalled_over_as_many_hops_as_asked() {
     }
 }
 
-/// Broadcasts come about every 100 ms, never all at once, and only while there is something to signal.
+/// Broadcasts are about 100 ms apart, never at the same time, and only while there is a queue to signal.
 #[test]
-fn broadcasts_have_their_times() {
+fn broadcasts_are_spaced_and_need_a_queue() {
     let mut router = EwccpRouter::new(NodeId(7), constants(), 1);
     assert_eq!(router.next_notice(), None, "nothing to signal");
     router.on_backlog(ms(0), NodeId(8), 1_000);
@@ -304,21 +303,21 @@ fn broadcasts_have_their_times() {
     assert!((mean - 0.1).abs() < 0.001, "{mean}");
     router.on_backlog(last, NodeId(8), -1_000);
     assert_eq!(router.poll_notice(last + Span::from_ms(900)), None);
-    assert_eq!(router.next_notice(), None, "silent until something waits again");
+    assert_eq!(router.next_notice(), None, "silent until a packet is queued again");
 }
 
-/// Where nothing is constant, the capacity is what was heard and delivered, but at least so much.
+/// A measured capacity is what was overheard and delivered, and at least a share of the bit rate.
 #[test]
 fn a_measured_capacity_is_what_was_carried() {
     // A tenth of 8 Mb/s.
-    let measured = Constants {
-        capacity: Capacity::Measured { least: 0.1 },
+    let measured = EwccpConstants {
+        capacity: SharedCapacity::Measured { least: 0.1 },
         rate: Rate::from_kbps(8_000),
         ..constants()
     };
     let mut router = EwccpRouter::new(NodeId(0), measured, 1);
     router.catch_up(ms(0));
-    assert!((router.negative(5_000.0, 500, 1_000) - 250.0).abs() < 1e-9, "a fifth of the constant");
+    assert!((router.negative_feedback(5_000.0, 500, 1_000) - 250.0).abs() < 1e-9, "a fifth of the constant");
     let heard = DecodedFrame {
         node: NodeId(0),
         kind: FrameKind::Data,
@@ -332,45 +331,49 @@ fn a_measured_capacity_is_what_was_carried() {
     };
     (0..50).for_each(|_| router.on_link(&LinkEvent::Decoded(heard)));
     router.catch_up(ms(100));
-    assert!((router.negative(5_000.0, 500, 1_000) - 50.0).abs() < 1e-9, "50 packets in 100 ms: 0.5 MB/s");
+    assert!(
+        (router.negative_feedback(5_000.0, 500, 1_000) - 50.0).abs() < 1e-9,
+        "50 packets in 100 ms: 0.5 MB/s"
+    );
     router.catch_up(ms(300));
-    assert!((router.negative(5_000.0, 500, 1_000) - 250.0).abs() < 1e-9, "silence");
+    assert!((router.negative_feedback(5_000.0, 500, 1_000) - 250.0).abs() < 1e-9, "silence");
 }
 
-/// `psi C`, with the bit rate of what is sent: a fifth of 8 Mb/s, and then of 40 Mb/s.
+/// `psi C` follows the bit rate in use: a fifth of 8 Mb/s, and then of 40 Mb/s.
 #[test]
 fn a_share_is_one_of_the_rate_in_use() {
-    let share = Constants { capacity: Capacity::Share(0.2), rate: Rate::from_kbps(8_000), ..constants() };
+    let share =
+        EwccpConstants { capacity: SharedCapacity::Share(0.2), rate: Rate::from_kbps(8_000), ..constants() };
     let mut router = EwccpRouter::new(NodeId(0), share, 1);
     router.catch_up(ms(0));
-    assert!((router.negative(5_000.0, 500, 1_000) - 125.0).abs() < 1e-9);
+    assert!((router.negative_feedback(5_000.0, 500, 1_000) - 125.0).abs() < 1e-9);
     router.on_link(&testing::sent(FlowId(0), 40_000));
-    assert!((router.negative(5_000.0, 500, 1_000) - 25.0).abs() < 1e-9);
+    assert!((router.negative_feedback(5_000.0, 500, 1_000) - 25.0).abs() < 1e-9);
 }
 
 // ---- faults ----
 
-/// Half of all broadcasts are lost, at random: what is known is at most three intervals old, and feedback is
-/// that of the truth or less.
+/// Half of all broadcasts are lost at random. Entries are at most three intervals old, and feedback is at
+/// most that of the true queues.
 #[test]
-fn lost_broadcasts_leave_older_news_and_then_none() {
+fn lost_broadcasts_leave_older_entries_and_then_none() {
     let mut row = five_nodes();
     let full = 560.0;
     let mut worst = f64::INFINITY;
     for round in 1..200u64 {
         row.now = ms(101 + 100 * round);
         for from in 0..5 {
-            if mix(round << 8 | u64::from(from)) & 1 == 0 {
+            if splitmix64(round << 8 | u64::from(from)) & 1 == 0 {
                 row.signal(from);
             }
         }
-        let reported = row.through(false).bytes();
-        assert!(reported <= full + 0.2, "never more than what waits: {reported}");
+        let reported = row.through(false).feedback_bytes();
+        assert!(reported <= full + 0.2, "never more than the true queues: {reported}");
         worst = worst.min(reported);
     }
-    // Each link's own queue, the one before it and the one behind are known to one of its ends without any broadcast.
+    // One end of each link knows the link's own queue and both adjacent queues without any broadcast.
     assert!(worst > 0.5 * full, "{worst}");
-    // Nothing is signalled any more, in packets or broadcasts: each knows its own.
+    // Without any more signals, each node knows its own queue only.
     row.now += Span::from_ms(1_000);
     for router in &mut row.routers {
         router.catch_up(row.now);
@@ -379,8 +382,8 @@ fn lost_broadcasts_leave_older_news_and_then_none() {
     assert_eq!(row.queued(), [1_600.0, 3_200.0, 4_800.0, 6_400.0, 0.0]);
 }
 
-/// A router is restarted and counts from 0 again, while its neighbours know number 100: they believe it once
-/// the old news is stale.
+/// A restarted router counts from 0 again while its neighbours know number 100. They accept its signals once
+/// the old entries are stale.
 #[test]
 fn a_restarted_router_is_believed_again() {
     let mut row = five_nodes();
@@ -390,42 +393,43 @@ fn a_restarted_router_is_believed_again() {
     }
     row.routers[2].on_restart(row.now);
     assert!(row.routers[2].table.is_empty());
-    assert_eq!(row.routers[2].own[0].backlog, 4_800, "what waits still does");
-    // Of that, 3200 bytes leave.
+    assert_eq!(row.routers[2].own_queues[0].backlog, 4_800, "packets in the queue remain");
+    // 3200 of these bytes leave.
     row.routers[2].on_backlog(row.now, NodeId(3), -3_200);
     let mut reported = Vec::new();
     for _ in 0..8 {
         row.now += Span::from_ms(100);
         row.signal_all();
-        reported.push(row.through(false).bytes());
+        reported.push(row.through(false).feedback_bytes());
     }
-    // 64 + 128 + 128 + 112 of the queues as they are now; more while others believe in the 4800 bytes of before.
+    // 64 + 128 + 128 + 112 bytes for the present queues; more while others still count the earlier 4800
+    // bytes.
     assert!(reported.iter().all(|reported| (431.8..=560.2).contains(reported)), "{reported:?}");
-    assert!(reported[0] > 500.0, "old news: {reported:?}");
+    assert!(reported[0] > 500.0, "old entries: {reported:?}");
     assert!(
         reported[4..].iter().all(|reported| (reported - 432.0).abs() < 0.2),
-        "the truth after half a second: {reported:?}"
+        "the true queues after half a second: {reported:?}"
     );
 }
 
-/// 300 rounds: numbers pass 255, and news after that are believed like those before.
+/// 300 rounds: numbers pass 255, and later numbers are accepted like the earlier ones.
 #[test]
 fn numbers_wrap() {
     let mut row = five_nodes();
     for round in 0..300 {
         row.now = ms(101 + 100 * round);
         row.signal_all();
-        assert!((row.through(false).bytes() - 560.0).abs() < 0.2, "round {round}");
+        assert!((row.through(false).feedback_bytes() - 560.0).abs() < 0.2, "round {round}");
     }
-    assert_eq!(row.routers[0].own[0].sequence, (300 % 256) as u8);
+    assert_eq!(row.routers[0].own_queues[0].sequence, (300 % 256) as u8);
 }
 
-/// A queue that was signalled, and is empty since, counts no longer than its news live.
+/// A signalled queue that is empty since counts for no longer than its lifetime.
 #[test]
 fn stale_entries_end() {
     let mut row = five_nodes();
     row.signal_all();
-    // Nodes 0 and 1 move away, or are switched off; the others go on.
+    // Nodes 0 and 1 stop; the others continue.
     for at in [200, 300, 400, 401, 402] {
         row.now = ms(at);
         for from in 2..5 {
@@ -438,7 +442,7 @@ fn stale_entries_end() {
 #[test]
 fn garbage_in_a_broadcast_does_no_harm() {
     let mut router = EwccpRouter::new(NodeId(0), constants(), 1);
-    let bytes: Vec<u8> = (0..251u32).map(|i| (mix(u64::from(i)) & 0xff) as u8).collect();
+    let bytes: Vec<u8> = (0..251u32).map(|i| (splitmix64(u64::from(i)) & 0xff) as u8).collect();
     (0..bytes.len()).for_each(|length| router.on_notice(ms(1), NodeId(9), &bytes[..length]));
     let dropped =
         Dropped { node: NodeId(0), flow: FlowId(0), size: 1, at: ms(1), cause: DropCause::QueueFull };
@@ -446,10 +450,9 @@ fn garbage_in_a_broadcast_does_no_harm() {
     assert!(router.poll_notice(ms(400)).is_none_or(|notice| notice.size >= 28));
 }
 
-/// A measured capacity is what a node sends and what it hears sent to others; its own frames count once they
-/// are acknowledged.
+/// A measured capacity counts the frames that the node overhears and its own acknowledged frames.
 #[test]
-fn what_was_acknowledged_is_carried() {
+fn acknowledged_frames_are_carried() {
     let mut router = EwccpRouter::new(NodeId(0), constants(), 1);
     let exchange = |fate| {
         LinkEvent::Exchange(Exchange {
@@ -477,9 +480,9 @@ fn what_was_acknowledged_is_carried() {
     assert_eq!(router.carried, 1_000);
 }
 
-/// Of DATA to a neighbour, and of own exchanges that were acknowledged.
+/// Only unicast DATA and acknowledged own exchanges count.
 #[test]
-fn what_the_medium_carried_is_unicast_data() {
+fn carried_bytes_are_unicast_data() {
     let decoded = |kind, to| {
         LinkEvent::Decoded(DecodedFrame {
             node: NodeId(0),

@@ -7,33 +7,33 @@ fn at(ms: u64) -> Time {
     Time::from_ns(ms * 1_000_000)
 }
 
-fn node(parameters: &Nred) -> Neighbour {
-    Neighbour::new(parameters, &EGRESS)
+fn node(parameters: &Nred) -> NredPolicy {
+    NredPolicy::new(parameters, &EGRESS)
 }
 
-fn shares(busy: f64, own: f64) -> Shares {
-    Shares { busy, own }
+fn shares(busy: f64, own: f64) -> UsageShares {
+    UsageShares { busy, own }
 }
 
-/// A node after so many intervals that were all like this.
-fn after(intervals: u32, busy: f64, own: f64) -> Neighbour {
+/// Returns a node after this many intervals with the same shares.
+fn after(intervals: u32, busy: f64, own: f64) -> NredPolicy {
     let mut node = node(&Nred::default());
     for _ in 0..intervals {
-        node.measure(shares(busy, own));
+        node.end_interval(shares(busy, own));
     }
     node
 }
 
 #[test]
-fn the_mean_index_of_a_medium_that_is_always_busy_tends_to_its_index() {
+fn the_mean_index_approaches_the_index_of_a_busy_medium() {
     assert!((after(1, 1.0, 0.0).index - 0.2 * 244.0).abs() < 1e-9);
     assert!((after(2, 1.0, 0.0).index - 0.36 * 244.0).abs() < 1e-9);
     assert!((after(100, 1.0, 0.0).index - 244.0).abs() < 1e-6);
 }
 
-/// A mean index of 170 is half way: 0.07 in all, of which each has the part of its own share.
+/// A mean index of 170 is half way between the thresholds: 0.07 in all, in proportion to each node's share.
 #[test]
-fn the_probability_is_red_s_times_the_node_s_own_part() {
+fn the_probability_is_in_proportion_to_the_own_share() {
     let busy = 170.0 / 244.0;
     for (own, expected) in [(busy, 0.07), (busy / 2.0, 0.035), (busy / 7.0, 0.01), (0.0, 0.0)] {
         let probability = after(200, busy, own).probability(Time::ZERO);
@@ -42,110 +42,110 @@ fn the_probability_is_red_s_times_the_node_s_own_part() {
 }
 
 #[test]
-fn nothing_is_dropped_up_to_the_lower_threshold_and_no_more_beyond_the_upper() {
+fn the_probability_is_constant_outside_the_thresholds() {
     for (index, expected) in [(0.0, 0.0), (100.0, 0.0), (135.0, 0.035), (240.0, 0.14), (244.0, 0.14)] {
         let mut node = node(&Nred::default());
         (node.index, node.own_index) = (index, index);
-        node.per_index = node.red();
+        node.per_index = node.red_per_index();
         assert!((node.probability(Time::ZERO) - expected).abs() < 1e-12, "{index}");
     }
 }
 
-/// Above the threshold for the first time after three intervals of a busy medium.
+/// The mean index exceeds the threshold after three intervals of a busy medium.
 #[test]
-fn congestion_is_signalled_once_it_persists_by_nodes_that_take_part() {
+fn persistent_congestion_is_signalled_by_contributing_nodes() {
     let reported = |parameters: &Nred, own: f64| {
         let mut node = node(parameters);
-        (0..5).map(|_| node.measure(shares(1.0, own)).is_some()).collect::<Vec<_>>()
+        (0..5).map(|_| node.end_interval(shares(1.0, own)).is_some()).collect::<Vec<_>>()
     };
     assert_eq!(reported(&Nred::default(), 0.5), [false, false, false, true, true]);
     assert_eq!(reported(&Nred::default(), 0.1), [false; 5]);
     assert_eq!(reported(&Nred { notices: false, ..Nred::default() }, 0.5), [false; 5]);
 }
 
-/// The medium was congested, and is not any more.
+/// Congestion that has ended is not signalled.
 #[test]
-fn what_is_over_is_not_signalled() {
+fn past_congestion_is_not_signalled() {
     let mut node = after(10, 1.0, 0.5);
     assert!(node.per_index > 0.0);
     node.index = 100.0;
-    assert_eq!(node.measure(shares(0.0, 0.5)), None);
+    assert_eq!(node.end_interval(shares(0.0, 0.5)), None);
     assert_eq!(node.per_index, 0.0);
 }
 
 #[test]
-fn no_probability_is_negative_or_without_end() {
+fn negative_and_infinite_probabilities_are_refused() {
     let lifetime = Span::from_ms(200);
     for (per_index, known) in [(0.0, true), (1e-3, true), (-1e-3, false), (f64::INFINITY, false)] {
-        let notice = Congestion { per_index, lifetime }.to_notice();
-        assert_eq!(Congestion::from_content(&notice.content).is_some(), known, "{per_index}");
+        let notice = NeighbourCongestion { per_index, lifetime }.to_notice();
+        assert_eq!(NeighbourCongestion::from_content(&notice.content).is_some(), known, "{per_index}");
     }
 }
 
 #[test]
-fn a_notice_says_what_was_said() {
-    let congestion = Congestion { per_index: 0.14 / 240.0, lifetime: Span::from_ms(200) };
+fn a_notice_is_decoded_as_encoded() {
+    let congestion = NeighbourCongestion { per_index: 0.14 / 240.0, lifetime: Span::from_ms(200) };
     let notice = congestion.to_notice();
     assert_eq!((notice.size, notice.air), (36, 16));
     // 0.14 / 240 of 2^32, and 200 ms in microseconds.
     assert_eq!(notice.content[..16], [0, 0, 0, 1, 0, 0x26, 0x3a, 0xb6, 0, 0, 0, 0, 0, 3, 0x0d, 0x40]);
-    assert_eq!(Congestion::from_content(&notice.content), Some(congestion));
+    assert_eq!(NeighbourCongestion::from_content(&notice.content), Some(congestion));
     for content in [&[][..], &[0; 8], &[0; 31], &[0; 32], &[0; 33]] {
-        assert_eq!(Congestion::from_content(content), None);
+        assert_eq!(NeighbourCongestion::from_content(content), None);
     }
-    let long = Congestion { per_index: 2.0, lifetime: Span::from_ms(5_000_000) }.to_notice();
+    let long = NeighbourCongestion { per_index: 2.0, lifetime: Span::from_ms(5_000_000) }.to_notice();
     assert_eq!(
         [&long.content[4..8], &long.content[12..16]],
         [&[0xff; 4]; 2],
-        "the most that there is room for"
+        "limited to the size of the fields"
     );
-    let absurd = Congestion { per_index: f64::NAN, ..congestion }.to_notice();
-    assert_eq!(Congestion::from_content(&absurd.content), None);
+    let absurd = NeighbourCongestion { per_index: f64::NAN, ..congestion }.to_notice();
+    assert_eq!(NeighbourCongestion::from_content(&absurd.content), None);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Nodes have it to the bit, captures to the last of 32 bits.
+    /// Nodes receive the exact values, captures values rounded to 32 bits.
     #[test]
-    fn what_is_signalled_is_heard(per_index in 0.0..1.0, lifetime in any::<u64>()) {
-        let congestion = Congestion { per_index, lifetime: Span::from_ns(lifetime) };
+    fn any_congestion_is_decoded_as_encoded(per_index in 0.0..1.0, lifetime in any::<u64>()) {
+        let congestion = NeighbourCongestion { per_index, lifetime: Span::from_ns(lifetime) };
         let notice = congestion.to_notice();
-        prop_assert_eq!(Congestion::from_content(&notice.content), Some(congestion));
+        prop_assert_eq!(NeighbourCongestion::from_content(&notice.content), Some(congestion));
         let on_air = CongestionNotice::parse(&notice.content).unwrap();
         prop_assert!((f64::from(on_air.probability) / 2f64.powi(32) - per_index).abs() <= 2f64.powi(-32));
         prop_assert_eq!(u64::from(on_air.lifetime), (lifetime / 1_000).min(u64::from(u32::MAX)));
     }
 
     #[test]
-    fn any_bytes_are_a_notice_or_none(mut content in prop::collection::vec(any::<u8>(), 0..40), is_kind in any::<bool>()) {
+    fn any_bytes_are_decoded_or_refused(mut content in prop::collection::vec(any::<u8>(), 0..40), is_kind in any::<bool>()) {
         if is_kind && content.len() >= 4 {
             content[..4].copy_from_slice(&[0, 0, 0, 1]);
         }
-        if let Some(congestion) = Congestion::from_content(&content) {
+        if let Some(congestion) = NeighbourCongestion::from_content(&content) {
             prop_assert_eq!(content.len(), CongestionNotice::LEN);
             prop_assert!(congestion.per_index >= 0.0 && congestion.per_index.is_finite());
         }
     }
 }
 
-/// The node finds a busy share of 0.3, which is no congestion; a neighbour finds more.
+/// The node measures a busy share of 0.3, which is no congestion; a neighbour measures more.
 #[test]
-fn a_node_without_congestion_heeds_its_neighbours_for_the_lifetime() {
+fn a_notice_counts_for_its_lifetime() {
     let mut node = after(200, 0.3, 0.2);
-    let signal = |node: &mut Neighbour, now: u64, by: u32, per_index: f64, lifetime_ms: u64| {
-        let congestion = Congestion { per_index, lifetime: Span::from_ms(lifetime_ms) };
+    let signal = |node: &mut NredPolicy, now: u64, by: u32, per_index: f64, lifetime_ms: u64| {
+        let congestion = NeighbourCongestion { per_index, lifetime: Span::from_ms(lifetime_ms) };
         node.on_notice(at(now), NodeId(by), &congestion.to_notice().content);
     };
     let own = 0.2 * 244.0;
-    let expect = |node: &mut Neighbour, now: u64, per_index: f64| {
+    let expect = |node: &mut NredPolicy, now: u64, per_index: f64| {
         assert!((node.probability(at(now)) - per_index * own).abs() < 1e-9, "{now} ms");
     };
     expect(&mut node, 1_000, 0.0);
     signal(&mut node, 1_000, 1, 4e-4, 200);
     expect(&mut node, 1_000, 4e-4);
     signal(&mut node, 1_050, 2, 5e-4, 100);
-    expect(&mut node, 1_149, 5e-4); // the greater of the two
+    expect(&mut node, 1_149, 5e-4); // the larger of the two
     expect(&mut node, 1_150, 4e-4);
     signal(&mut node, 1_160, 1, 3e-4, 200);
     expect(&mut node, 1_160, 3e-4); // the latest of the same neighbour
@@ -154,19 +154,19 @@ fn a_node_without_congestion_heeds_its_neighbours_for_the_lifetime() {
     assert!(node.signalled.is_empty());
 }
 
-/// What it found itself counts where a neighbour found less.
+/// The node's own congestion counts if a neighbour signals less.
 #[test]
-fn the_node_s_own_congestion_is_not_made_less_by_a_neighbour_s() {
+fn a_neighbour_does_not_lower_the_own_congestion() {
     let mut node = after(200, 1.0, 0.5);
     let before = node.probability(Time::ZERO);
     assert!((before - 0.07).abs() < 1e-9, "{before}");
-    let congestion = Congestion { per_index: 1e-6, lifetime: Span::from_ms(200) };
+    let congestion = NeighbourCongestion { per_index: 1e-6, lifetime: Span::from_ms(200) };
     node.on_notice(Time::ZERO, NodeId(1), &congestion.to_notice().content);
     assert_eq!(node.probability(Time::ZERO), before);
 }
 
 #[test]
-fn data_is_judged_as_it_comes_and_as_it_leaves() {
+fn data_is_dropped_on_reception_and_on_arrival_at_the_queue() {
     let counts = |ecn: Ecn, payload: u32| {
         let mut node = after(200, 1.0, 1.0);
         let view = LinkView::default();
@@ -204,9 +204,9 @@ fn intervals_end_when_they_are_due() {
 }
 
 #[test]
-fn a_restart_forgets_what_was_found_and_heard() {
+fn a_restart_clears_measurements_and_notices() {
     let mut node = after(200, 1.0, 1.0);
-    let congestion = Congestion { per_index: 5e-4, lifetime: Span::from_ms(60_000) };
+    let congestion = NeighbourCongestion { per_index: 5e-4, lifetime: Span::from_ms(60_000) };
     node.on_notice(at(100), NodeId(1), &congestion.to_notice().content);
     node.on_restart(at(5_000));
     assert_eq!(node.probability(at(5_000)), 0.0);
@@ -217,15 +217,15 @@ fn a_restart_forgets_what_was_found_and_heard() {
 }
 
 #[test]
-fn wires_are_not_shared() {
+fn wires_have_no_policy() {
     assert!(Nred::default().policy(NodeId(0), &EgressQueue { is_wired: true, ..EGRESS }).is_none());
 }
 
-/// What a neighbour said holds for its lifetime, through the ends of own intervals, and no longer.
+/// A notice counts for its lifetime across the node's own intervals, and no longer.
 #[test]
-fn the_end_of_an_interval_forgets_what_is_out_of_date_alone() {
+fn the_end_of_an_interval_drops_expired_notices_only() {
     let mut node = node(&Nred::default());
-    let congestion = Congestion { per_index: 0.14 / 240.0, lifetime: Span::from_ms(200) };
+    let congestion = NeighbourCongestion { per_index: 0.14 / 240.0, lifetime: Span::from_ms(200) };
     node.on_notice(at(0), NodeId(1), &congestion.to_notice().content);
     for (now, known) in [(100, 1), (199, 1), (200, 0)] {
         node.poll_notice(at(now));

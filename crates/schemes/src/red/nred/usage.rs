@@ -1,68 +1,71 @@
-//! What a node's radio did during an interval of time: the detector of NRED (Xu et al. 2003).
+//! Use of the medium around a node during an interval: the detector of NRED (Xu et al. 2003).
 
 use multihop_core::{Attempt, DecodedFrame, FrameKind, Interval, LinkEvent, Span, Time};
 use multihop_link::{BusyRatio, Estimator};
 
-/// Shares of an interval.
+/// Shares of an interval in which the medium was used.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Shares {
-    /// Not idle: transmitting, receiving, sensing a signal, or with the NAV set (`U_busy`).
+pub(super) struct UsageShares {
+    /// Share of time in which the radio was not idle: transmitting, receiving, sensing a signal or with its
+    /// NAV set (`U_busy`).
     pub(super) busy: f64,
-    /// Transmitting, or receiving what is for this node (`U_tx + U_rx`).
+    /// Share of time in which the radio transmitted, or received frames for this node (`U_tx + U_rx`).
     pub(super) own: f64,
 }
 
-/// Sorts the time of an interval into what was idle, what was the node's own, and the rest.
+/// Meter of the use of the medium in an interval: the busy time, and the part of it in the node's own
+/// exchanges.
 ///
-/// The node's own are its RTS and DATA and the CTS and ACK that it got for them, and the RTS and DATA that
-/// came for it with its answers; no event reports these, so that they are the time that frames left for
-/// them, SIFS included. Broadcasts are no node's own. A try counts in the interval in which its outcome is
-/// known.
+/// Own time is that of the node's RTS and DATA and of the CTS and ACK that it received. It also includes RTS
+/// and DATA for this node with the node's responses. No event reports these responses, so their time is what
+/// the frames leave for them, including SIFS. Broadcasts do not count. An attempt counts in the interval in
+/// which its outcome is known.
 #[derive(Clone, Debug)]
-pub(super) struct Usage {
+pub(super) struct MediumUsage {
     busy: BusyRatio,
     since: Time,
     own: Span,
-    /// The RTS that came for this node last.
-    asked: Option<DecodedFrame>,
+    /// Latest RTS for this node.
+    last_rts: Option<DecodedFrame>,
 }
 
-impl Usage {
-    /// Of intervals of at least this length, the first of which begins with the run.
-    pub(super) fn new(interval: Span) -> Usage {
-        Usage { busy: BusyRatio::new(interval), since: Time::ZERO, own: Span::ZERO, asked: None }
+impl MediumUsage {
+    /// Creates a meter for intervals of at least this length, the first of which starts with the run.
+    pub(super) fn new(interval: Span) -> MediumUsage {
+        MediumUsage { busy: BusyRatio::new(interval), since: Time::ZERO, own: Span::ZERO, last_rts: None }
     }
 
-    /// Something happened at the MAC of this node.
+    /// Processes an event at the MAC of this node.
     pub(super) fn on_link(&mut self, event: &LinkEvent) {
         self.busy.on_link(event);
         match event {
-            LinkEvent::Attempt(attempt) => self.own += sent_and_answered(attempt),
-            LinkEvent::Decoded(heard) if heard.to == Some(heard.node) => self.take(heard),
+            LinkEvent::Attempt(attempt) => self.own += attempt_airtime(attempt),
+            LinkEvent::Decoded(heard) if heard.to == Some(heard.node) => self.note_received(heard),
             _ => {}
         }
     }
 
-    /// The interval is over; the next begins. What was busy is that of the latest time, of the length given.
-    pub(super) fn end(&mut self, now: Time) -> Shares {
+    /// Ends the interval and starts the next one. The busy share is that of the latest time of the given
+    /// length.
+    pub(super) fn end_interval(&mut self, now: Time) -> UsageShares {
         let own = self.own.seconds() / now.since(self.since).seconds();
-        self.begin(now);
-        Shares { busy: self.busy.at(now).unwrap_or(0.0), own: own.min(1.0) }
+        self.start_interval(now);
+        UsageShares { busy: self.busy.at(now).unwrap_or(0.0), own: own.min(1.0) }
     }
 
-    /// An interval begins, whatever was before.
-    pub(super) fn begin(&mut self, now: Time) {
+    /// Starts an interval and drops what was measured before.
+    pub(super) fn start_interval(&mut self, now: Time) {
         (self.since, self.own) = (now, Span::ZERO);
     }
 
-    fn take(&mut self, heard: &DecodedFrame) {
+    fn note_received(&mut self, heard: &DecodedFrame) {
         match heard.kind {
             FrameKind::Rts => {
                 self.own += heard.air.length();
-                self.asked = Some(*heard);
+                self.last_rts = Some(*heard);
             }
             FrameKind::Data => {
-                let before = self.asked.take().map(|rts| answered(&rts, heard));
+                let before = self.last_rts.take().map(|rts| gap_before_data(&rts, heard));
                 self.own += before.unwrap_or(Span::ZERO) + heard.air.length() + heard.duration;
             }
             FrameKind::Cts
@@ -74,13 +77,13 @@ impl Usage {
     }
 }
 
-/// The frames of a try.
-fn sent_and_answered(attempt: &Attempt) -> Span {
+/// Returns the airtime of the frames of an attempt.
+fn attempt_airtime(attempt: &Attempt) -> Span {
     [attempt.rts, attempt.cts, attempt.data, attempt.ack].into_iter().flatten().map(Interval::length).sum()
 }
 
-/// Between an RTS and the DATA that it announced; nothing, if it did not announce it.
-fn answered(rts: &DecodedFrame, data: &DecodedFrame) -> Span {
+/// Returns the time between an RTS and the DATA that it announced; zero if it did not announce the DATA.
+fn gap_before_data(rts: &DecodedFrame, data: &DecodedFrame) -> Span {
     let announced = data.from == rts.from && data.air.start <= rts.air.end + rts.duration;
     if announced { data.air.start.since(rts.air.end) } else { Span::ZERO }
 }
@@ -112,7 +115,7 @@ mod tests {
         })
     }
 
-    fn busy(usage: &mut Usage, start: u64, end: u64) {
+    fn busy(usage: &mut MediumUsage, start: u64, end: u64) {
         usage.on_link(&LinkEvent::BusyFrom(us(start)));
         usage.on_link(&LinkEvent::Busy(air(start, end)));
     }
@@ -131,11 +134,11 @@ mod tests {
         })
     }
 
-    /// In 100 ms: an exchange of its own, an unanswered RTS, an exchange for it, and one of others of which
-    /// it senses the DATA.
+    /// 100 ms with an own exchange, an unanswered RTS, an exchange for this node, and DATA of another
+    /// exchange.
     #[test]
     fn an_interval_by_hand() {
-        let mut usage = Usage::new(Span::from_ms(100));
+        let mut usage = MediumUsage::new(Span::from_ms(100));
         busy(&mut usage, 0, 350);
         busy(&mut usage, 360, 660);
         busy(&mut usage, 670, 8_670);
@@ -151,19 +154,19 @@ mod tests {
         busy(&mut usage, 38_680, 38_980);
         busy(&mut usage, 50_000, 60_000);
         usage.on_link(&heard(FrameKind::Data, 3, Some(4), 50_000, 60_000, 310));
-        let shares = usage.end(us(100_000));
+        let shares = usage.end_interval(us(100_000));
         assert!((shares.own - (8_950.0 + 350.0 + 8_980.0) / 1e5).abs() < 1e-12, "{shares:?}");
         assert!((shares.busy - (8_950.0 + 350.0 + 8_950.0 + 10_000.0) / 1e5).abs() < 1e-12, "{shares:?}");
-        assert_eq!(usage.end(us(200_000)), Shares { busy: 0.0, own: 0.0 });
+        assert_eq!(usage.end_interval(us(200_000)), UsageShares { busy: 0.0, own: 0.0 });
     }
 
     #[test]
-    fn an_rts_that_led_to_nothing_adds_nothing_to_later_data() {
+    fn an_rts_without_data_adds_nothing_to_later_data() {
         let own_us = |rts_from: u32, data_at: u64| {
-            let mut usage = Usage::new(Span::from_ms(100));
+            let mut usage = MediumUsage::new(Span::from_ms(100));
             usage.on_link(&heard(FrameKind::Rts, rts_from, Some(0), 0, 350, 8_640));
             usage.on_link(&heard(FrameKind::Data, 2, Some(0), data_at, data_at + 8_000, 310));
-            (usage.end(us(100_000)).own * 1e5).round() as u64
+            (usage.end_interval(us(100_000)).own * 1e5).round() as u64
         };
         assert_eq!(own_us(2, 670), 350 + 320 + 8_310);
         assert_eq!(own_us(3, 670), 350 + 8_310);
@@ -171,11 +174,11 @@ mod tests {
     }
 
     #[test]
-    fn the_nav_is_busy_and_not_the_node_s_own() {
-        let mut usage = Usage::new(Span::from_ms(100));
+    fn the_nav_is_busy_time_but_not_own_time() {
+        let mut usage = MediumUsage::new(Span::from_ms(100));
         usage.on_link(&LinkEvent::BusyFrom(us(0)));
         usage.on_link(&LinkEvent::NavSet(air(350, 50_000)));
         usage.on_link(&LinkEvent::Busy(air(0, 350)));
-        assert_eq!(usage.end(us(100_000)), Shares { busy: 0.5, own: 0.0 });
+        assert_eq!(usage.end_interval(us(100_000)), UsageShares { busy: 0.5, own: 0.0 });
     }
 }

@@ -1,119 +1,130 @@
 //! The router of XCP (Katabi, Handley and Rohrs 2002; draft-falk-xcp-spec-03), one for each queue.
 //!
-//! Each control interval, whose length is the mean round-trip time of the traffic, it decides by how much the
-//! aggregate of all flows is to change ([`Law`]), and shuffles a tenth of the traffic besides, so that flows
-//! become equal. What is to be added is divided equally among flows, what is to be taken away in proportion
-//! to what each sends; every packet carries its part.
+//! A control interval is as long as the mean round-trip time of the traffic. At its end the router computes
+//! the change of the aggregate of all flows ([`ControlLaw`]), and shuffles a tenth of the traffic so that
+//! flows become equal. An increase is divided equally among flows, a decrease in proportion to their
+//! throughput. Every packet carries its part.
 //!
-//! Schemes that derive from XCP differ in their [`Law`] alone. Throughput is in bytes per second, time in
+//! Derivatives of XCP differ in their [`ControlLaw`] only. Throughput is in bytes per second, time in
 //! seconds.
 
 use super::header::XcpHeader;
 use multihop_core::{HeaderBytes, LinkEvent, NodeId, Packet, Span, Time};
 use multihop_link::{Estimator, Hop, LinkView, PhyTimes, QueueEvent, RouterPolicy, Verdict};
 
-/// What a router saw of its queue.
+/// Measurements of a router's queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Seen {
+pub(crate) struct QueueMeasurement {
     /// Input traffic `y` of the control interval, in bytes per second.
     pub input: f64,
-    /// Length of that interval.
+    /// Length of the control interval in seconds.
     pub elapsed: f64,
-    /// Mean round-trip time `d`, by which the next one will be as long.
+    /// Mean round-trip time `d` in seconds, which is the length of the next control interval.
     pub mean_rtt: f64,
-    /// Persistent queue `Q` in bytes: the least that a packet left behind within about half a round trip.
+    /// Persistent queue `Q` in bytes: the minimum queue behind a departing packet within about half a round
+    /// trip.
     pub persistent: f64,
-    /// Bytes in the queue at this instant.
+    /// Bytes in the queue now.
     pub waiting: f64,
 }
 
-/// What a law wants of the traffic as a whole, in bytes per second.
+/// Change of the aggregate that a law demands, in bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Aggregate {
+pub(crate) struct AggregateChange {
     /// Desired change, `F`.
     pub change: f64,
-    /// The traffic of which a tenth is shuffled.
-    pub shuffled_of: f64,
+    /// Traffic of which a share, `gamma`, is shuffled.
+    pub shuffled_traffic: f64,
 }
 
-/// How a router arrives at the change of the aggregate, and what else schemes do differently.
-pub(crate) trait Law: Send {
-    /// The estimators that write what it reads in its views.
+/// Control law: the change of the aggregate, and the other rules in which schemes differ.
+pub(crate) trait ControlLaw: Send {
+    /// Returns the estimators that write the law's inputs into link views.
     fn estimators(&self, _phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         Vec::new()
     }
-    /// Capacity of the egress in bytes per second.
+    /// Returns the capacity of the egress in bytes per second.
     fn capacity(&self, view: &LinkView) -> f64;
-    /// A control interval ended.
-    fn aggregate(&mut self, seen: &Seen, view: &LinkView) -> Aggregate;
-    /// By what positive feedback is divided among packets, in seconds: the time between packets of the flow,
-    /// which makes it equal for all flows.
+    /// Returns the change of the aggregate at the end of a control interval.
+    fn aggregate(&mut self, measured: &QueueMeasurement, view: &LinkView) -> AggregateChange;
+    /// Returns the weight of a packet in the division of positive feedback, in seconds. The weight is the
+    /// time between packets of the flow, which makes the feedback equal for all flows.
     fn weight(&self, header: &XcpHeader, _size: u32, _view: &LinkView) -> f64 {
         seconds(header.x)
     }
-    /// The most that a packet may be granted, in bytes per second.
-    fn most(&self, _seen: &Seen, _view: &LinkView) -> f64 {
+    /// Returns the maximum change that a packet may be granted, in bytes per second.
+    fn max_grant(&self, _measured: &QueueMeasurement, _view: &LinkView) -> f64 {
         f64::INFINITY
     }
-    /// The packet begins its way here, with the hop to `to`: what the sender asks for may be changed by what
-    /// its own node knows.
-    fn request(&self, _header: &mut XcpHeader, _to: NodeId, _payload: u32, _seen: &Seen, _view: &LinkView) {}
-    /// How long to watch the queue for its least length, in seconds.
-    fn queue_interval(&self, seen: &Seen, view: &LinkView) -> f64 {
-        (seen.mean_rtt - seen.waiting / self.capacity(view)) / 2.0
+    /// Adjusts the request of a packet at its first node, before the hop to `_to`, by that node's knowledge.
+    fn request(
+        &self,
+        _header: &mut XcpHeader,
+        _to: NodeId,
+        _payload: u32,
+        _measured: &QueueMeasurement,
+        _view: &LinkView,
+    ) {
     }
-    /// Something happened at the node's MAC.
+    /// Returns the time over which the minimum of the queue is measured, in seconds.
+    fn queue_interval(&self, measured: &QueueMeasurement, view: &LinkView) -> f64 {
+        (measured.mean_rtt - measured.waiting / self.capacity(view)) / 2.0
+    }
+    /// Processes an event at the node's MAC.
     fn on_link(&mut self, _event: &LinkEvent) {}
 }
 
-/// Constants of a router.
+/// Constants of an XCP router.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Constants {
+pub(crate) struct XcpConstants {
     /// Share of the traffic that is shuffled, `gamma`.
     pub gamma: f64,
-    /// The longest round-trip time that counts, in seconds: longer ones would delay control of the others.
+    /// Upper limit of a round-trip time in the mean, in seconds. Longer ones would delay the control of other
+    /// flows.
     pub max_rtt: f64,
 }
 
-/// Mean round-trip time while no packet carries one, in seconds.
+/// Mean round-trip time in seconds while no packet carries one.
 const INITIAL_RTT: f64 = 0.05;
-/// The shortest control interval.
-const LEAST_CONTROL: f64 = 1e-3;
-/// The shortest time to watch the queue.
-const LEAST_WATCH: f64 = 2e-3;
+/// Minimum length of a control interval in seconds.
+const MIN_CONTROL_INTERVAL: f64 = 1e-3;
+/// Minimum time over which the minimum of the queue is measured, in seconds.
+const MIN_WATCH: f64 = 2e-3;
 
-/// A router.
+/// Router policy of XCP at one queue.
 pub(crate) struct XcpRouter<L> {
     law: L,
-    constants: Constants,
+    constants: XcpConstants,
     control: Timer,
     watch: Timer,
-    /// Nothing came during the last control interval.
+    /// Whether no packet arrived during the last control interval.
     idle: bool,
-    seen: Seen,
-    /// The least queue so far while it is watched.
+    measured: QueueMeasurement,
+    /// Minimum of the queue in bytes, in the current measurement.
     least: f64,
-    sums: Sums,
+    sums: IntervalSums,
     grants: Grants,
 }
 
-/// What runs from one instant to the next.
+/// Timer from one instant to the next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timer {
+    /// Start, or time of the last expiry.
     pub from: Time,
+    /// Time of the next expiry.
     pub next: Time,
 }
 
-/// Of the present control interval.
+/// Sums over the packets of the current control interval.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sums {
+struct IntervalSums {
     bytes: f64,
     weight: f64,
     weighted_rtt: f64,
 }
 
-/// What is left to be given in this control interval, in bytes per second, and how much of it for each second
-/// of weight or byte.
+/// Feedback that remains in this control interval, in bytes per second, and the shares per second of weight
+/// and per byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Grants {
     positive: f64,
@@ -122,32 +133,31 @@ pub(crate) struct Grants {
     per_byte: f64,
 }
 
-/// Seconds of a header's microseconds.
+/// Converts microseconds of a header to seconds.
 pub(crate) fn seconds(microseconds: u32) -> f64 {
     f64::from(microseconds) * 1e-6
 }
 
 impl Timer {
-    /// The first expiry lies between half and one and a half times `length`, spread evenly over nodes, so
-    /// that routers do not act in step. (ns-2 draws it.)
+    /// Creates a timer whose first expiry is at 0.5 to 1.5 times `length`. Nodes are spread evenly over that
+    /// range, so that routers do not act in step. (ns-2 draws it at random.)
     pub(crate) fn first(node: NodeId, length: f64) -> Timer {
         const GOLDEN: f64 = 0.618_033_988_749_895;
         let phase = 0.5 + (f64::from(node.0) * GOLDEN).fract();
         Timer { from: Time::ZERO, next: Time::ZERO + Span::from_seconds(length * phase) }
     }
 
-    /// Length in seconds.
+    /// Returns the length in seconds.
     pub(crate) fn length(&self) -> f64 {
         (self.next - self.from).seconds()
     }
 
-    /// Expires, for the next time after `length` seconds.
+    /// Expires the timer and starts it again for `length` seconds.
     pub(crate) fn restart(&mut self, length: f64) {
         *self = Timer { from: self.next, next: self.next + Span::from_seconds(length) };
     }
 
-    /// Expires as often as it would until `last`, each time after the same length. Returns whether it did at
-    /// all.
+    /// Expires the timer repeatedly up to `last`, with the same length each time. Returns whether it expired.
     pub(crate) fn skip(&mut self, last: Time) -> bool {
         if self.next > last {
             return false;
@@ -161,30 +171,31 @@ impl Timer {
 }
 
 impl Grants {
-    /// What is to be given after an interval in which `sums` came.
-    fn new(aggregate: Aggregate, gamma: f64, sums: &Sums) -> Grants {
+    /// Returns the feedback to distribute after an interval with these sums.
+    fn new(aggregate: AggregateChange, gamma: f64, sums: &IntervalSums) -> Grants {
         if sums.bytes == 0.0 {
             return Grants::default();
         }
-        let shuffled = (gamma * aggregate.shuffled_of - aggregate.change.abs()).max(0.0);
+        let shuffled = (gamma * aggregate.shuffled_traffic - aggregate.change.abs()).max(0.0);
         let positive = aggregate.change.max(0.0) + shuffled;
         let negative = (-aggregate.change).max(0.0) + shuffled;
         let weight = if sums.weight > 0.0 { sums.weight } else { 1.0 };
         Grants { positive, negative, per_weight: positive / weight, per_byte: negative / sums.bytes }
     }
 
-    /// What a packet that asked for a change of `asked` is granted, at the most `most`: the smaller of that
-    /// and of its part.
-    fn give(&mut self, asked: i32, weight: f64, size: f64, most: f64) -> i32 {
+    /// Returns the change granted to a packet that requested `requested`: the smaller of the request and the
+    /// packet's part, which is limited to `most`.
+    fn grant(&mut self, requested: i32, weight: f64, size: f64, most: f64) -> i32 {
         let mut negative = self.negative.min(self.per_byte * size);
         let part = (self.positive.min(self.per_weight * weight) - negative).min(most);
-        let given = if f64::from(asked) >= part {
-            // Rounded down, so that the sum of all is never more than what there is.
+        let given = if f64::from(requested) >= part {
+            // Rounded down, so that the sum of all parts never exceeds the total.
             part.floor() as i32
         } else {
-            // A router before this one gave less: what that takes away counts here too.
-            negative = self.negative.min(negative + part - f64::from(asked));
-            asked
+            // A previous router granted less, and the difference counts as negative feedback of this router
+            // too.
+            negative = self.negative.min(negative + part - f64::from(requested));
+            requested
         };
         self.positive = (self.positive - (f64::from(given) + negative).max(0.0)).max(0.0);
         self.negative -= negative;
@@ -198,28 +209,35 @@ impl Grants {
     }
 }
 
-impl<L: Law> XcpRouter<L> {
-    pub(crate) fn new(node: NodeId, law: L, constants: Constants) -> XcpRouter<L> {
-        let seen = Seen { input: 0.0, elapsed: 0.0, mean_rtt: INITIAL_RTT, persistent: 0.0, waiting: 0.0 };
+impl<L: ControlLaw> XcpRouter<L> {
+    /// Creates the policy of `node` with this control law.
+    pub(crate) fn new(node: NodeId, law: L, constants: XcpConstants) -> XcpRouter<L> {
+        let measured = QueueMeasurement {
+            input: 0.0,
+            elapsed: 0.0,
+            mean_rtt: INITIAL_RTT,
+            persistent: 0.0,
+            waiting: 0.0,
+        };
         XcpRouter {
             law,
             constants,
             control: Timer::first(node, INITIAL_RTT),
             watch: Timer::first(node, INITIAL_RTT),
             idle: false,
-            seen,
+            measured,
             least: 0.0,
-            sums: Sums::default(),
+            sums: IntervalSums::default(),
             grants: Grants::default(),
         }
     }
 
-    /// Does what the timers would have done up to `now`, since when `waiting` bytes have been in the queue.
+    /// Expires the timers up to `now`, with `waiting` bytes in the queue since the last call.
     ///
-    /// A time without traffic costs nothing, however long it is: two control intervals without a packet leave
-    /// everything as a third one would, and so does a second look at a queue that does not change.
+    /// Long idle times are skipped: a third control interval without packets has the effect of the second,
+    /// and so has a second measurement of a constant queue.
     fn advance(&mut self, now: Time, waiting: u64, view: &LinkView) {
-        self.seen.waiting = waiting as f64;
+        self.measured.waiting = waiting as f64;
         while self.control.next.min(self.watch.next) <= now {
             if self.control.next <= self.watch.next {
                 self.end_interval(now, view);
@@ -231,12 +249,13 @@ impl<L: Law> XcpRouter<L> {
 
     fn end_interval(&mut self, now: Time, view: &LinkView) {
         let sums = std::mem::take(&mut self.sums);
-        self.seen.elapsed = self.control.length();
-        self.seen.input = sums.bytes / self.seen.elapsed;
-        self.seen.mean_rtt = if sums.weight > 0.0 { sums.weighted_rtt / sums.weight } else { INITIAL_RTT };
-        let aggregate = self.law.aggregate(&self.seen, view);
+        self.measured.elapsed = self.control.length();
+        self.measured.input = sums.bytes / self.measured.elapsed;
+        self.measured.mean_rtt =
+            if sums.weight > 0.0 { sums.weighted_rtt / sums.weight } else { INITIAL_RTT };
+        let aggregate = self.law.aggregate(&self.measured, view);
         self.grants = Grants::new(aggregate, self.constants.gamma, &sums);
-        self.control.restart(self.seen.mean_rtt.max(LEAST_CONTROL));
+        self.control.restart(self.measured.mean_rtt.max(MIN_CONTROL_INTERVAL));
         let idle = sums.bytes == 0.0;
         if idle && self.idle {
             self.control.skip(now);
@@ -245,12 +264,12 @@ impl<L: Law> XcpRouter<L> {
     }
 
     fn end_watch(&mut self, now: Time, view: &LinkView) {
-        self.seen.persistent = std::mem::replace(&mut self.least, self.seen.waiting);
-        self.watch.restart(self.law.queue_interval(&self.seen, view).max(LEAST_WATCH));
-        // The interval depends on the round-trip time, which the control timer may change.
+        self.measured.persistent = std::mem::replace(&mut self.least, self.measured.waiting);
+        self.watch.restart(self.law.queue_interval(&self.measured, view).max(MIN_WATCH));
+        // The length depends on the mean round-trip time, which the control timer may change.
         let last = now.min(self.control.next - Span::from_ns(1));
         if self.watch.skip(last) {
-            self.seen.persistent = self.least;
+            self.measured.persistent = self.least;
         }
     }
 
@@ -265,7 +284,7 @@ impl<L: Law> XcpRouter<L> {
     }
 }
 
-impl<L: Law> RouterPolicy for XcpRouter<L> {
+impl<L: ControlLaw> RouterPolicy for XcpRouter<L> {
     fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         self.law.estimators(phy)
     }
@@ -276,7 +295,7 @@ impl<L: Law> RouterPolicy for XcpRouter<L> {
             && header.rtt > 0
         {
             if packet.hops == 0 {
-                self.law.request(&mut header, hop.peer, packet.segment.payload, &self.seen, view);
+                self.law.request(&mut header, hop.peer, packet.segment.payload, &self.measured, view);
                 packet.segment.feedback = HeaderBytes::of(&header);
             }
             let weight = self.law.weight(&header, packet.size, view);
@@ -292,8 +311,8 @@ impl<L: Law> RouterPolicy for XcpRouter<L> {
         packet.segment.feedback.change(|header: &mut XcpHeader| {
             header.delta = if header.rtt > 0 {
                 let weight = self.law.weight(header, size, view);
-                let most = self.law.most(&self.seen, view);
-                self.grants.give(header.delta, weight, f64::from(size), most)
+                let most = self.law.max_grant(&self.measured, view);
+                self.grants.grant(header.delta, weight, f64::from(size), most)
             } else {
                 0
             };

@@ -5,7 +5,7 @@ use crate::xcp::header::XcpHeader;
 use multihop_core::{Ecn, HeaderBytes, Packet, Rate, Time};
 use multihop_link::{EgressQueue, LinkView, RouterPolicy};
 
-/// 1 MB/s.
+/// Queue before a radio at 8 Mb/s, which is 1 MB/s.
 pub(crate) const EGRESS: EgressQueue = EgressQueue {
     rate: Rate::from_kbps(8_000),
     is_wired: false,
@@ -15,8 +15,8 @@ pub(crate) const EGRESS: EgressQueue = EgressQueue {
     seed: 1,
 };
 
-/// A packet of 1000 bytes on its way, of a sender with this round-trip time and time between packets, in
-/// milliseconds.
+/// Returns a packet of 1000 bytes after its first hop. The sender's round-trip time and time between packets
+/// are in milliseconds.
 pub(crate) fn packet(rtt_ms: u32, x_ms: u32, delta: i32) -> Packet {
     let mut packet = testing::packet(960, Ecn::NotCapable);
     packet.hops = 1;
@@ -25,13 +25,13 @@ pub(crate) fn packet(rtt_ms: u32, x_ms: u32, delta: i32) -> Packet {
     packet
 }
 
-/// What the header asks for by now.
+/// Returns the change that the header requests or grants.
 pub(crate) fn delta(packet: &Packet) -> i32 {
     let Some(header) = packet.segment.feedback.parse::<XcpHeader>() else { panic!("{packet:?}") };
     header.delta
 }
 
-/// Lets the packet through a queue without waiting; returns what it is granted.
+/// Passes the packet through a queue without delay and returns the change that it is granted.
 pub(crate) fn pass(router: &mut dyn RouterPolicy, now: Time, mut packet: Packet, view: &LinkView) -> i32 {
     router.on_arrival(testing::hop(now), &mut packet, view);
     router.on_head_of_line(testing::hop(now), &mut packet, view);

@@ -16,11 +16,8 @@
 use super::ip::{IPV4_HEADER, TCP, UDP, UDP_HEADER, checksum, endpoints, port, put_ipv4, put_udp};
 use super::mpdu::address as hardware_address;
 use super::tcp::{self, Options};
-use crate::datagram::Datagram;
-use crate::packet_content::PacketContent;
 use crate::routing::{DSR_PROTOCOL, source_route_bytes, source_route_header};
-use crate::slab::{Handle, Slab};
-use crate::source_route::SourceRoute;
+use crate::slab::{Datagram, Handle, PacketContent, Slab, SourceRoute};
 use multihop_core::{Carrier, Layout, NodeId, Packet, Port};
 
 /// Packet in a DATA frame.
@@ -277,7 +274,7 @@ fn put_outer(out: &mut Vec<u8>, contents: &Contents, (plain, congestion_then): (
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::datagram::IpFields;
+    use crate::slab::IpFields;
     use multihop_core::{Flags, FlowId, SackBlock, Segment, Time};
 
     fn packet(segment: Segment) -> Packet {

@@ -1,6 +1,6 @@
 //! Headers of IPv4 (RFC 791) and UDP (RFC 768), their checksums, and the ports of flows.
 
-use crate::datagram::IpFields;
+use crate::slab::IpFields;
 use multihop_core::{FlowId, Layout, Packet};
 
 /// Size of the IPv4 header.

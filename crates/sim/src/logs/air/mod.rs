@@ -121,7 +121,7 @@ impl AirLog {
         let timing = Timing::new(config);
         let transport = |flow: &FlowConfig| match flow.app {
             AppConfig::External => Transport::Outside,
-            _ if config.schemes[flow.scheme].scheme.reliable() => Transport::Tcp,
+            _ if config.schemes[flow.scheme].scheme.is_reliable() => Transport::Tcp,
             _ => Transport::Udp,
         };
         Ok(AirLog {

@@ -26,7 +26,7 @@ pub(super) use wire::FORMAT;
 use super::buffer::SendBuffer;
 use super::{Action, GivenUp, NextHop, RoutedPacket, RoutingAgent, uniform};
 use crate::config::AodvConfig;
-use crate::datagram::Datagram;
+use crate::slab::Datagram;
 use discovery::DiscoveryStep;
 use multihop_core::{DropCause, NodeId, Rng, Span, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -5,8 +5,8 @@
 //! by it.
 
 use crate::config::AodvConfig;
-use crate::datagram::{Datagram, IpFields};
 use crate::routing::wire_format::WireFormat;
+use crate::slab::{Datagram, IpFields};
 use multihop_core::{Carrier, Header, NodeId, Span, Time, header};
 
 /// UDP with the port of section 3.

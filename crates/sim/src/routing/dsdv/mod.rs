@@ -25,8 +25,7 @@ pub(super) use wire::FORMAT;
 
 use super::{Action, GivenUp, RoutedPacket, RoutingAgent, uniform};
 use crate::config::DsdvConfig;
-use crate::datagram::Datagram;
-use crate::slab::Handle;
+use crate::slab::{Datagram, Handle};
 use multihop_core::{DropCause, NodeId, Rng, Span, Time};
 use route::{DsdvRoute, UNREACHABLE};
 use std::collections::{BTreeMap, VecDeque};

@@ -1,9 +1,8 @@
 //! Scripted timelines of one node, and convergence of a few, without the engine.
 
 use super::*;
-use crate::datagram::{Datagram, IpFields};
 use crate::routing::testing::{at, cut, handles};
-use crate::slab::Handle;
+use crate::slab::{Datagram, Handle, IpFields};
 use multihop_core::Carrier;
 use proptest::prelude::{ProptestConfig, any, prop, prop_assert_eq, proptest};
 

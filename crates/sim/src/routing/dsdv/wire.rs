@@ -3,8 +3,8 @@
 //! No standard defines the format. This one has 12 bytes per destination, as many as ns-2 counts, right
 //! behind the IP header, without a UDP header.
 
-use crate::datagram::{Datagram, IpFields};
 use crate::routing::wire_format::WireFormat;
+use crate::slab::{Datagram, IpFields};
 use multihop_core::{Carrier, Header, NodeId, header};
 
 /// IP protocol "any 0-hop protocol" (IANA): updates reach neighbours only.

@@ -25,8 +25,7 @@ pub(crate) use wire::{PROTOCOL as DSR_PROTOCOL, next_on, source_route_bytes, sou
 use super::buffer::SendBuffer;
 use super::{Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent, uniform};
 use crate::config::DsrConfig;
-use crate::datagram::Datagram;
-use crate::source_route::SourceRoute;
+use crate::slab::{Datagram, SourceRoute};
 use cache::RouteCache;
 use discovery::{Discoveries, DiscoveryStep};
 use multihop_core::{DropCause, NodeId, Rng, Span, Time};

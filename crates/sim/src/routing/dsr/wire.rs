@@ -4,9 +4,8 @@
 //! The first and the last node of a route are the source and the destination of the IP header. The TTL of a
 //! request limits the number of relays.
 
-use crate::datagram::{Datagram, IpFields};
 use crate::routing::wire_format::WireFormat;
-use crate::source_route::SourceRoute;
+use crate::slab::{Datagram, IpFields, SourceRoute};
 use multihop_core::{Bits, Carrier, Header, NodeId, header};
 use std::ops::Deref;
 

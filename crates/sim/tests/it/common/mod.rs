@@ -30,7 +30,7 @@ impl Scheme for Datagrams {
     fn segment_size(&self) -> u32 {
         self.payload
     }
-    fn datagrams(&self) -> bool {
+    fn is_uncontrolled(&self) -> bool {
         true
     }
 }

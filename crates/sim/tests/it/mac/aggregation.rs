@@ -77,7 +77,7 @@ impl Scheme for Recorded {
     fn segment_size(&self) -> u32 {
         self.datagrams.segment_size()
     }
-    fn datagrams(&self) -> bool {
+    fn is_uncontrolled(&self) -> bool {
         true
     }
 }

@@ -67,7 +67,7 @@ impl Scheme for Cries {
     fn segment_size(&self) -> u32 {
         1472
     }
-    fn datagrams(&self) -> bool {
+    fn is_uncontrolled(&self) -> bool {
         true
     }
     fn router(&self, id: NodeId, _egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {

@@ -44,7 +44,7 @@ impl Scheme for Noted {
     fn segment_size(&self) -> u32 {
         UdpOptions::default().segment_size
     }
-    fn datagrams(&self) -> bool {
+    fn is_uncontrolled(&self) -> bool {
         true
     }
 }

@@ -199,7 +199,7 @@ impl Scheme for Counted {
     fn segment_size(&self) -> u32 {
         1472
     }
-    fn datagrams(&self) -> bool {
+    fn is_uncontrolled(&self) -> bool {
         true
     }
     fn router(&self, node: NodeId, _egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {

@@ -25,11 +25,11 @@ use crate::error::TraceProblem;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
 
-/// setdest's number of hops where there is no path.
+/// Number of hops that setdest writes where there is no path.
 const NO_PATH: u32 = 0x00ff_ffff;
 
-/// Commands of Tcl and ns-2 that say nothing of a motion unless a motion is among their words.
-const PASSED: [&str; 33] = [
+/// Commands of Tcl and ns-2 that are ignored unless their words contain a motion.
+const IGNORED_COMMANDS: [&str; 33] = [
     "append",
     "array",
     "break",
@@ -65,8 +65,8 @@ const PASSED: [&str; 33] = [
     "use-scheduler",
 ];
 
-/// What nodes are told that says nothing of their motion.
-const TOLD: [&str; 22] = [
+/// Commands of nodes that do not concern their motion.
+const IGNORED_NODE_COMMANDS: [&str; 22] = [
     "add-mark",
     "addr",
     "agent",
@@ -91,17 +91,17 @@ const TOLD: [&str; 22] = [
     "topography",
 ];
 
-/// A node with what the lines so far say of it.
+/// Node as stated by the lines so far.
 #[derive(Default)]
 struct Node {
     line: usize,
-    /// Where it starts: X_, Y_ and Z_.
+    /// Starting place: X_, Y_ and Z_.
     start: [Option<f64>; 3],
-    /// When it is switched, and whether it is on from then on.
+    /// Times at which the node is switched, and whether it is on from then on.
     switched: Vec<(f64, bool)>,
 }
 
-/// What a node is told to do at some time.
+/// Command to a node at some time.
 struct Order {
     time: f64,
     line: usize,
@@ -110,7 +110,7 @@ struct Order {
 }
 
 enum Target {
-    /// `setdest x y speed`, or with a fourth number, of which the node decides what it is.
+    /// `setdest x y speed`, or with a fourth number, whose meaning depends on the node.
     Destination { numbers: [f64; 3], fourth: Option<f64> },
     /// `set X_ 10` (0) or `set Y_ 10` (1) during the run.
     Coordinate { axis: usize, value: f64 },
@@ -120,15 +120,15 @@ enum Target {
 struct Script {
     units: Units,
     variables: Variables,
-    /// Variables that hold an object which is no node.
+    /// Variables that hold an object other than a node.
     others: BTreeSet<String>,
     procedures: BTreeSet<String>,
-    /// The array, or the start of the names, of the nodes.
+    /// Name of the array of nodes, or common prefix of their names.
     family: Option<String>,
     nodes: BTreeMap<usize, Node>,
     orders: Vec<Order>,
     hops: Vec<HopCount>,
-    /// The first line that tells an object something unknown: an error if the object is a node.
+    /// First unknown command of each object: an error if the object is a node.
     unknown: BTreeMap<(String, usize), (usize, String)>,
 }
 
@@ -156,7 +156,7 @@ pub(super) fn read(from: impl BufRead, units: Units) -> Result<Trace> {
 }
 
 impl Script {
-    /// Executes a command, at some time or at the start.
+    /// Executes a command, at a time or at the start.
     fn command(&mut self, (line, words): Command, at: Option<f64>) -> Result<()> {
         let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
         let unknown = || TraceError::new(line, TraceProblem::NoSetdest { line: shortened(&texts.join(" ")) });
@@ -179,14 +179,15 @@ impl Script {
                     let problem = TraceProblem::NotExecuted { command: shortened(name) };
                     return Err(TraceError::new(line, problem));
                 }
-                let known = at.is_some() || PASSED.contains(name) || self.procedures.contains(*name);
+                let known =
+                    at.is_some() || IGNORED_COMMANDS.contains(name) || self.procedures.contains(*name);
                 if known { Ok(()) } else { Err(unknown()) }
             }
             [] => Ok(()),
         }
     }
 
-    /// `set name value`, of which only texts and numbers are kept.
+    /// `set name value`. Only texts and numbers are stored.
     fn set(&mut self, name: &str, value: Option<&Word>) {
         let (Some(value), Some(name)) = (value, self.variables.text(name)) else { return };
         let made = value.text.strip_prefix("[new ").filter(|class| !class.trim_start().starts_with("Node"));
@@ -197,7 +198,7 @@ impl Script {
         self.variables.set(&name, value);
     }
 
-    /// What an object is told.
+    /// Executes a command of an object.
     fn told(&mut self, line: usize, object: &str, told: &[&str], at: Option<f64>) -> Result<()> {
         let text = || shortened(&[&[object], told].concat().join(" "));
         let unknown = || TraceError::new(line, TraceProblem::NoSetdest { line: text() });
@@ -211,7 +212,7 @@ impl Script {
                 Ok(())
             }
             _ if self.others.contains(&object[1..]) => Ok(()),
-            // The first asks where the node is.
+            // The first reads the node's place.
             ["set", "X_" | "Y_" | "Z_"] | ["random-motion", "0"] => Ok(()),
             ["set", axis @ ("X_" | "Y_" | "Z_"), value] => {
                 let axis_index =
@@ -237,7 +238,7 @@ impl Script {
                 Ok(())
             }
             ["setdest", ..] => Err(unknown()),
-            [verb, ..] if TOLD.contains(verb) => Ok(()),
+            [verb, ..] if IGNORED_NODE_COMMANDS.contains(verb) => Ok(()),
             _ if told.iter().any(|text| moves(text)) => Err(unknown()),
             _ => {
                 if let Some(named) = self.named(object) {
@@ -283,14 +284,14 @@ impl Script {
             return if moves(script) { Err(TraceError::new(line, problem)) } else { Ok(()) };
         }
         let time = match self.known(line, time).and_then(|time| self.units.time(line, &time)) {
-            // Other commands are only looked through, so that their time does not matter.
-            Err(_) if !matters(script) => 0.0,
+            // Other commands are not executed, so that their time does not matter.
+            Err(_) if !affects_nodes(script) => 0.0,
             time => time?,
         };
         commands.into_iter().try_for_each(|(_, words)| self.command((line, words), Some(time)))
     }
 
-    /// `$node_(0) set X_ 10`, at some time or at the start.
+    /// `$node_(0) set X_ 10`, at a time or at the start.
     fn place(&mut self, line: usize, node: usize, axis: usize, value: f64, at: Option<f64>) {
         let start = &mut self.nodes.get_mut(&node).expect("the node is known").start[axis];
         match at {
@@ -302,7 +303,7 @@ impl Script {
         }
     }
 
-    /// A text whose variables and arithmetic are replaced.
+    /// Text with its variables and arithmetic replaced by their values.
     fn known(&self, line: usize, text: &str) -> Result<String> {
         let computed = || TraceError::new(line, TraceProblem::Computed { written: shortened(text) });
         self.variables.text(text).ok_or_else(computed)
@@ -312,7 +313,7 @@ impl Script {
         self.units.coordinate(line, axis, what, &self.known(line, text)?)
     }
 
-    /// The family and the number of a node: of `$node_(3)`, `$node_($i)` or `$n3`.
+    /// Family and number of a node named `$node_(3)`, `$node_($i)` or `$n3`.
     fn named(&self, word: &str) -> Option<(String, usize)> {
         let name = word.strip_prefix('$')?;
         let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
@@ -324,7 +325,7 @@ impl Script {
         Some((family.to_owned(), number as usize))
     }
 
-    /// The number of a node, which is known from now on.
+    /// Number of a node. Adds the node if it is new.
     fn node(&mut self, line: usize, word: &str) -> Option<Result<usize>> {
         let (family, number) = self.named(word)?;
         let one = self.family.get_or_insert_with(|| family.clone());
@@ -337,7 +338,7 @@ impl Script {
     }
 }
 
-/// Whether a script sets the place of a node or its destination, rather than asks for it.
+/// Whether a script sets the place or the destination of a node, rather than reads it.
 fn moves(script: &str) -> bool {
     let sets = |axis: &str| {
         script.match_indices(axis).any(|(at, _)| {
@@ -351,7 +352,7 @@ fn moves(script: &str) -> bool {
     script.contains("setdest") || [" X_", " Y_", " Z_"].into_iter().any(sets)
 }
 
-/// Whether a script that runs at some time says where a node is, whether it is on, or its numbers of hops.
-fn matters(script: &str) -> bool {
+/// Whether a script that runs at some time sets a node's place, state or number of hops.
+fn affects_nodes(script: &str) -> bool {
     moves(script) || ["switch ", "set-dist "].iter().any(|word| script.contains(word))
 }

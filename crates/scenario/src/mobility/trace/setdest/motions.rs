@@ -1,4 +1,4 @@
-//! From the orders of a script to the motions of its nodes.
+//! Converts the orders of a script to motions of its nodes.
 
 use super::{Node, Order, Script, Target};
 use crate::error::TraceProblem;
@@ -7,16 +7,17 @@ use crate::mobility::trace::{Motion, Result, Trace, TraceError, TraceNode};
 use multihop_sim::mobility::{FASTEST, distance};
 use std::collections::BTreeMap;
 
-/// A node that is set to a place during the run is already there, but for digits of the file.
+/// Maximum distance, in metres, between the place to which a node is set during the run and the place where
+/// it already is, due to rounding in the file.
 const SAME_PLACE_M: f64 = 0.1;
 
-/// Orders at equal intervals, of which this many make a motion that was sampled, as vehicles are: between two
-/// samples they go on, while nodes that pause have no such intervals.
+/// Minimum number of orders at equal intervals that make a sampled motion, such as that of vehicles. Nodes
+/// that pause have no such intervals.
 const SAMPLES_MIN: usize = 10;
 
-/// A node that goes somewhere.
+/// Movement of a node to a destination.
 #[derive(Clone, Copy)]
-struct Going {
+struct Movement {
     time: f64,
     line: usize,
     node: usize,
@@ -27,9 +28,9 @@ struct Going {
 }
 
 impl Script {
-    /// The motions, once the script is read.
+    /// The trace, once the script is read.
     pub(super) fn finish(mut self) -> Result<Trace> {
-        if let Some((line, text)) = self.misunderstood() {
+        if let Some((line, text)) = self.unknown_command() {
             return Err(TraceError::new(line, TraceProblem::NoSetdest { line: text }));
         }
         let mut starts = BTreeMap::new();
@@ -39,7 +40,7 @@ impl Script {
         if starts.is_empty() {
             return Err(TraceError::new(1, TraceProblem::NoNodeNamed));
         }
-        let going = self.going(&starts)?;
+        let going = self.movements(&starts)?;
         let statements = statements(&going, &starts);
         let line = going.first().map_or(1, |going| going.line);
         let in_degrees = self.units.in_degrees(line, &statements)?;
@@ -49,9 +50,9 @@ impl Script {
         Ok(trace)
     }
 
-    /// The first line that tells a node something unknown. Without a node, the first that is addressed to
-    /// what may be one.
-    fn misunderstood(&self) -> Option<(usize, String)> {
+    /// First line with an unknown command of a node. If the script has no nodes, the first one of an object
+    /// that may be a node.
+    fn unknown_command(&self) -> Option<(usize, String)> {
         let is_node = |(family, number): &(String, usize)| {
             self.nodes.is_empty() || (self.family.as_ref() == Some(family) && self.nodes.contains_key(number))
         };
@@ -76,10 +77,10 @@ impl Script {
         }
     }
 
-    /// The orders, by time, with speeds over ground.
-    fn going(&mut self, starts: &BTreeMap<usize, [f64; 2]>) -> Result<Vec<Going>> {
+    /// The orders in the order of their times, with speeds over ground.
+    fn movements(&mut self, starts: &BTreeMap<usize, [f64; 2]>) -> Result<Vec<Movement>> {
         self.orders.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.line.cmp(&b.line)));
-        // Where each node goes, with its height.
+        // Destination and height of each node.
         let mut last: BTreeMap<usize, ([f64; 2], f64)> = BTreeMap::new();
         let mut going = Vec::with_capacity(self.orders.len());
         let (statuses, speeds) = ([0.0, 1.0, 2.0], 0.0..=FASTEST);
@@ -102,7 +103,7 @@ impl Script {
                             *before = third;
                             if whole > 0.0 { speed * ground / whole } else { 0.0 }
                         }
-                        // The disaster area model of BonnMotion has a status behind the speed.
+                        // The disaster area model of BonnMotion writes a status behind the speed.
                         (Some(status), None) if statuses.contains(&status) && speeds.contains(&third) => {
                             third
                         }
@@ -114,7 +115,7 @@ impl Script {
                     (to.map(Some), Some(speed))
                 }
             };
-            going.push(Going { time: *time, line: *line, node: *node, to, speed });
+            going.push(Movement { time: *time, line: *line, node: *node, to, speed });
         }
         Ok(going)
     }
@@ -123,7 +124,7 @@ impl Script {
     fn moved(
         self,
         starts: &BTreeMap<usize, [f64; 2]>,
-        mut going: Vec<Going>,
+        mut going: Vec<Movement>,
         in_degrees: bool,
     ) -> Result<Trace> {
         let fastest = going.iter().filter_map(|going| going.speed).fold(0.0, f64::max);
@@ -144,8 +145,8 @@ impl Script {
                 .map(|(node, start)| (*node, Motion::standing(projection.place(*start))))
                 .collect();
         }
-        for Going { time, line, node, to, speed } in going {
-            let motion = motions.get_mut(&node).expect("every node that is told to move has a start");
+        for Movement { time, line, node, to, speed } in going {
+            let motion = motions.get_mut(&node).expect("every node with an order has a start");
             let now = motion.at(time);
             let Some(speed) = speed else {
                 let jump = [0, 1]
@@ -172,9 +173,9 @@ impl Script {
     }
 }
 
-/// The speeds that the script states, of nodes that are told where to go at equal intervals.
-fn statements(going: &[Going], starts: &BTreeMap<usize, [f64; 2]>) -> Statements {
-    /// Where a node goes, and how long before it was told where to go.
+/// Speeds that the script states for nodes with orders at equal intervals.
+fn statements(going: &[Movement], starts: &BTreeMap<usize, [f64; 2]>) -> Statements {
+    /// Latest destination of a node, and the interval since the order before it.
     struct Latest {
         time: f64,
         interval: f64,
@@ -184,7 +185,7 @@ fn statements(going: &[Going], starts: &BTreeMap<usize, [f64; 2]>) -> Statements
     }
     let mut latest: BTreeMap<usize, Latest> = BTreeMap::new();
     let mut statements = Statements::default();
-    for Going { time, node, to, speed, .. } in going {
+    for Movement { time, node, to, speed, .. } in going {
         let (Some(speed), [Some(x), Some(y)]) = (*speed, *to) else { continue };
         let (mut interval, mut from) = (0.0, starts[node]);
         if let Some(before) = latest.get(node) {
@@ -199,7 +200,7 @@ fn statements(going: &[Going], starts: &BTreeMap<usize, [f64; 2]>) -> Statements
     if statements.len() >= SAMPLES_MIN { statements } else { Statements::default() }
 }
 
-/// Since when and until when a node is off that is on at first and switched at these times.
+/// Outages of a node that is on at first and switched at these times, as start and end.
 fn off(switched: &[(f64, bool)]) -> Vec<[f64; 2]> {
     let mut switched = switched.to_vec();
     switched.sort_by(|a, b| a.0.total_cmp(&b.0));

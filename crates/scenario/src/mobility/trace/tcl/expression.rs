@@ -1,12 +1,12 @@
-//! Tcl's arithmetic, of numbers alone: `+ - * /` and parentheses.
+//! Arithmetic of Tcl on numbers: `+ - * /` and parentheses.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Parentheses and signs within each other at most.
+/// Maximum nesting of parentheses and signs.
 const DEEPEST: u32 = 50;
 
-/// A number as Tcl has it: the quotient of two integers is an integer.
+/// Number of Tcl. The quotient of two integers is an integer.
 #[derive(Clone, Copy)]
 enum Number {
     Integer(i64),
@@ -15,7 +15,7 @@ enum Number {
 
 use Number::{Integer, Real};
 
-/// The value of an expression, as text; none where it is more than arithmetic of numbers.
+/// Value of an expression, as text; none if it is more than arithmetic on numbers.
 pub(super) fn value(text: &str) -> Option<String> {
     let mut parser = Parser { rest: text.chars().peekable(), depth: 0 };
     let value = parser.sum()?;
@@ -117,7 +117,7 @@ impl Number {
     }
 }
 
-/// Tcl's quotient of integers, which is never above the quotient of real numbers.
+/// Quotient of integers in Tcl, rounded down.
 fn floored(a: i64, b: i64) -> Option<i64> {
     let quotient = a.checked_div(b)?;
     Some(quotient - i64::from(a % b != 0 && (a < 0) != (b < 0)))
@@ -128,7 +128,7 @@ mod tests {
     use super::value;
 
     #[test]
-    fn sums_have_the_values_that_tcl_gives_them() {
+    fn expressions_have_the_values_of_tcl() {
         let cases = [
             ("1+2*3", "7"),
             ("(1 + 2) * 3", "9"),

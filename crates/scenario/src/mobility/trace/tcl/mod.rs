@@ -1,34 +1,33 @@
-//! The part of Tcl that scripts of motion are written in: commands, variables with literal values, and
-//! arithmetic.
+//! The part of Tcl that motion scripts use: commands, variables with literal values, and arithmetic.
 
 mod expression;
 
 use std::collections::BTreeMap;
 
-/// A word of a command.
+/// Word of a command.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) struct Word {
-    /// Its text, without the quotes or braces around it.
+    /// Text of the word, without the quotes or braces around it.
     pub(super) text: String,
-    /// Whether braces are around it, so that nothing in it is substituted.
+    /// Whether the word is in braces, so that nothing in it is substituted.
     pub(super) braced: bool,
 }
 
-/// Where the text read so far ends.
+/// State of the parser at the end of the text so far.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 enum Within {
     /// Between two words.
     #[default]
     Blank,
-    /// In a word without quotes, and in so many brackets.
+    /// In a word without quotes, at this depth of brackets.
     Bare(u32),
     Quotes,
-    /// In so many braces.
+    /// At this depth of braces.
     Braces(u32),
     Comment,
 }
 
-/// Splits lines into commands of words. A command may go over several lines.
+/// Parser that splits lines into commands of words. A command may span several lines.
 #[derive(Debug, Default)]
 pub(super) struct Commands {
     within: Within,
@@ -39,12 +38,12 @@ pub(super) struct Commands {
     word: Word,
 }
 
-/// A command, and the line in which it begins.
+/// Line in which a command begins, and the words of the command.
 pub(super) type Command = (usize, Vec<Word>);
 
 impl Commands {
-    /// The commands that end in this line, of which the text has no line feed. A `#` before a word begins a
-    /// comment, as other readers of such scripts take it, though Tcl has comments only before commands.
+    /// Commands that end in this line. `text` has no line feed. A `#` before a word begins a comment, as in
+    /// other readers of such scripts; Tcl has comments only before commands.
     pub(super) fn line(&mut self, line: usize, text: &str) -> Vec<Command> {
         let mut ended = Vec::new();
         for c in text.chars() {
@@ -54,7 +53,8 @@ impl Commands {
         ended
     }
 
-    /// The line in which the command begins that has not ended, and the character that would end it.
+    /// Line in which the unfinished command begins, and the character that would end it; none if no command
+    /// is unfinished.
     pub(super) fn open(&self) -> Option<(usize, char)> {
         match self.within {
             Within::Blank | Within::Comment => (!self.words.is_empty()).then_some((self.line, '\n')),
@@ -64,7 +64,7 @@ impl Commands {
         }
     }
 
-    /// Bytes of the command that has not ended.
+    /// Size of the unfinished command in bytes.
     pub(super) fn pending(&self) -> usize {
         self.word.text.len() + self.words.iter().map(|word| word.text.len() + 1).sum::<usize>()
     }
@@ -74,7 +74,7 @@ impl Commands {
         match self.within {
             Within::Comment if c == '\n' && !escaped => self.end_command(ended),
             Within::Comment => self.escaped = c == '\\',
-            Within::Blank if escaped && c == '\n' => {} // the command goes on in the next line
+            Within::Blank if escaped && c == '\n' => {} // the command continues in the next line
             Within::Blank if !escaped => self.begin(line, c, ended),
             Within::Blank => {
                 self.begin_word(line, Within::Bare(0));
@@ -153,37 +153,37 @@ impl Commands {
     }
 }
 
-/// Brackets and indices of variables within each other at most.
+/// Maximum nesting of brackets and indices of variables.
 const DEEPEST: u32 = 50;
 
-/// Bytes of the text of a variable at most: one that holds another twice grows for ever.
+/// Maximum size of a variable's text in bytes, because a variable may contain another one twice, and so on.
 const LONGEST: usize = 10_000;
 
-/// Variables that a script has set to texts that are known.
+/// Variables with known texts.
 #[derive(Debug, Default)]
 pub(super) struct Variables(BTreeMap<String, String>);
 
 impl Variables {
-    /// Sets a variable to a word, or forgets the variable where the word is not known.
+    /// Sets a variable to a word, or removes the variable if the word's text is unknown.
     pub(super) fn set(&mut self, name: &str, value: &Word) {
         let known = if value.braced { Some(value.text.clone()) } else { self.text(&value.text) };
         match known {
             Some(text) => drop(self.0.insert(name.to_owned(), text)),
-            None => self.forget(name),
+            None => self.remove(name),
         }
     }
 
-    /// Forgets a variable, which is computed from now on.
-    pub(super) fn forget(&mut self, name: &str) {
+    /// Removes a variable, whose value is unknown from now on.
+    pub(super) fn remove(&mut self, name: &str) {
         self.0.remove(name);
     }
 
-    /// A text with its variables and its `[expr ...]` replaced; none where one is not known.
+    /// Text with its variables and its `[expr ...]` replaced by their values; none if a value is unknown.
     pub(super) fn text(&self, text: &str) -> Option<String> {
         self.within(text, 0)
     }
 
-    /// The same of a text within so many others.
+    /// Same as [`Variables::text`], for a text at this depth of nesting.
     fn within(&self, text: &str, depth: u32) -> Option<String> {
         if depth > DEEPEST {
             return None;
@@ -199,9 +199,9 @@ impl Variables {
                 after
             } else {
                 let (script, after) = found.split_at(closing(found)?);
-                let sum = script.trim().strip_prefix("expr")?;
-                let braced = sum.trim().strip_prefix('{').and_then(|sum| sum.strip_suffix('}'));
-                known.push_str(&expression::value(&self.within(braced.unwrap_or(sum), depth + 1)?)?);
+                let expression = script.trim().strip_prefix("expr")?;
+                let braced = expression.trim().strip_prefix('{').and_then(|inner| inner.strip_suffix('}'));
+                known.push_str(&expression::value(&self.within(braced.unwrap_or(expression), depth + 1)?)?);
                 &after[1..]
             };
         }
@@ -210,7 +210,8 @@ impl Variables {
     }
 }
 
-/// Splits `name(index) more` or `{name} more`, behind a `$`, into the name and what is more.
+/// Splits the text behind a `$`, such as `name(index) more` or `{name} more`, into the name and the remaining
+/// text.
 fn variable(text: &str) -> Option<(&str, &str)> {
     if let Some(braced) = text.strip_prefix('{') {
         return braced.split_once('}');
@@ -223,7 +224,7 @@ fn variable(text: &str) -> Option<(&str, &str)> {
     (end > 0).then(|| text.split_at(end))
 }
 
-/// The place of the bracket that closes a text behind the bracket that opens it.
+/// Index of the bracket that closes a text, which starts behind the opening bracket.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 1;
     text.char_indices().find_map(|(at, c)| {
@@ -236,7 +237,7 @@ fn closing(text: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// The commands of a text, words joined by `|`, with the line in which each begins.
+    /// Commands of a text, with words joined by `|`, and the line in which each begins.
     fn commands(text: &str) -> Vec<String> {
         let mut commands = Commands::default();
         let lines = text.split('\n').enumerate().flat_map(|(at, line)| commands.line(at + 1, line));
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn words_end_where_tcl_ends_them() {
+    fn words_end_as_in_tcl() {
         assert_eq!(commands("set a 1; set b  2;# more"), ["1 set|a|1", "1 set|b|2"]);
         assert_eq!(commands("$n at 1 \"a b; c #d\" # e"), ["1 $n|at|1|a b; c #d"]);
         assert_eq!(commands("for {set i 0} {\n a {b}\n} c\nd"), ["1 for|set i 0|\n a {b}\n|c", "4 d"]);
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_is_named_with_its_line() {
+    fn unfinished_commands_are_reported_with_their_line() {
         let mut open = Commands::default();
         assert_eq!((open.line(3, "a \"b").len(), open.open()), (0, Some((3, '"'))));
         assert_eq!((open.line(4, "c\"").len(), open.open()), (1, None));
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_and_sums_are_known_where_all_of_them_is() {
+    fn texts_are_known_if_all_variables_and_expressions_in_them_are() {
         let mut variables = Variables::default();
         let word = |text: &str, braced| Word { text: text.into(), braced };
         variables.set("stop", &word("100", false));
@@ -294,7 +295,7 @@ mod tests {
         for (text, known) in cases {
             assert_eq!(variables.text(text).as_deref(), known, "{text}");
         }
-        variables.forget("stop");
+        variables.remove("stop");
         assert_eq!(variables.text("$stop"), None);
     }
 }

@@ -1,9 +1,9 @@
 //! Messages and their bytes.
 
 use super::*;
-use crate::datagram::{Datagram, IpFields};
 use crate::routing::aodv::wire::{CARRIER, LONGEST_LIFETIME};
 use crate::routing::testing::cut;
+use crate::slab::{Datagram, IpFields};
 use multihop_core::Carrier;
 use proptest::prelude::*;
 

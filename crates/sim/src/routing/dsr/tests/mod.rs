@@ -6,8 +6,7 @@ mod wire;
 
 use super::*;
 use crate::routing::testing::{at, handles};
-use crate::slab::Handle;
-use crate::source_route::SourceRoute;
+use crate::slab::{Handle, SourceRoute};
 
 const ME: NodeId = NodeId(0);
 const A: NodeId = NodeId(1);

@@ -1,8 +1,8 @@
 //! Messages and their bytes.
 
 use super::*;
-use crate::datagram::{Datagram, IpFields};
 use crate::routing::testing::cut;
+use crate::slab::{Datagram, IpFields};
 use multihop_core::Carrier;
 use proptest::prelude::*;
 

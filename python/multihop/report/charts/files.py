@@ -1,0 +1,154 @@
+"""Figures as files for papers and slides, and on axes of a script."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from multihop.base.errors import UserError
+from multihop.base.files import whole_file
+from multihop.experiments.comparisons import VariantRuns
+from multihop.report.charts import chosen, every, require_measures
+from multihop.report.charts.figures import LETTER, Figure, Key, legend_names, wrap_labels
+from multihop.report.notes import Notes
+from multihop.report.svg import paper_style, without_controls
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+KINDS = ("pdf", "svg", "png")
+
+_INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72}
+_POINTS_PER_INCH = 72
+_NARROWEST, _WIDEST = 1.5, 40.0
+_SMALLEST_PT, _LARGEST_PT = 4.0, 40.0
+
+#: Dots per inch of PNG.
+_RESOLUTION = 300
+
+#: Width of a handle with its margins, in heights of text.
+_HANDLE = 3.2
+_LEGEND_ROW, _TITLE = 1.4, 1.5
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Format of figures as files: kind, width in inches, size of text in points."""
+
+    kind: str = "svg"
+    width: float = 3.5
+    font: float = 8.0
+
+    @classmethod
+    def of(cls, kind: str, width: str | float | None, font_size: float | None) -> Paper:
+        """Returns the requested format; a `width` without unit is in inches.
+
+        Raises:
+            UserError: naming the value found and what is needed.
+        """
+        if kind not in KINDS:
+            raise UserError(f"figures: found {kind!r}; needs {', '.join(KINDS[:-1])} or {KINDS[-1]}")
+        inches = cls.width if width is None else _inches(width)
+        font = cls.font if font_size is None else font_size
+        if isinstance(font, bool) or not isinstance(font, int | float) or not _SMALLEST_PT <= font <= _LARGEST_PT:
+            raise UserError(f"font size: found {font!r}; needs {_SMALLEST_PT:g} to {_LARGEST_PT:g} points")
+        return cls(kind, inches, float(font))
+
+
+def _inches(width: str | float) -> float:
+    found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})\s*([a-z]*)\s*", str(width), re.ASCII)
+    inches = float(found[1]) * _INCHES.get(found[2] or "in", math.nan) if found else math.nan
+    if not _NARROWEST <= inches <= _WIDEST:
+        shown = repr(width) if isinstance(width, str) else f"{width}"
+        raise UserError(
+            f"width: found {shown}; needs a length of {_NARROWEST:g} to {_WIDEST:g} in, as in 3.5in, 8.9cm, 89mm or "
+            "252pt"
+        )
+    return inches
+
+
+def write(runs: VariantRuns, directory: Path, paper: Paper, metrics: Sequence[str] | None = None) -> list[Path]:
+    """Writes each figure as a file, or only those that show these metrics.
+
+    Raises:
+        UserError: if the directory cannot be written, or no figure shows one of the metrics.
+    """
+    if metrics is not None:
+        require_measures(metrics)
+    figures = every(runs) if metrics is None else chosen(every(runs), metrics)
+    written = []
+    with paper_style(paper.font):
+        for figure in figures:
+            data = drawn(figure, paper)
+            path = directory / f"{figure.name}.{paper.kind}"
+            with whole_file(path, runs.scenario.file) as part:
+                part.write_bytes(data)
+            written.append(path)
+    return written
+
+
+def drawn(figure: Figure, paper: Paper) -> bytes:
+    """Draws all facets and the legend in one picture."""
+    from matplotlib.figure import Figure as Canvas
+
+    em = paper.font / _POINTS_PER_INCH
+    count = len(figure.facets)
+    across = max(1, min(count, int(paper.width / (figure.least * em))))
+    down = math.ceil(count / across)
+    per_row = legend_columns(figure.keys, paper.width / em)
+    titles = any(facet.title for facet in figure.facets)
+    rows = math.ceil(len(figure.keys) / per_row) + bool(figure.keys_title)
+    legend = _LEGEND_ROW * rows + 0.6 if figure.keys else 0.0
+    height = em * (down * (figure.height + (_TITLE if titles else 0.0)) + legend)
+    picture = Canvas(figsize=(paper.width, height), layout="constrained")
+    for number, facet in enumerate(figure.facets):
+        axis = picture.add_subplot(down, across, number + 1)
+        facet.draw(Notes(), axis)
+        # The title is omitted if the label of the axis says the same.
+        is_named = facet.title and facet.title != axis.get_ylabel()
+        axis.set_title(facet.title if is_named else "")
+        if figure.shares_y and number % across:
+            axis.set_ylabel("")
+        wrap_labels(axis, paper.width / em / across, figure.height)
+    if figure.keys:
+        handles = [key.handle() for key in figure.keys]
+        named = {"title": figure.keys_title, "alignment": "left"} if figure.keys_title else {}
+        picture.legend(handles, legend_names(figure.keys), loc="outside upper left", ncols=per_row, **named)
+    buffer = io.BytesIO()
+    about = {"pdf": ("CreationDate", "Creator", "Producer"), "svg": ("Date", "Creator"), "png": ("Software",)}
+    picture.savefig(buffer, format=paper.kind, dpi=_RESOLUTION, metadata=dict.fromkeys(about[paper.kind]))
+    data = buffer.getvalue()
+    return without_controls(data.decode()).encode() if paper.kind == "svg" else data
+
+
+def legend_columns(keys: Sequence[Key], width: float) -> int:
+    """Returns the number of columns of a legend of at most this width in heights of its text."""
+    column = LETTER * max((len(key.name) for key in keys), default=1) + _HANDLE
+    return max(1, min(len(keys) or 1, int(width / column)))
+
+
+def on_axes(figure: Figure, ax: Axes | None) -> Axes:
+    """Draws the first facet with its legend on the given axes, or on new ones."""
+    if ax is not None:
+        figure.facets[0].draw(Notes(), ax)
+        if figure.keys:
+            ax.legend([key.handle() for key in figure.keys], legend_names(figure.keys))
+        return ax
+    from matplotlib import pyplot as plt
+
+    with paper_style(10.0):
+        size = (5.4, 10.0 / _POINTS_PER_INCH * (figure.height + 3.0))
+        made: Axes = plt.figure(figsize=size, layout="constrained").add_subplot()
+        figure.facets[0].draw(Notes(), made)
+        wrap_labels(made, 5.4 * _POINTS_PER_INCH / 10.0, figure.height)
+        if figure.keys:
+            columns = legend_columns(figure.keys, 0.85 * 5.4 * _POINTS_PER_INCH / 10.0)
+            handles = [key.handle() for key in figure.keys]
+            places = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0}
+            made.legend(handles, legend_names(figure.keys), ncols=columns, **places)
+    return made
