@@ -29,8 +29,8 @@ pub enum Measure {
     /// `IdleGap`: available bandwidth as the bit rate times the share of time without NAV (Lee et al. 2007).
     #[serde(rename = "idlegap")]
     IdleGap(IdleGap),
-    /// `AdHoc` Probe: capacity of a path, measured at its end from pairs of packets sent back to back (Chen et
-    /// al. 2009).
+    /// `AdHoc` Probe: capacity of a path, measured at its end from pairs of packets sent back to back (Chen
+    /// et al. 2009).
     #[serde(rename = "adhoc-probe")]
     AdHocProbe(AdHocProbe),
     /// Channel busyness ratio over the latest window (Zhai, Chen and Fang 2007).
@@ -136,8 +136,8 @@ pub(super) fn resolve(
 /// file and the key `at` are ignored.
 ///
 /// # Errors
-/// If one of these tables is invalid, if there are none, or if an estimator needs data that a capture does not
-/// hold.
+/// If one of these tables is invalid, if there are none, or if an estimator needs data that a capture does
+/// not hold.
 pub fn gauges(text: &str, origin: &str) -> Result<Vec<(String, EstimatorConfig)>> {
     #[derive(Deserialize, JsonSchema)]
     struct Measures {

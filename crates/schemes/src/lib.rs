@@ -24,8 +24,9 @@
 //! - the congestion header and its echo (`header.rs`),
 //! - the router policy (`router.rs`) and the sender (`sender.rs`).
 //!
-//! Families share [`tcp`], the parameters of TCP connections, and `capacity`, the sources of a link's capacity
-//! with the parameters of rt-Winf. Tables of parameters are written in the language of `multihop_config`.
+//! Families share [`tcp`], the parameters of TCP connections, and `capacity`, the sources of a link's
+//! capacity with the parameters of rt-Winf. Tables of parameters are written in the language of
+//! `multihop_config`.
 
 // Lets paths that begin with `multihop_schemes` resolve in this crate too.
 extern crate self as multihop_schemes;

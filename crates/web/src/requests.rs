@@ -65,7 +65,8 @@ pub enum Request {
     Tables,
     /// Ends the run and returns its frame log as the viewer reads it; empty if the run has none.
     Frames,
-    /// Returns the frame log written so far; empty if its rows take at most `longer_than` bytes. The run continues.
+    /// Returns the frame log written so far; empty if its rows take at most `longer_than` bytes. The run
+    /// continues.
     FramesSoFar {
         /// Number of bytes that the caller already has.
         longer_than: usize,

@@ -1,5 +1,5 @@
-//! The error of scenarios. A problem is a variant of the enum of its subject. Its sentences are made here, and
-//! nowhere else.
+//! The error of scenarios. A problem is a variant of the enum of its subject. Its sentences are made here,
+//! and nowhere else.
 
 mod flows;
 mod key;
@@ -62,9 +62,9 @@ impl ScenarioError {
     }
 }
 
-/// Defines an enum of problems. Each row is a variant with its data and two format strings: what was found, and
-/// a remedy. The format strings can use the data, and may have further arguments. `VALUE` at the start of a
-/// sentence is replaced by the value of the key, as written.
+/// Defines an enum of problems. Each row is a variant with its data and two format strings: what was found,
+/// and a remedy. The format strings can use the data, and may have further arguments. `VALUE` at the start of
+/// a sentence is replaced by the value of the key, as written.
 macro_rules! problems {
     (
         $(#[$about:meta])*
