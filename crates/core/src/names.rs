@@ -2,8 +2,8 @@
 
 use std::fmt::Display;
 
-/// The known name nearest to an unknown one, if any is near: few letters apart, or containing the unknown
-/// name as parts, as `tcp-cubic` for `cubic` and `video_frames_late` for `frames_late`.
+/// Nearest known name, if any: a name that contains the unknown one between hyphens or underscores, such as
+/// `tcp-cubic` for `cubic`, or else a name that differs in few letters.
 pub fn nearest_name<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     let near = 1 + name.chars().count() / 3;
     let by_part = with_part(name, known.clone());

@@ -24,7 +24,8 @@ impl Rng {
         Rng::from_hash(hash)
     }
 
-    /// Stream at a path of a name and numbers: as [`Rng::at`], without formatting the numbers.
+    /// Stream for a name and numbers, without formatting the numbers. The stream differs from that of
+    /// [`Rng::at`] for the same path.
     pub fn numbered(seed: u64, name: &str, numbers: &[u64]) -> Rng {
         let mut hash = 0x9ae1_6a3b_2f90_404f_u64;
         let mut absorb = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

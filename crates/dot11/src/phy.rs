@@ -227,9 +227,12 @@ impl Phy {
 
     /// Basic rates, ascending: every station of the network can receive them.
     ///
-    /// The standard leaves the choice to the network. Here they are 1 and 2 Mb/s for direct sequence, so that
-    /// stations of 802.11-1999 could take part, and the mandatory rates otherwise: 6, 12 and 24 Mb/s for
-    /// OFDM, 1 Mb/s for frequency hopping.
+    /// The standard leaves the choice to the network. Here they are, in Mb/s:
+    ///
+    /// * direct sequence: 1 and 2, so that stations of 802.11-1999 could take part;
+    /// * 802.11g with 802.11b stations: 1, 2, 5.5 and 11;
+    /// * OFDM: 6, 12 and 24, divided by 2 or 4 at half or quarter clock;
+    /// * frequency hopping: 1.
     pub fn basic_rates(&self) -> &'static [Rate] {
         self.basic
     }

@@ -78,7 +78,7 @@ pub struct Departure {
     pub ack: Span,
     /// Short interframe space between DATA and acknowledgement.
     pub sifs: Span,
-    /// Propagation delay to the next hop.
+    /// Propagation delay to the next hop; zero if the medium computes delays from distances.
     pub propagation: Span,
     /// Airtime of a whole successful exchange (`T_SL`), from the first bit of the RTS, if one is used.
     pub exchange: Span,

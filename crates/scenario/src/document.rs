@@ -127,8 +127,8 @@ impl<'a> Document<'a> {
         self.origin
     }
 
-    /// Applies the settings to the document, in their order. `options` are the keys given by options of the
-    /// command line, with those options.
+    /// Applies the settings to the document, in their order. `options` lists pairs of a key and the
+    /// command-line option that sets the key. A setting of such a key is refused.
     pub(crate) fn set(&mut self, settings: &'a [Setting], options: &[(&str, &str)]) -> Result<()> {
         for setting in settings {
             // Plus one, so that the end of one text differs from the beginning of the next.

@@ -24,7 +24,7 @@ pub struct Wire {
     /// Bit rate, at which packets with their headers are sent.
     #[schemars(transform = bounds!("1 b/s", "100 Gb/s"))]
     pub rate: BitRate,
-    /// Propagation delay.
+    /// Propagation delay from the first node to the second.
     pub delay: Duration,
     /// Queue limit at each end in packets, without the packet in transmission.
     #[serde(default = "fifty")]

@@ -489,7 +489,7 @@ pub struct SchemeConfig {
     pub scheme: Arc<dyn Scheme>,
 }
 
-/// Estimator at some nodes, with recorded values.
+/// Estimator at some nodes, whose values are recorded at each record interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MeasurementConfig {
     /// Label of the estimator in results.

@@ -26,12 +26,12 @@ pub(crate) struct Occupied {
     start: Option<Time>,
 }
 
-/// Part of the elapsed time that periods occupy.
+/// Occupied periods in the window, and the time that elapsed in it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Within {
-    /// Total length of the periods.
+    /// Total length of the occupied periods in the window.
     pub time: Span,
-    /// Number of periods, including those that the window cuts.
+    /// Number of occupied periods that lie in the window, wholly or in part.
     pub periods: u64,
     elapsed: Span,
 }
@@ -82,7 +82,7 @@ impl Occupied {
         self.forget(period.start);
     }
 
-    /// Removes everything after an instant, because a reservation was released.
+    /// Removes the occupied time after `at`, because the NAV was reset then.
     pub(crate) fn cut(&mut self, at: Time) {
         while let Some(last) = self.periods.back_mut().filter(|last| last.end > at) {
             self.total -= last.end - last.start.max(at);

@@ -60,7 +60,7 @@ pub(crate) struct Intervals {
 }
 
 impl Intervals {
-    /// An empty mean; `gain` is the weight of a new interval, in (0, 1].
+    /// Creates an empty mean over intervals of `length`. `gain`, in (0, 1], is the weight of a new interval.
     pub(crate) fn new(length: Span, gain: f64) -> Intervals {
         Intervals { length, smoothed: Smoothed::new(gain), number: 0 }
     }

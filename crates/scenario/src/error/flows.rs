@@ -109,7 +109,7 @@ pub struct GatewayReach {
 /// Two nodes that are too far apart for a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gap {
-    /// Names of the node without a path to a gateway, and of the nearest node with such a path.
+    /// Names of two nodes: one without a path to a gateway, and the nearest node that has such a path.
     pub ends: [String; 2],
     /// Distance between the two nodes in metres.
     pub distance_m: f64,

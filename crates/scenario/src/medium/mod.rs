@@ -189,12 +189,12 @@ pub enum Quantity {
     DeliveryAndRssi,
 }
 
-/// Range of a probability.
+/// Permitted range of a probability.
 fn probability() -> Bounds {
     bounds!(0, 1)
 }
 
-/// Range of a power.
+/// Permitted range of a transmit power.
 pub(crate) fn level() -> Bounds {
     bounds!("-150 dBm", "40 dBm")
 }

@@ -74,7 +74,7 @@ pub struct Script {
     pub resolution: Length,
 }
 
-/// File of `BonnMotion`.
+/// Motion of nodes from a file of `BonnMotion`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BonnMotion {

@@ -60,14 +60,15 @@ keys! {
         /// Constant `psi C`. Default: `psi` times the bit rate of the link.
         pub capacity: Option<BitRate> ["8 b/s", "16 Gb/s"],
         /// Share of the bit rate that a congested interference set carries. Ignored if `capacity` is given,
-        /// and on wires, which carry their full rate. The paper does not give it. The default follows from
-        /// its Table 1: 2.35 Mb/s over seven hops, of which five interfere, are 11.8 of 54 Mb/s.
+        /// and on wires, which carry their full rate. The paper does not give it. Default: in Table 1
+        /// of the paper, five interfering hops of 2.35 Mb/s each carry 11.8 Mb/s, 22 % of 54 Mb/s.
         pub psi: f64 [0.001, 10] = 0.22,
         /// Increase law. With "rates" (Eq. 16) the data that a flow sends per control interval grows by
         /// `alpha` segments in each interval, which equalises rates. With "windows" (Eq. 8 as printed) the
         /// window grows by `alpha` segments, which equalises windows.
         pub law: Law = Law::Rates,
-        /// Segments that the increase `law` adds in each control interval.
+        /// Increase per control interval, in segments. `law` selects whether the data per interval or the window
+        /// increases.
         pub alpha: f64 [0, 1000] = 1.0,
         /// Share of the neighbourhood's queue by which rates are lowered in each control interval.
         pub beta: f64 [0, 1000] = 1.0,

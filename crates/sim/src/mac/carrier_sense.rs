@@ -94,8 +94,8 @@ impl Mac {
         self.nav
     }
 
-    /// Time up to now for which the medium was busy, or idle and reserved by the NAV. The end of an own frame
-    /// that is still on its way to the listeners does not count as busy.
+    /// Returns two times up to now: of the busy medium, and of the idle medium while the NAV is set. An own
+    /// frame counts as busy until its last bit is sent.
     pub fn medium_use(&self, radio: &Radio, now: Time) -> MediumUse {
         let mut used = self.used;
         let idle_since = if self.is_busy() {

@@ -131,7 +131,7 @@ impl LinkTiming {
         self.timings[class as usize].airtime(bytes)
     }
 
-    /// Airtime of DATA with a PSDU of `bytes` bytes, delimiters included.
+    /// Duration of a DATA PPDU, preamble included, with a PSDU of `bytes` bytes, delimiters included.
     pub fn psdu_airtime(&self, bytes: u32) -> Span {
         self.timings[RateClass::Data as usize].psdu_airtime(bytes)
     }

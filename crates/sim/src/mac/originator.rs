@@ -239,11 +239,11 @@ impl Mac {
         self.finish(ctx, Fate::Acknowledged);
     }
 
-    /// Whether a CTS or an ACK answers an attempt of the outgoing frame.
+    /// Whether a CTS or an ACK responds to the outgoing frame, at any of its transmissions.
     ///
     /// On the air a response does not name the frame that it answers. With a propagation delay above the
-    /// timeout, a station could take a late response for one to its next frame, which would then be lost
-    /// without a cause. The simulated response therefore carries a sequence number.
+    /// timeout, a station could take a late response for the response to its next frame, which would then be
+    /// lost without a cause. The simulated response therefore carries a sequence number.
     pub(super) fn answers_outgoing(&self, frame: &Frame) -> bool {
         frame.sequence == self.station.function.sequence
             && self.station.function.current.is_some_and(|out| out.peer == Some(frame.from))

@@ -34,7 +34,8 @@ pub struct Timing {
     access: [AccessParameters; AccessCategory::COUNT],
     /// Whether a slot counts if the medium turns busy at its start.
     pub busy_period_counts_as_slot: bool,
-    /// Whether the traffic identifier of a frame follows from its packet, or is 0.
+    /// Whether the traffic identifier of a frame is derived from the packet's DSCP. Otherwise the identifier
+    /// is 0.
     pub differentiates: bool,
     /// Protection of a TXOP by duration fields.
     pub protection: Protection,

@@ -37,7 +37,7 @@ pub struct FlowCounters {
     pub marked: u64,
     pub delays: Vec<u64>,
     pub frames: FrameCounters,
-    /// RTS without CTS per DATA frame that used RTS.
+    /// Mean number of unanswered RTS of a DATA frame, over the frames that sent an RTS.
     pub rts_failures: Mean,
     /// Number of these frames by unanswered RTS: none, one, and so on; the last entry also counts higher
     /// numbers.

@@ -150,8 +150,9 @@ impl BurstSizing {
 /// Inputs for the decision to defer a burst.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DeferralState {
-    /// Payload bytes of a full burst, and payload bytes that both windows allow.
+    /// Payload bytes of a full burst.
     pub burst: u64,
+    /// Payload bytes that both windows allow.
     pub room: u64,
     /// Minimum of both windows, in bytes.
     pub window: u64,

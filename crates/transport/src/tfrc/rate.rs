@@ -57,7 +57,8 @@ pub struct AllowedRate {
     received: ReceiveRates,
     /// Time at which the rate was last doubled, or (ns-2) changed.
     changed: Time,
-    /// Whether nothing was lost yet.
+    /// Whether the sender is in slow start, which ends with the first report of a loss after the very first
+    /// report.
     in_slow_start: bool,
     /// Number of reports and (ns-2) expiries of the nofeedback timer.
     rounds: u32,

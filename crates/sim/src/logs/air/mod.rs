@@ -150,8 +150,8 @@ impl AirLog {
         })
     }
 
-    /// Restricts the capture to the radios of the selected nodes, and to frames of the selected flows that
-    /// end in the interval.
+    /// Restricts the capture to radios of the selected nodes, and to frames of the selected flows whose last
+    /// bit lies in the interval.
     #[must_use]
     pub fn only(mut self, config: &Config, selection: Selection) -> AirLog {
         self.selection = selection.with_senders(config);

@@ -11,7 +11,7 @@ pub(super) fn after(number: u16, steps: usize) -> u16 {
     ((usize::from(number) + steps) % usize::from(NUMBERS)) as u16
 }
 
-/// Steps from the number `of` to a later number.
+/// Distance from the sequence number `of` up to `number`, modulo 4096.
 pub(super) fn ahead(of: u16, number: u16) -> u16 {
     (number + NUMBERS - of) % NUMBERS
 }

@@ -96,7 +96,8 @@ impl Aodv {
         Some(back)
     }
 
-    /// Learns a route from a reply if it is better than the known one, and relays the reply.
+    /// Learns the route of a reply and relays the reply, if the route is better than the known one. Otherwise
+    /// drops the reply.
     pub(super) fn on_reply(&mut self, now: Time, from: NodeId, reply: &AodvReply) {
         let AodvReply { to, target, sequence, hops, .. } = *reply;
         let entry = self.table.entry(target).or_default();

@@ -4,7 +4,7 @@
 use super::{Advance, PlannedRange, SenderView};
 use crate::{ExitWindow, Recovery};
 
-/// State of an episode of fast recovery; the default is no episode.
+/// State of a fast recovery. The default state is outside fast recovery.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NewReno {
     /// Acknowledgement number that ends the episode.

@@ -12,7 +12,7 @@ use super::{Advance, PlannedRange, SenderView};
 use crate::tcp::scoreboard::Scoreboard;
 use multihop_core::SackBlock;
 
-/// Scoreboard, and state of an episode of recovery.
+/// Loss recovery of ns-2's `Sack1`: scoreboard, and state of the current fast recovery.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sack1 {
     board: Scoreboard,
