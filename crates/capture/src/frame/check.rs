@@ -33,8 +33,8 @@ pub(super) struct FrameWithoutFcs<'f> {
     pub flag_is_wrong: bool,
 }
 
-/// Removes the frame check sequence from the end of `bytes`. `cut` is the number of further bytes of the frame
-/// that were not captured. `present` and `padded` are the receiver's flags; bytes that contradict a flag take
+/// Removes the frame check sequence from the end of `bytes`. `cut` is the number of further bytes of the
+/// frame that were not captured. `present` and `padded` are the receiver's flags; bytes that contradict a flag take
 /// precedence.
 ///
 /// * The FCS covers the bytes on the air, without padding after the header.

@@ -67,8 +67,8 @@ keys! {
         /// `alpha` segments in each interval, which equalises rates. With "windows" (Eq. 8 as printed) the
         /// window grows by `alpha` segments, which equalises windows.
         pub law: Law = Law::Rates,
-        /// Increase per control interval, in segments. `law` selects whether the data per interval or the window
-        /// increases.
+        /// Increase per control interval, in segments. `law` selects whether the data per interval or the
+        /// window increases.
         pub alpha: f64 [0, 1000] = 1.0,
         /// Share of the neighbourhood's queue by which rates are lowered in each control interval.
         pub beta: f64 [0, 1000] = 1.0,

@@ -171,8 +171,8 @@ impl Mac {
         )
     }
 
-    /// Whether a packet can be dequeued, from the hardware queue to the MAC or from the interface queue to the
-    /// hardware. False without a hardware queue.
+    /// Whether a packet can be dequeued, from the hardware queue to the MAC or from the interface queue to
+    /// the hardware. False without a hardware queue.
     pub(super) fn hardware_wants_packet(&self, stack: &Stack) -> bool {
         let Some(hardware) = &self.station.hardware else { return false };
         self.functions().any(|function| {
