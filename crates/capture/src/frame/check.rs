@@ -34,8 +34,8 @@ pub(super) struct FrameWithoutFcs<'f> {
 }
 
 /// Removes the frame check sequence from the end of `bytes`. `cut` is the number of further bytes of the
-/// frame that were not captured. `present` and `padded` are the receiver's flags; bytes that contradict a flag take
-/// precedence.
+/// frame that were not captured. `present` and `padded` are the receiver's flags; bytes that contradict a
+/// flag take precedence.
 ///
 /// * The FCS covers the bytes on the air, without padding after the header.
 /// * If the receiver reports no FCS, but the last four bytes are a correct one, they are the FCS.
