@@ -42,7 +42,9 @@ class Explanation(Displayed):
 
     @cached_property
     def causes(self) -> pd.DataFrame:
-        """Table with a row per explained flow and cause, the largest first: `kind`, `score` (share), nodes.
+        """Table with a row per cause of each explained flow, by flow and falling score.
+
+        Columns: `kind`, `score` (share), nodes.
 
         `without_bps` estimates the goodput of the flow without the cause in bit/s, if it is known.
         """

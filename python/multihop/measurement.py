@@ -81,7 +81,7 @@ class Sniffer:
 
     @property
     def hops(self) -> bool:
-        """Whether the radio changed its channel."""
+        """Whether the sniffer's radio changed its channel during the capture."""
         return bool(self.quality["channel_changes"])
 
 
@@ -277,7 +277,7 @@ class Measurement(Displayed):
 
     @cached_property
     def estimates(self) -> pd.DataFrame:
-        """Table of estimates over time, at whole multiples of the bin on the capture's clock.
+        """Table with a row per estimator and time, at multiples of the bin width on the capture's clock.
 
         Columns: interface, channel_mhz, time_s (since the first frame), estimator, and its quantities, NaN
         for those that it does not estimate: capacity_bps, available_bps, packet_throughput_bps,
@@ -440,7 +440,7 @@ def measure(
     if station is not None and not any(sniffer.at for sniffer in sniffers):
         heard = sorted({name for raw in found["interfaces"] for name in raw["stations"]["station"]})
         some = ", ".join(heard[:5]) or "none"
-        raise UserError(f"station: found {station!r}, which no frame of {path} has; needs one of its stations: {some}")
+        raise UserError(f"station: found {station!r}, which no frame of {path} has; it has {some}")
     station_names = station_names.before(
         {
             address: network

@@ -164,7 +164,10 @@ class TestSensing:
             (Plan(shadowing_seed=-1), "--shadowing-seed: found -1; needs 0 or more"),
             (Plan(clients=3), "--clients: has no effect with --traffic to-gateway; use --traffic gateway"),
             (Plan(traffic="gateway", clients=0), "--clients: found 0; needs at least 1"),
-            (Plan(traffic="gateway", gateway="a"), "--gateway: has no effect with --traffic gateway; use --gateways"),
+            (
+                Plan(traffic="gateway", gateway="a"),
+                "--gateway: has no effect with --traffic gateway; name the gateways with --gateways",
+            ),
             (Plan(traffic="gateway", gateways=("x",)), "--gateways: 'x' is not among the 4 nodes"),
             (Plan(traffic="gateway", gateways=("a",), gateway_count=1), "--gateway-count: has no effect with"),
             (Plan(traffic="gateway", gateway_count=4), "--gateway-count: found 4; leaves no clients"),

@@ -177,7 +177,7 @@ def _require_usable(arguments: Mapping[str, Any]) -> None:
         if isinstance(value, float) and not math.isfinite(value):
             raise UserError(f"{option}: found {value}; needs a finite number")
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
-            raise UserError(f"{option}: found {value}; needs a whole number below 2^64")
+            raise UserError(f"{option}: found {value}; needs a whole number from -2^63 to 2^64 - 1")
         # The words of an emulated program may be any bytes.
         for text in [value] if isinstance(value, str) else value if isinstance(value, list) and name != "words" else []:
             if isinstance(text, str) and not text.isascii() and text != text.encode(errors="replace").decode():

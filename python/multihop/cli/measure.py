@@ -101,7 +101,7 @@ def measure(
 ) -> None:
     """Report airtime by station, link capacities and capture quality of monitor-mode captures."""
     if out is not None and len(captures) > 1:
-        raise UserError("--out: found with several captures; needs one capture, or leave it out")
+        raise UserError("--out: found with several captures; give a single capture, or omit --out")
     if frames is not None and len(captures) > 1:
         raise UserError("--frames: found with several captures; needs one capture")
     if frames is not None:

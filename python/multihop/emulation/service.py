@@ -21,7 +21,7 @@ from multihop.emulation.session import Session
 
 
 class Service:
-    """Requests of a client."""
+    """Handler of a client's requests to a running emulation."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

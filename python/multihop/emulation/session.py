@@ -164,7 +164,7 @@ class Session:
         """
         name = self.view["nodes"][node]["name"]
         if not words:
-            raise UserError(f"{name}: found no words; needs a program")
+            raise UserError(f"{name}: the command is empty; needs a program and its arguments")
         _enter(self._emulator, node)
         try:
             program: subprocess.Popen[bytes] = subprocess.Popen(list(words), **streams)  # type: ignore[call-overload]
@@ -317,7 +317,7 @@ def _enter(emulator: _core.Emulator, node: int | None = None) -> None:
     try:
         emulator.enter(node)
     except OSError as error:
-        raise UserError(f"the namespaces of a node cannot be entered: {error.strerror or error}") from error
+        raise UserError(f"the network namespace of a node cannot be entered: {error.strerror or error}") from error
 
 
 def _set(emulator: _core.Emulator, node: int, name: str, value: str) -> None:
@@ -352,4 +352,4 @@ def _see_names(view: _core.ScenarioView, *, beyond: bool) -> None:
                 mounts.append((Path(file.name), instead_of))
             _core.private_mounts(mounts)
     except OSError as error:
-        raise UserError(f"names of nodes cannot be made resolvable: {error.strerror or error}") from error
+        raise UserError(f"files with the names of nodes cannot be mounted: {error.strerror or error}") from error

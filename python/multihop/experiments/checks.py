@@ -66,7 +66,7 @@ def _check_chart(spec: StudySpec, chart: Chart, at: str) -> None:
     require_labels(spec, chart.at, f"{at}.at")
     if chart.kind in {"lines", "bars"}:
         if chart.metric is None or chart.column is not None:
-            raise UserError(f"{at}: a chart of kind {chart.kind!r} needs metric, and no column")
+            raise UserError(f"{at}: a chart of kind {chart.kind!r} plots a metric; set metric and remove column")
         metric_of(spec, chart.metric, f"{at}.metric")
         if chart.kind == "lines" and chart.x is None:
             raise UserError(f"{at}.x: missing; name the factor along the axis")

@@ -273,7 +273,7 @@ class StudyRuns(Displayed):
 
     @property
     def metric_names(self) -> list[str]:
-        """Names of the study's metrics, or of the predefined ones if it has none."""
+        """Names of the metrics: of the closed form, else of the study, else the predefined ones."""
         if self.study.spec.model is not None:
             return list(self._model(0))
         return [*self.study.spec.metrics] or [metric.name for metric in METRICS]

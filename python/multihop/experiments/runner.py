@@ -235,7 +235,7 @@ class _Stored:
             raise self._without_workers(error) from error
         if isinstance(error, OutputError | ImportError):
             # Every run on this worker would fail in the same way.
-            raise OutputError(f"a worker cannot be used: {error}; finished runs are kept") from error
+            raise OutputError(f"a worker cannot run the study: {error}; finished runs are kept") from error
         words = f"{type(error).__name__}: {error}"
         self._store.write_failure(job.id, Failure(dict(job.point.labels), job.seed, words, self._replay(job)))
         return not self._fail_fast

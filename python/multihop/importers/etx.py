@@ -18,9 +18,9 @@ def is_infinite(text: str) -> bool:
 
 
 def delivery(cost: float | None, unit: float = 1.0) -> float | None:
-    """Returns the delivery ratio of each direction: 0 for a broken link, `None` for an invalid cost.
+    """Returns the delivery ratio that both directions are assumed to have: 0 for a broken link.
 
-    `unit` is the cost of one transmission.
+    `None` for an invalid cost. `unit` is the cost of one transmission.
     """
     if cost is None or math.isnan(cost) or cost <= 0.0:
         return None

@@ -76,7 +76,7 @@ def require_traffic(plan: Wishes) -> None:
     if plan.traffic != "gateway" and given:
         raise UserError(f"{given}: has no effect with --traffic {plan.traffic}; use --traffic gateway, or leave it out")
     if plan.traffic == "gateway" and plan.gateway is not None:
-        raise UserError("--gateway: has no effect with --traffic gateway; use --gateways")
+        raise UserError("--gateway: has no effect with --traffic gateway; name the gateways with --gateways")
     if plan.gateways and plan.gateway_count is not None:
         raise UserError("--gateway-count: has no effect with --gateways; leave one of them out")
     for option, number in (("--clients", plan.clients), ("--gateway-count", plan.gateway_count)):

@@ -112,7 +112,7 @@ def rules() -> dict[str, Any]:
 
 
 def networks(mesh: Path | None = None) -> list[Network]:
-    """Returns the networks of the league, with the community mesh last, if it is given.
+    """Returns the networks on which the league runs every scheme; `mesh` is the last one.
 
     Args:
         mesh: a scenario (TOML), or a file that `multihop import` reads.

@@ -267,4 +267,4 @@ def _require_unicode(what: str, text: Any) -> None:  # noqa: ANN401 - any value 
     try:
         str(text).encode()
     except UnicodeEncodeError as error:
-        raise UserError(f"{what}: character {error.start + 1} is half of a surrogate pair, not text") from error
+        raise UserError(f"{what}: character {error.start + 1} is a lone surrogate, not text; replace it") from error

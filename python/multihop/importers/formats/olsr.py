@@ -44,7 +44,7 @@ def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
 
 
 def read(data: dict[str, Any], origin: str) -> Mesh:
-    """Reads the topology table, or the node's own links without one.
+    """Reads the topology table; if the table is absent or empty, reads the node's own links.
 
     Addresses in the `mid` table are aliases of their node. jsoninfo does not tell which interfaces are
     wireless: all are read.
