@@ -440,7 +440,7 @@ def measure(
     if station is not None and not any(sniffer.at for sniffer in sniffers):
         heard = sorted({name for raw in found["interfaces"] for name in raw["stations"]["station"]})
         some = ", ".join(heard[:5]) or "none"
-        raise UserError(f"station: found {station!r}, which no frame of {path} has; it has {some}")
+        raise UserError(f"station: found {station!r}, which no frame of {path} has; the capture has {some}")
     station_names = station_names.before(
         {
             address: network
