@@ -31,8 +31,8 @@ pub struct Head {
     /// Indices of the selected flows: the log contains only frames that carry their packets, and responses to
     /// these frames. Empty: all flows.
     pub only_flows: Vec<u32>,
-    /// Selected interval, in nanoseconds: the log contains only transmissions that begin in it. None: the whole
-    /// run.
+    /// Selected interval, in nanoseconds: the log contains only transmissions that begin in it. None: the
+    /// whole run.
     pub only_between: Option<[u64; 2]>,
 }
 

@@ -319,7 +319,8 @@ impl Table {
         }
     }
 
-    /// Returns the index of the column by whose range a reader selects batches: a time, or the number of a set.
+    /// Returns the index of the column by whose range a reader selects batches: a time, or the number of a
+    /// set.
     #[cfg(any(test, feature = "files"))]
     pub(crate) const fn key(self) -> Option<usize> {
         match self {
@@ -330,8 +331,8 @@ impl Table {
         }
     }
 
-    /// Whether a selection of an interval contains only the table's rows of this interval. Routes and places hold
-    /// until the next row and are read whole.
+    /// Whether a selection of an interval contains only the table's rows of this interval. Routes and places
+    /// hold until the next row and are read whole.
     #[cfg(feature = "files")]
     pub(crate) const fn is_restricted(self) -> bool {
         matches!(self, Table::Transmissions | Table::Mpdus | Table::Drops | Table::Windows | Table::Entries)

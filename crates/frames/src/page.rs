@@ -6,10 +6,10 @@
 //! | this length | header, JSON: `head`, `cutShort`, and `name`, `rows` and `columns` of each table |
 //! | from the next multiple of 8 | columns, each aligned to 8 bytes |
 //!
-//! The header gives for each column its `name`, its `type` (`f8`, `i4` or `u1`), its offset (`at`), its size in
-//! bytes (`size`), and whether it is `packed`. A packed column consists of the zigzag differences of its values
-//! as varints (LEB128), compressed by raw DEFLATE. Packets of aggregates are stored as runs of consecutive
-//! packet numbers, so that a page can hold millions of packets.
+//! The header gives for each column its `name`, its `type` (`f8`, `i4` or `u1`), its offset (`at`), its size
+//! in bytes (`size`), and whether it is `packed`. A packed column consists of the zigzag differences of its
+//! values as varints (LEB128), compressed by raw DEFLATE. Packets of aggregates are stored as runs of
+//! consecutive packet numbers, so that a page can hold millions of packets.
 
 use crate::columns::{Tables, Values};
 use crate::layout::Table;
@@ -100,8 +100,8 @@ fn type_of(values: &Values) -> &'static str {
     }
 }
 
-/// Converts the packets of aggregates to two tables. Rows of the first are runs of consecutive packet numbers:
-/// transmission, flow, direction, first number, length. Rows of the second are single lost packets:
+/// Converts the packets of aggregates to two tables. Rows of the first are runs of consecutive packet
+/// numbers: transmission, flow, direction, first number, length. Rows of the second are single lost packets:
 /// transmission, position in the aggregate, outcome.
 fn aggregates(tables: &Tables) -> ([Values; 5], [Values; 3]) {
     let mut runs = [I32, I32, U8, I64, I32].map(Values::new);

@@ -40,11 +40,11 @@ pub fn folder(path: &Path) -> io::Result<Box<Folder>> {
     Ok(Box::new(Folder::new(path.to_owned(), open)))
 }
 
-/// Reads a frame log. Returns its description as JSON, the columns of its tables, and the reason why the log is
-/// incomplete, if so.
+/// Reads a frame log. Returns its description as JSON, the columns of its tables, and the reason why the log
+/// is incomplete, if so.
 ///
-/// `between`, in nanoseconds, selects the rows that begin in this interval. More than `limit` transmissions in the
-/// batches that overlap it are an error.
+/// `between`, in nanoseconds, selects the rows that begin in this interval. More than `limit` transmissions
+/// in the batches that overlap it are an error.
 #[pyfunction]
 #[pyo3(signature = (path, between = None, limit = u64::MAX))]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
@@ -71,8 +71,8 @@ pub fn read_frames(
     Ok((log.head, tables, log.cut_short))
 }
 
-/// Packs a frame log for the viewer, with the parameters of [`read_frames`]. Returns the packed log, its description
-/// as JSON, the reason why the log is incomplete, if so, and its number of transmissions.
+/// Packs a frame log for the viewer, with the parameters of [`read_frames`]. Returns the packed log, its
+/// description as JSON, the reason why the log is incomplete, if so, and its number of transmissions.
 #[pyfunction]
 #[pyo3(signature = (path, between = None, limit = u64::MAX))]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
@@ -100,8 +100,8 @@ fn read_log(path: &Path, between: Option<[u64; 2]>, limit: u64) -> PyResult<Log>
     })
 }
 
-/// Returns name, meaning of a row and columns of each table, with name, unit and meaning of each column; and the names
-/// of all enumerations.
+/// Returns name, meaning of a row and columns of each table, with name, unit and meaning of each column; and
+/// the names of all enumerations.
 #[pyfunction]
 pub fn frame_layout(py: Python<'_>) -> PyResult<(Bound<'_, PyList>, Bound<'_, PyDict>)> {
     let tables = TABLES.iter().map(|(table, row)| {

@@ -25,7 +25,8 @@ pub type Window = [u64; 2];
 
 /// Limit of rows for a file of any size. A few damaged bytes must not fill the memory.
 const MAX_ROWS: u64 = 1 << 20;
-/// Additional limit of rows for each byte of a file. A writer reaches 170 rows per byte, if all rows are equal.
+/// Additional limit of rows for each byte of a file. A writer reaches 170 rows per byte, if all rows are
+/// equal.
 const MAX_ROWS_PER_BYTE: u64 = 500;
 /// Size of the end of a footer: length of its metadata, and `MAGIC`.
 const TAIL: usize = 8;
@@ -57,12 +58,12 @@ pub enum ReadError {
     },
 }
 
-/// Reads the log in a folder. With a `window`, the result contains the rows that begin in it, and all routes and
-/// places. The batches that overlap the window must have at most `limit` transmissions.
+/// Reads the log in a folder. With a `window`, the result contains the rows that begin in it, and all routes
+/// and places. The batches that overlap the window must have at most `limit` transmissions.
 ///
 /// # Errors
-/// If the folder is not a log, a file is damaged where it is read, or the log has too many transmissions. A log
-/// that is cut short is no error: its complete batches are read.
+/// If the folder is not a log, a file is damaged where it is read, or the log has too many transmissions. A
+/// log that is cut short is no error: its complete batches are read.
 pub fn read(folder: &Path, window: Option<Window>, limit: u64) -> Result<Log, ReadError> {
     let transmissions = File::open(folder, Table::Transmissions)?;
     let head = transmissions.head.clone();

@@ -68,8 +68,8 @@ fn write_order() -> impl Iterator<Item = Table> {
     others.chain([Table::Transmissions])
 }
 
-/// Parquet file that is being written. The Parquet writer fills a buffer, which is moved to the file after each
-/// batch.
+/// Parquet file that is being written. The Parquet writer fills a buffer, which is moved to the file after
+/// each batch.
 struct File {
     out: Box<dyn Write + Send>,
     writer: SerializedFileWriter<Vec<u8>>,

@@ -14,7 +14,8 @@ fn a_folder_contains_the_rows_that_were_written() {
     assert!(found.head.contains("\"name\":\"<c>\""));
 }
 
-/// Intervals may begin and end in any batch. Sets are those of the transmissions read; next hops are complete.
+/// Intervals may begin and end in any batch. Sets are those of the transmissions read; next hops are
+/// complete.
 #[test]
 fn an_interval_contains_the_rows_that_begin_in_it() {
     let place = Place::new("part");

@@ -9,15 +9,16 @@ use multihop_core::{FlowId, NodeId, Time};
 pub struct Selection {
     /// Nodes whose sent and received frames are selected. Empty: all nodes.
     pub nodes: Vec<NodeId>,
-    /// Flows whose frames are selected: those that carry their packets in either direction or are sent for them,
-    /// and the responses. Empty: all flows.
+    /// Flows whose frames are selected: those that carry their packets in either direction or are sent for
+    /// them, and the responses. Empty: all flows.
     pub flows: Vec<FlowId>,
     /// Closed interval that is selected; none for the whole run.
     pub between: Option<[Time; 2]>,
 }
 
 impl Selection {
-    /// Adds the flows that send for selected ones: the first flow of a multicast group sends for all its flows.
+    /// Adds the flows that send for selected ones: the first flow of a multicast group sends for all its
+    /// flows.
     pub(crate) fn with_senders(mut self, config: &Config) -> Selection {
         let groups = self.flows.iter().filter_map(|flow| config.flows.get(flow.index())?.group);
         for sender in groups.collect::<Vec<_>>() {
@@ -46,13 +47,14 @@ impl Selection {
     }
 }
 
-/// Filter of frames by flow: whether the last frame of each node that is no response belongs to a selected flow.
+/// Filter of frames by flow: whether the last frame of each node that is no response belongs to a selected
+/// flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowFilter(Vec<bool>);
 
 impl FlowFilter {
-    /// Whether a frame with packets of these flows, or sent for them, is selected. A response is selected if the
-    /// frame that it responds to is.
+    /// Whether a frame with packets of these flows, or sent for them, is selected. A response is selected if
+    /// the frame that it responds to is.
     pub(crate) fn passes(
         &mut self,
         selection: &Selection,

@@ -3,15 +3,15 @@
 //! The length of a body is that of the simulated frame, which depends on the rules of the MAC:
 //!
 //! * Standard: LLC/SNAP, IPv4 header, transport header and payload fill the body exactly.
-//! * ns-2 counts 6 bytes more for the MAC header and none for LLC. An 802.2 header of 3 bytes with the service
-//!   access point of IP (RFC 948) replaces LLC/SNAP, and 3 bytes of padding follow the datagram.
+//! * ns-2 counts 6 bytes more for the MAC header and none for LLC. An 802.2 header of 3 bytes with the
+//!   service access point of IP (RFC 948) replaces LLC/SNAP, and 3 bytes of padding follow the datagram.
 //! * If a scenario counts fewer bytes, the payload is truncated, then the transport header is omitted.
 //!
 //! The IPv4 total length is correct in all cases. A DSR source route and a congestion header follow the IPv4
 //! header as separate protocols.
 //!
-//! A message of a routing protocol or a notice of router policies is complete, behind its own IPv4 header. ns-2
-//! counts no UDP header for AODV, so that the last bytes of its messages may be truncated.
+//! A message of a routing protocol or a notice of router policies is complete, behind its own IPv4 header.
+//! ns-2 counts no UDP header for AODV, so that the last bytes of its messages may be truncated.
 
 use super::ip::{IPV4_HEADER, TCP, UDP, UDP_HEADER, checksum, endpoints, port, put_ipv4, put_udp};
 use super::mpdu::address as hardware_address;
@@ -108,8 +108,8 @@ const CONGESTION_THEN_UDP: u8 = Layout::PROTOCOLS[1].0;
 /// Protocol number of a datagram whose transport header is omitted: "any host internal protocol" (IANA).
 const TRUNCATED: u8 = 61;
 
-/// Appends an ARP request or reply (RFC 826) behind LLC/SNAP or, in a shorter body, behind an 802.2 header with
-/// the service access point of ARP.
+/// Appends an ARP request or reply (RFC 826) behind LLC/SNAP or, in a shorter body, behind an 802.2 header
+/// with the service access point of ARP.
 fn put_arp(out: &mut Vec<u8>, room: usize, packet: &Packet) {
     let llc: &[u8] = if room >= ARP_SNAP.len() + ARP { &ARP_SNAP } else { &ARP_SAP };
     if room < llc.len() + ARP {
@@ -254,8 +254,8 @@ fn put_message(out: &mut Vec<u8>, room: usize, packet: &Packet, message: &Messag
     out.extend_from_slice(bytes);
 }
 
-/// Appends the headers before a transport segment of `length` bytes: IPv4, source route and congestion header.
-/// The protocol number is `plain`, or `congestion_then` with a congestion header.
+/// Appends the headers before a transport segment of `length` bytes: IPv4, source route and congestion
+/// header. The protocol number is `plain`, or `congestion_then` with a congestion header.
 fn put_outer(out: &mut Vec<u8>, contents: &Contents, (plain, congestion_then): (u8, u8), length: usize) {
     let packet = contents.packet;
     let congestion = packet.segment.feedback.on_air();
@@ -326,8 +326,9 @@ mod tests {
         assert!(has_valid_checksums(ipv4), "{ipv4:?}");
     }
 
-    /// Packets: TCP data and acknowledgement with timestamps, ping, fragment, four bytes of a protocol without
-    /// ports. The IPv4 total length is that of the packet; the UDP length covers all bytes behind IPv4.
+    /// Packets: TCP data and acknowledgement with timestamps, ping, fragment, four bytes of a protocol
+    /// without ports. The IPv4 total length is that of the packet; the UDP length covers all bytes behind
+    /// IPv4.
     #[test]
     fn a_packet_from_outside_keeps_its_length() {
         for (header, payload, protocol) in [

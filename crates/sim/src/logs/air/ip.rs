@@ -28,8 +28,8 @@ impl From<IpFields> for IpEndpoints {
     }
 }
 
-/// Returns addresses and TTL of a packet of a flow. A multicast packet has a TTL of 1, because no router forwards
-/// it.
+/// Returns addresses and TTL of a packet of a flow. A multicast packet has a TTL of 1, because no router
+/// forwards it.
 pub(super) fn endpoints(packet: &Packet) -> IpEndpoints {
     if packet.is_multicast() {
         return IpEndpoints { source: packet.source.ipv4(), destination: group(packet.flow), ttl: 1 };

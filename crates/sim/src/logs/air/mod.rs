@@ -10,9 +10,9 @@
 //! * **Length** is that of the simulated frame. Long frames are truncated to their headers and messages of
 //!   routing protocols; the original length is recorded.
 //! * **Packet time** is the time of the last bit at the node's antenna, in nanoseconds.
-//! * **TSFT** in the radiotap header is the time of the MPDU's first bit at the node's antenna, after preamble
-//!   and PLCP header, in whole microseconds. All MPDUs of an A-MPDU have the times of the A-MPDU, as drivers
-//!   stamp them and tshark expects.
+//! * **TSFT** in the radiotap header is the time of the MPDU's first bit at the node's antenna, after
+//!   preamble and PLCP header, in whole microseconds. All MPDUs of an A-MPDU have the times of the A-MPDU, as
+//!   drivers stamp them and tshark expects.
 //! * **Order** is by packet time, then by interface. It does not depend on the order of events.
 //!
 //! The medium is the source of the capture: link events contain no headers. The capture is written during the
@@ -150,8 +150,8 @@ impl AirLog {
         })
     }
 
-    /// Restricts the capture to the radios of the selected nodes, and to frames of the selected flows that end in
-    /// the interval.
+    /// Restricts the capture to the radios of the selected nodes, and to frames of the selected flows that
+    /// end in the interval.
     #[must_use]
     pub fn only(mut self, config: &Config, selection: Selection) -> AirLog {
         self.selection = selection.with_senders(config);
@@ -177,8 +177,8 @@ impl AirLog {
         self.headers.outcome_polled();
     }
 
-    /// Records that a frame ends at its listeners. [`AirLog::received`] and [`AirLog::sent`] refer to this frame
-    /// until the next call.
+    /// Records that a frame ends at its listeners. [`AirLog::received`] and [`AirLog::sent`] refer to this
+    /// frame until the next call.
     ///
     /// `packet` is the packet that the frame carries or is sent for; `outcomes` have not been polled.
     pub(crate) fn frame_ended(
@@ -296,8 +296,8 @@ impl AirLog {
         }
     }
 
-    /// Adds packets of the current frame at a node, whose antenna it reaches `earlier` than the listeners. If the
-    /// frame is an A-MPDU, `has_mpdu` selects its MPDUs.
+    /// Adds packets of the current frame at a node, whose antenna it reaches `earlier` than the listeners. If
+    /// the frame is an A-MPDU, `has_mpdu` selects its MPDUs.
     fn add_packets(
         &mut self,
         node: NodeId,

@@ -12,8 +12,8 @@ pub(super) const FCS: u32 = 4;
 const DATA_HEADER: u32 = 24;
 /// Size of the QoS Control field (802.11-2016, 9.2.4.5).
 const QOS_CONTROL: u32 = 2;
-/// Maximum size of the headers behind the MAC header: LLC/SNAP, IPv4, and TCP with all options. A source route, a
-/// congestion header and a message of a routing protocol are counted separately.
+/// Maximum size of the headers behind the MAC header: LLC/SNAP, IPv4, and TCP with all options. A source
+/// route, a congestion header and a message of a routing protocol are counted separately.
 const PLAIN_HEADERS: usize = 8 + 20 + 60;
 
 // First byte of the Frame Control field: subtype, type, protocol version 0 (8.2.4.1).
@@ -32,16 +32,16 @@ const QOS: u8 = 0x80;
 /// Retry bit in the second byte of the Frame Control field.
 const RETRY: u8 = 0x08;
 
-/// Bit of the `QoS` Control field: the body is an A-MSDU (9.2.4.5.9). The acknowledgement policy is zero, "normal
-/// ack", which in an A-MPDU requests a block acknowledgement.
+/// Bit of the `QoS` Control field: the body is an A-MSDU (9.2.4.5.9). The acknowledgement policy is zero,
+/// "normal ack", which in an A-MPDU requests a block acknowledgement.
 const A_MSDU_PRESENT: u8 = 0x80;
 /// Size of the header of an A-MSDU subframe: two addresses and a length (9.3.2.2).
 const SUBFRAME_HEADER: usize = 14;
 /// Alignment of A-MSDU subframes.
 const SUBFRAME_ALIGNMENT: usize = 4;
 
-/// BA Control field of a compressed block ack and of its request: type 2 (table 9-24). The four highest bits of
-/// the second byte contain the traffic identifier.
+/// BA Control field of a compressed block ack and of its request: type 2 (table 9-24). The four highest bits
+/// of the second byte contain the traffic identifier.
 const COMPRESSED: u8 = 2 << 1;
 /// Value of the fragment number for a bitmap of 32 bytes (802.11ax-2021, table 9-30b).
 const BITMAP_OF_32_BYTES: u16 = 4;
@@ -121,8 +121,8 @@ impl Unit<'_> {
     }
 }
 
-/// Appends the first bytes of a frame, at most [`Unit::capture_length`]. The caller fills the rest of the frame
-/// with zeros.
+/// Appends the first bytes of a frame, at most [`Unit::capture_length`]. The caller fills the rest of the
+/// frame with zeros.
 ///
 /// The size of a DATA frame with contents must be at least that of its MAC header and FCS.
 pub(super) fn put(out: &mut Vec<u8>, unit: &Unit) {
@@ -193,8 +193,8 @@ fn put_a_msdu(out: &mut Vec<u8>, unit: &Unit) {
     out.truncate(body - data_header(unit.qos) as usize + unit.capture_length());
 }
 
-/// Returns the Duration field in whole microseconds, limited to 15 bits. Frames under ns-2 rules may exceed the
-/// limit.
+/// Returns the Duration field in whole microseconds, limited to 15 bits. Frames under ns-2 rules may exceed
+/// the limit.
 fn duration(span: Span) -> u16 {
     const MAX: u64 = (1 << 15) - 1;
     span.rounded_up(Span::from_us(1)).whole(Span::from_us(1)).min(MAX) as u16

@@ -76,9 +76,9 @@ enum RateField {
 }
 
 impl RateFields {
-    /// Returns the fields of a rate on channel 1 at 2.4 GHz or channel 36 at 5 GHz. The channel flags are those of
-    /// the frame's modulation, by which Linux distinguishes 802.11g frames from 802.11b frames. Frequency hopping
-    /// is captured as one fixed channel.
+    /// Returns the fields of a rate on channel 1 at 2.4 GHz or channel 36 at 5 GHz. The channel flags are
+    /// those of the frame's modulation, by which Linux distinguishes 802.11g frames from 802.11b frames.
+    /// Frequency hopping is captured as one fixed channel.
     pub(super) fn new(phy: &Phy, rate: DataRate) -> RateFields {
         let (mhz, band) = match phy.options().band {
             Band::Ghz2_4 => (2412, CHANNEL_2_GHZ),
@@ -108,8 +108,8 @@ impl RateFields {
         RateFields { flags, mhz, channel: band | kind | clock, rate: field, signal_extension }
     }
 
-    /// Returns the fields on another channel of the band. Radiotap names the centre frequency of the primary channel
-    /// of 20 MHz.
+    /// Returns the fields on another channel of the band. Radiotap names the centre frequency of the primary
+    /// channel of 20 MHz.
     pub(super) fn on(self, channel: Channel) -> RateFields {
         RateFields { mhz: Channel { width_mhz: 20, ..channel }.centre_mhz() as u16, ..self }
     }
@@ -137,9 +137,9 @@ impl RateField {
         }
     }
 
-    /// Returns the L-SIG field for a PPDU of an airtime: the length at 6 Mb/s that announces this airtime, which in
-    /// HE is no multiple of three (19.3.9.3.5, 21.3.8.2.4; 802.11ax-2021, 27.3.11.5). A length of more than 12 bits
-    /// is "not known".
+    /// Returns the L-SIG field for a PPDU of an airtime: the length at 6 Mb/s that announces this airtime,
+    /// which in HE is no multiple of three (19.3.9.3.5, 21.3.8.2.4; 802.11ax-2021, 27.3.11.5). A length of
+    /// more than 12 bits is "not known".
     fn legacy_length(&self, airtime: Span) -> [u16; 2] {
         const SYMBOL: Span = Span::from_us(4);
         const PREAMBLE: Span = Span::from_us(20);
@@ -153,15 +153,15 @@ impl RateField {
 /// Signal extension of OFDM at 2.4 GHz (19.3.2.4.2).
 const SIGNAL_EXTENSION_US: u64 = 6;
 
-/// Returns `known`, `flags` and `mcs` of the MCS field. All subfields are known; STBC and extension streams are
-/// not used.
+/// Returns `known`, `flags` and `mcs` of the MCS field. All subfields are known; STBC and extension streams
+/// are not used.
 fn ht(ppdu: HtPpdu) -> [u8; 3] {
     let is_40_mhz = u8::from(ppdu.bandwidth == Bandwidth::Mhz40);
     [0x7f, is_40_mhz | u8::from(ppdu.short_gi) << 2 | u8::from(ppdu.ldpc) << 4, ppdu.mcs]
 }
 
-/// Returns the VHT field. Known: STBC, guard interval, beamforming, bandwidth; MCS, streams and coding of the first
-/// user.
+/// Returns the VHT field. Known: STBC, guard interval, beamforming, bandwidth; MCS, streams and coding of the
+/// first user.
 fn vht(ppdu: VhtPpdu) -> [u8; 12] {
     let bandwidth = match ppdu.bandwidth {
         Bandwidth::Mhz40 => 1,
@@ -222,7 +222,8 @@ pub(super) enum Observation {
 /// Times of a PPDU at an antenna.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stamps {
-    /// Time of the first bit behind preamble and PLCP header, in microseconds; equal for all MPDUs of an A-MPDU.
+    /// Time of the first bit behind preamble and PLCP header, in microseconds; equal for all MPDUs of an
+    /// A-MPDU.
     pub tsft_us: u64,
     /// Time of the last bit, in nanoseconds.
     pub end_ns: u64,

@@ -47,8 +47,8 @@ impl Options {
     const SACK: u8 = 5;
     const TIMESTAMPS: u8 = 8;
 
-    /// Returns the options of a packet that fit into `room` bytes: timestamps, then SACK blocks. ns-2 counts fewer
-    /// bytes for SACK blocks than they need.
+    /// Returns the options of a packet that fit into `room` bytes: timestamps, then SACK blocks. ns-2 counts
+    /// fewer bytes for SACK blocks than they need.
     pub(super) fn new(packet: &Packet, room: usize) -> Options {
         let mut options = Options { bytes: [0; 40], length: 0 };
         let segment = &packet.segment;

@@ -1,5 +1,5 @@
-//! Batch of rows that are not written yet: transmissions in the order of their start, with lists of their NAVs
-//! and packets.
+//! Batch of rows that are not written yet: transmissions in the order of their start, with lists of their
+//! NAVs and packets.
 
 use multihop_core::{Span, Time};
 use multihop_frames::{Mpdu, Table, Tables, Transmission, Writer};
@@ -96,8 +96,8 @@ impl Batch {
         self.others += 1;
     }
 
-    /// Moves the first transmission that may not have ended at all listeners before `now`, and all later ones, to
-    /// an empty batch, with their NAVs and packets. Returns the number of transmissions that remain.
+    /// Moves the first transmission that may not have ended at all listeners before `now`, and all later
+    /// ones, to an empty batch, with their NAVs and packets. Returns the number of transmissions that remain.
     pub fn split(&mut self, now: Time, spread: Span, next: &mut Batch) -> usize {
         let has_ended = |row: &TransmissionRow| row.end + spread < now;
         let ended = self.transmissions.iter().take_while(|row| has_ended(row)).count();

@@ -1,9 +1,9 @@
-//! Frame log of a run, in the format of `multihop-frames`: transmissions with collisions, backoff, NAVs, queues,
-//! congestion windows and routes.
+//! Frame log of a run, in the format of `multihop-frames`: transmissions with collisions, backoff, NAVs,
+//! queues, congestion windows and routes.
 //!
-//! The log observes nodes and the medium when a frame begins and when a frame ends. The counters of loss causes
-//! are enabled for it. A transmission is written once no later frame can collide with it, so that rows keep the
-//! order of their start.
+//! The log observes nodes and the medium when a frame begins and when a frame ends. The counters of loss
+//! causes are enabled for it. A transmission is written once no later frame can collide with it, so that rows
+//! keep the order of their start.
 
 mod batch;
 mod writer;
@@ -58,11 +58,11 @@ pub struct FrameLog {
 /// State of a node that sends.
 #[derive(Clone)]
 struct Sender {
-    /// Number of the node's last transmission, or [`LogWriter::NONE`] if it is not selected. A transmission ends
-    /// at all listeners before the next one of its sender begins.
+    /// Number of the node's last transmission, or [`LogWriter::NONE`] if it is not selected. A transmission
+    /// ends at all listeners before the next one of its sender begins.
     latest: u64,
-    /// End of the node's last RTS, DATA or block ack request, or of the last response to it, and whether the log
-    /// contains this frame.
+    /// End of the node's last RTS, DATA or block ack request, or of the last response to it, and whether the
+    /// log contains this frame.
     last_end: (Time, bool),
 }
 
@@ -305,8 +305,8 @@ impl FrameLog {
         }
     }
 
-    /// Returns the contention of a station before a frame that begins now. `waited` is -1 if the station contends
-    /// since the end of its previous exchange and the log contains that exchange.
+    /// Returns the contention of a station before a frame that begins now. `waited` is -1 if the station
+    /// contends since the end of its previous exchange and the log contains that exchange.
     fn contention(&self, node: NodeId, slots: u32, since: Time, start: Time) -> Contention {
         let (last_end, is_logged) = self.senders[node.index()].last_end;
         let since_last_end = last_end <= start && since <= last_end + self.timing.propagation + self.spread;
@@ -378,8 +378,8 @@ impl FrameLog {
         self.writer.batch().add_mpdus(index as u32, mpdus);
     }
 
-    /// Returns the `index`-th flow whose source is a node, and whether its state may be logged now; none if the
-    /// node has fewer flows.
+    /// Returns the `index`-th flow whose source is a node, and whether its state may be logged now; none if
+    /// the node has fewer flows.
     pub(crate) fn flow_from(&self, node: NodeId, index: usize, now: Time) -> Option<(u32, bool)> {
         let flow = *self.sources[node.index()].get(index)?;
         Some((flow, self.windows[flow as usize].next <= now))
@@ -429,7 +429,8 @@ impl FrameLog {
         self.add_row(Table::Entries, [ingress, packet.number as i64, ns(*at)]);
     }
 
-    /// Returns the number of the ingress by which a packet entered a node; a new ingress is added to its table.
+    /// Returns the number of the ingress by which a packet entered a node; a new ingress is added to its
+    /// table.
     fn ingress_of(&mut self, entry: &PacketIngress) -> i64 {
         let (flow, carries) = flow_and_kind(&entry.packet);
         let key = [flow, carries, i64::from(entry.from.0)];
@@ -454,8 +455,8 @@ impl FrameLog {
         self.writer.finish(now)
     }
 
-    /// Returns the index of a frame in the batch; none if the frame is not selected. The sender identifies the
-    /// frame; the start does not, because it differs from listener to listener.
+    /// Returns the index of a frame in the batch; none if the frame is not selected. The sender identifies
+    /// the frame; the start does not, because it differs from listener to listener.
     #[inline]
     fn index_of(&self, frame: &Frame) -> Option<usize> {
         self.writer.index(self.senders[frame.from.index()].latest)

@@ -229,8 +229,8 @@ fn every_acknowledged_exchange_is_data_then_ack() {
     assert!(retries > 10, "5 % of DATA are lost: {retries}");
 }
 
-/// Packets are ordered by time, then by interface, for any order of simultaneous events. With the long propagation
-/// delay a sender's frames are known long after their end.
+/// Packets are ordered by time, then by interface, for any order of simultaneous events. With the long
+/// propagation delay a sender's frames are known long after their end.
 #[test]
 fn packets_are_ordered_by_time() {
     for delay in [Span::ZERO, Span::from_ns(1_000), Span::from_us(900)] {
@@ -347,8 +347,8 @@ fn a_full_disk_ends_the_run_with_an_error() {
     assert!(last < 1_000_000_000_000);
 }
 
-/// Notices of router policies are broadcast data frames with their own size. Notices in a queue at the end of the
-/// run were not sent.
+/// Notices of router policies are broadcast data frames with their own size. Notices in a queue at the end of
+/// the run were not sent.
 #[test]
 fn notices_of_policies_are_captured() {
     let mut config = chain(DcfRules::IEEE, 4);

@@ -22,8 +22,8 @@ fn logged_of(config: &Config, selection: Selection) -> (Outcome, Log) {
     (outcome, log)
 }
 
-/// Runs a configuration without warm-up, with causes and a frame log. Asserts that the run equals one without a
-/// log.
+/// Runs a configuration without warm-up, with causes and a frame log. Asserts that the run equals one without
+/// a log.
 fn logged(mut config: Config) -> (Outcome, Log) {
     config.warmup = Span::ZERO;
     config.causes = true;
@@ -43,8 +43,8 @@ fn sent(log: &Log, name: &str) -> Vec<i64> {
     column(log, Table::Transmissions, name)
 }
 
-/// Asserts that the airtimes in a log add up to the table of nodes to the nanosecond, and that collisions and other
-/// losses are those that the run counted.
+/// Asserts that the airtimes in a log add up to the table of nodes to the nanosecond, and that collisions and
+/// other losses are those that the run counted.
 fn check(outcome: &Outcome, log: &Log) {
     let (from, to, kind) = (sent(log, "from"), sent(log, "to"), sent(log, "kind"));
     let airtime = sent(log, "airtime");
@@ -122,7 +122,8 @@ fn by_distance(mut config: Config, factor: f64) -> Config {
     config
 }
 
-/// Losses are those counted, and the log contains NAVs and packets of aggregates, if delays depend on distance.
+/// Losses are those counted, and the log contains NAVs and packets of aggregates, if delays depend on
+/// distance.
 #[test]
 fn logs_agree_with_tables_where_delays_depend_on_distance() {
     let mut hidden = network(DcfRules::IEEE, &[[0.0, 0.0], [200.0, 0.0], [600.0, 0.0], [800.0, 0.0]]);
