@@ -78,6 +78,15 @@ def options():
 
 OPTIONS = sorted(set(options()))
 
+#: Options whose every value makes a report or a folder anew.
+LONG = {
+    ("explain", "--report"),
+    ("measure", "--out"),
+    ("reproduce", "--out"),
+    ("study export", "--to"),
+    ("study report", "--to"),
+}
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
@@ -116,7 +125,9 @@ def usual(inline, words):
     return done
 
 
-@pytest.mark.parametrize(("command", "option"), OPTIONS)
+@pytest.mark.parametrize(
+    ("command", "option"), [pytest.param(*pair, marks=[pytest.mark.long] if pair in LONG else []) for pair in OPTIONS]
+)
 def test_no_value_of_an_option_is_a_bug(inline, tmp_path, made, monkeypatch, command, option):
     if command == "emulate":
         pytest.skip("needs root and namespaces")

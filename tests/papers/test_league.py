@@ -313,6 +313,7 @@ def test_seeds_that_decide_nothing_are_said_to(inline, tmp_path, monkeypatch):
 # The reader's own mesh
 
 
+@pytest.mark.long
 def test_a_scenario_of_the_reader_is_one_more_network(inline, tmp_path):
     (tmp_path / "pair.toml").write_text(PAIR)
     options = ["--schemes", "ecn-rts,tcp-newreno", "--seeds", "1", "--quick", "--json", "--out", "out"]

@@ -10,9 +10,11 @@ from conftest import ROOT
 
 #: Hand-written pages whose commands take more than some ten seconds.
 LONG = {
+    "docs/how-to/faq.md",
     "docs/how-to/figures.md",
     "docs/how-to/import.md",
     "docs/how-to/pcap.md",
+    "docs/how-to/tasks.md",
     "docs/tutorials/first-study.md",
     "docs/tutorials/six-networks.md",
 }
