@@ -39,9 +39,9 @@ keys! {
         /// 10.3.1). The length includes MAC header and FCS, and all MPDUs of an A-MPDU. `"off"` for never,
         /// `"0 B"` for always.
         pub rts_threshold: Switch<Size> ["0 B", "65535 B"] = Switch::Off,
-        /// Whether a CTS-to-self precedes DATA at OFDM rates or MCSs, unless an RTS precedes the DATA. The CTS
-        /// has the rate of an RTS, so that stations that cannot decode the DATA set their NAV (802.11-2012,
-        /// 9.3.2.11 and 9.23.1).
+        /// Whether a CTS-to-self precedes DATA at OFDM rates or MCSs, unless an RTS precedes the DATA. The
+        /// CTS has the rate of an RTS, so that stations that cannot decode the DATA set their NAV
+        /// (802.11-2012, 9.3.2.11 and 9.23.1).
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = usually_by(vec![("phy.mixed", json!(true)), ("otherwise", json!(false))]))]
         pub cts_to_self: Option<bool> = None,
