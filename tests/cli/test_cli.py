@@ -231,7 +231,7 @@ def test_list_shows_defaults_of_schemes_and_of_what_scenarios_choose(inline):
         in words
     )
     assert "hello_interval" in words
-    assert re.search(r'busy-ratio .*? window How far it looks back\. Default "1 s"', words)
+    assert re.search(r'busy-ratio .*? window Length of the sliding window\. Default "1 s"', words)
 
 
 def test_list_names_papers_with_their_items(inline):

@@ -25,7 +25,7 @@ CHAIN = SCENARIOS / "chain.toml"
         ),
         (
             ["run", SCENARIOS / "chain.toml", "--duration", "10.1 s", "--warmup", "10.2 s"],
-            "which is 10.1 s (--duration)",
+            "the duration of 10.1 s (--duration)",
         ),
         (["run", SCENARIOS / "chain.toml", "--vary", "n0->n7"], "--vary: found without --scheme"),
     ],
