@@ -225,7 +225,7 @@ def test_several_captures_are_put_side_by_side(capture, inline, tmp_path):
     both = inline("measure", capture, second)
     assert "again.pcapng, n0" in both.out
     assert len(inline("measure", capture, second, "--json").json()) == 2
-    assert "needs one capture" in inline("measure", capture, second, "--out", tmp_path / "out").fails_cleanly()
+    assert "give a single capture" in inline("measure", capture, second, "--out", tmp_path / "out").fails_cleanly()
 
 
 def test_estimates_are_among_the_tables_and_pictures(capture, inline, tmp_path):
