@@ -65,8 +65,7 @@ test-rust:
 	cargo test --workspace --quiet
 
 test-docs: checked
-	$(BIN)/python -m docs.generate
-	$(BIN)/sphinx-build -q -W --keep-going -b html docs site
+	$(SITE)
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 # What is in wheel and sdist, and the README's commands from the wheel in a clean environment of its own, where the plain install has to
@@ -188,9 +187,10 @@ bench-capture: build
 	$(BIN)/python benches/capture.py
 
 # The site. Links and references that lead nowhere are errors.
+SITE = $(BIN)/python -m docs.generate && $(BIN)/sphinx-build -q -W --keep-going -b html docs site
+
 docs: build playground
-	$(BIN)/python -m docs.generate
-	$(BIN)/sphinx-build -q -W --keep-going -b html docs site
+	$(SITE)
 	@echo "Open site/index.html"
 
 # The engine in a browser: one HTML file, target/playground/playground.html. Needs Rust's target wasm32-unknown-unknown, which rustup adds;
