@@ -69,7 +69,7 @@ pub fn read(folder: &Path, window: Option<Window>, limit: u64) -> Result<Log, Re
     let head = transmissions.head.clone();
     let head = head.ok_or_else(|| transmissions.damaged("the description is missing".into()))?;
     let times = window.map(|window| window.map(|end| i64::try_from(end).unwrap_or(i64::MAX)));
-    let found = transmissions.groups_in(times).map(|group| group.meta.num_rows() as u64).sum();
+    let found = transmissions.groups_in(times).map(|(_, group)| group.meta.num_rows() as u64).sum();
     if found > limit {
         return Err(ReadError::TooMany { found, limit });
     }
@@ -216,10 +216,10 @@ impl File {
         ReadError::Damaged { file: self.name.clone(), fault }
     }
 
-    /// Row groups that may contain rows whose key is in a range.
-    fn groups_in(&self, range: Option<[i64; 2]>) -> impl Iterator<Item = &Group> {
+    /// Row groups that may contain rows whose key is in a range, each with its number from 1.
+    fn groups_in(&self, range: Option<[i64; 2]>) -> impl Iterator<Item = (usize, &Group)> {
         let key = self.table.key();
-        self.groups.iter().filter(move |group| {
+        (1..).zip(&self.groups).filter(move |(_, group)| {
             let statistics = key.and_then(|key| group.meta.columns().get(key)?.statistics());
             match (range, statistics.and_then(extremes)) {
                 (Some([from, to]), Some([min, max])) => min <= to && max >= from,
@@ -230,9 +230,7 @@ impl File {
 
     /// Reads the rows whose key is in a range.
     fn read(&self, range: Option<[i64; 2]>, to: &mut Tables) -> Result<(), ReadError> {
-        for group in self.groups_in(range) {
-            let number =
-                self.groups.iter().position(|known| std::ptr::eq(known, group)).map_or(0, |at| at + 1);
+        for (number, group) in self.groups_in(range) {
             let damaged =
                 |fault: &str| self.damaged(format!("batch {number} at byte {} {fault}", group.start));
             let sum = self.bytes.get(group.end..group.end.saturating_add(CHECKSUM));
