@@ -269,7 +269,7 @@ def test_a_scenario_that_was_changed_since_is_refused(inline, tmp_path):
     (tmp_path / "chain.toml").write_text(CHAIN)
     assert inline("run", "chain.toml", "--duration", "2 s", "--out", "results", "-q").code == 0
     (tmp_path / "results" / "scenario.toml").write_text(CHAIN.replace("200 m", "210 m"))
-    assert "not the scenario that was run" in inline("explain", "results").fails_cleanly()
+    assert "changed since it was run" in inline("explain", "results").fails_cleanly()
 
 
 def test_a_variant_of_a_comparison_is_chosen_by_name_and_others_are_named(inline, tmp_path):

@@ -169,7 +169,7 @@ def test_a_link_that_leads_nowhere_is_named_as_such(inline, chain, folder):
     (folder / "link").symlink_to("absent/results")
     for place in ("link", "link/results"):
         said = inline("run", chain, "--out", folder / place).fails_cleanly()
-        assert "link: a broken link to absent/results; make that directory" in said
+        assert "link: this symbolic link leads to absent/results, which does not exist; make that directory" in said
 
 
 def test_a_pipe_is_written_through_a_link(folder):

@@ -265,8 +265,8 @@ impl Phy {
         }
     }
 
-    /// Error table of a rate or a scheme; none if this PHY does not have it. Signal and noise are those of
-    /// the whole channel.
+    /// Table of errors by SINR for a rate or an MCS; none if the PHY has no such rate. The SINR is that of
+    /// all spatial streams together; each stream has an equal share of the power.
     pub fn error_table(&self, rate: impl Into<DataRate>) -> Option<ErrorTable> {
         let rate = rate.into();
         let streams = if let DataRate::Mcs(mcs) = rate { mcs.streams } else { 1 };

@@ -17,16 +17,14 @@ pub(crate) const LONGEST_PPDU: Span = Span::from_ms(10);
 /// Unit of TSFT, a microsecond.
 const TSFT_UNIT_NS: u32 = 1_000;
 
-/// Time line from the host's timestamps of records and from the timer of the receiving radio (TSFT). The
-/// timer is exact, but a beacon may reset it.
+/// Monotonic time line of a capture, from the radio's timer (TSFT) and the host's timestamps.
 ///
-/// If there is a timer, its differences are used; the host's timestamps give the start of the time line, and
-/// its value after a reset of the timer. If the two diverge, one of them was set: the host's clock if the
-/// timer advanced by no more than the host's clock, else the timer.
-///
-/// If some frames lack a timer, their host timestamp is corrected by the latency of the previous frame.
-/// Without any timer, host timestamps are used, but never decrease. If the host's clock was set back, the
-/// time line continues from its last value.
+/// - Timer present: differences of the timer. The host gives the start, and the value after a timer reset.
+/// - Timer and host diverge: if the timer advanced by at most as much as the host's clock, the host's clock
+///   was set. Otherwise the timer was reset, as by a beacon.
+/// - Frame without timer: host timestamp minus the host's latency at the previous frame with both.
+/// - No timer at all: host timestamps. If the host's clock is set back, the time line continues from its
+///   last value.
 #[derive(Clone, Debug, Default)]
 pub struct CaptureClock {
     /// Host timestamp and timer in nanoseconds at the last synchronization.

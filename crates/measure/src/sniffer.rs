@@ -97,8 +97,8 @@ pub struct SnifferReport {
     pub own: Option<StationId>,
     /// Station whose estimators were run; none for a sniffer that sends nothing.
     pub at: Option<StationId>,
-    /// Start of the readings' time line, as for `start`: the start of the bin of the first frame, or zero if
-    /// timestamps are no dates.
+    /// Start of the bin of the first frame, from which the times of `readings` count. Zero if timestamps are
+    /// within three years of zero, and so no dates.
     pub origin: Time,
     /// Time series of the estimators, with indices into [`SurveyOptions::estimators`].
     pub readings: Vec<Reading>,

@@ -134,8 +134,9 @@ impl StampVotes {
         if by_tsft && !is_refuted { StampReference::Mpdu } else { StampReference::End }
     }
 
-    /// Reference by the majority of pairs; none without decisive pairs. If they fit start and first bit
-    /// alike, the first bit is taken for TSFT (`by_tsft`).
+    /// Reference that most pairs fit; none without decisive pairs. If as many pairs fit the start of the
+    /// preamble as the first bit of the MPDU, TSFT (`by_tsft`) means the first bit, other timers the start.
+
     pub fn stamp_reference(&self, by_tsft: bool) -> Option<StampReference> {
         let [begin, mpdu, end] = self.votes;
         if self.pairs() == 0 {

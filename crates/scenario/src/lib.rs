@@ -86,7 +86,7 @@ const SEED: u64 = 1;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// Name of the scenario. Default: the name of the file.
+    /// Name of the scenario. Default: name of the file without its suffix.
     pub name: Option<String>,
     /// Description of the scenario: what it shows.
     pub description: Option<String>,

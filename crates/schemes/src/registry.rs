@@ -130,8 +130,9 @@ impl SchemeEntry {
         (self.build)(parameters)
     }
 
-    /// Returns all parameters of the scheme in one canonical form, whatever units were given. A default that
-    /// follows from other parameters is null, even if its value is given.
+    /// Returns all parameters of the scheme in canonical units. A parameter whose default follows from other
+    /// parameters is null if it is left out, or if its given value equals that default.
+
     ///
     /// # Errors
     /// Same as [`SchemeEntry::build`].

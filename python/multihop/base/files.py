@@ -144,7 +144,7 @@ def require_writable_directory(directory: Path) -> None:
 def _require_no_dangling_link(directory: Path) -> None:
     for place in (directory, *directory.parents):
         if place.is_symlink() and not place.exists():
-            there = f"{place}: a broken link to {place.readlink()}"
+            there = f"{place}: this symbolic link leads to {place.readlink()}, which does not exist"
             raise UserError(f"{there}; make that directory, or name another place")
 
 

@@ -34,7 +34,9 @@ def executor_at(address: str) -> Iterator[Executor]:
     try:
         client = Client(address, timeout=f"{_CONNECT_WITHIN_S} s")
     except (OSError, ValueError) as error:
-        raise UserError(f"--dask: no scheduler at {address}: {error}") from error
+        raise UserError(
+            f"--dask: no scheduler answers at {address} ({error}); start one there, or correct the address"
+        ) from error
     with client:
         yield _OnLoop(client)
 

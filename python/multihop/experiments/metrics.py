@@ -123,7 +123,7 @@ def _check_against(spec: StudySpec, name: str, metric: MetricSpec, of: str) -> N
 
 
 def check_where(where: Mapping[str, Label | list[Label]], table: str, at: str) -> None:
-    """Checks that the columns of a condition exist and can have the wanted values.
+    """Checks that the columns of a condition exist, and that columns of text are compared with text.
 
     Raises:
         UserError: naming the column at fault.

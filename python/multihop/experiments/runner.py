@@ -235,7 +235,9 @@ class _Stored:
             raise self._without_workers(error) from error
         if isinstance(error, OutputError | ImportError):
             # Every run on this worker would fail in the same way.
-            raise OutputError(f"a worker cannot run the study: {error}; finished runs are kept") from error
+            said = f"a worker cannot run the study: {error}"
+            remedy = "repair its installation and repeat the command; finished runs are kept"
+            raise OutputError(f"{said}; {remedy}") from error
         words = f"{type(error).__name__}: {error}"
         self._store.write_failure(job.id, Failure(dict(job.point.labels), job.seed, words, self._replay(job)))
         return not self._fail_fast

@@ -24,7 +24,7 @@ _WITHOUT_UNIT = {"jain", "least-share", "zeros", "cv"}
 
 
 def shown_unit(unit: str, wanted: str | None, where: str) -> tuple[str, float]:
-    """Returns the unit of display of a column, and the factor to it.
+    """Returns the unit in which a column is shown, and the factor from the column's unit to it.
 
     Raises:
         UserError: if the column's unit cannot be converted to the wanted one.
@@ -33,7 +33,8 @@ def shown_unit(unit: str, wanted: str | None, where: str) -> tuple[str, float]:
         return ("" if unit == "1" else unit), 1.0
     if (unit, wanted) not in _SCALES:
         can = [to for (source, to) in _SCALES if source == unit and to] or [unit]
-        raise UserError(f"{where}: {wanted!r} is no unit for a column in {unit}; needs {' or '.join(can)}")
+        what = "a ratio" if unit == "1" else f"a column in {unit}"
+        raise UserError(f"{where}: {wanted!r} is no unit for {what}; needs {' or '.join(can)}")
     return wanted, _SCALES[unit, wanted]
 
 

@@ -119,7 +119,7 @@ class Unserved:
         return any(each.status in _UNSERVED for found in self.services.values() for each in found)
 
     def count(self, variant: str, *, starving: bool) -> int:
-        """Returns the number of flows of a variant that are dead or starve, or are slow, late or lossy."""
+        """Returns the number of dead or starving flows of a variant, or else of slow, late or lossy ones."""
         return sum(
             each.status != Status.FINE and (each.status in _UNSERVED) == starving for each in self.services[variant]
         )

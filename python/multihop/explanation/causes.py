@@ -53,7 +53,7 @@ DROP_KINDS = {
 
 
 def accounts(runs: Sequence[FinishedRun], best: Optimum) -> list[FlowAccount]:
-    """Returns the accounts of all flows from runs with tables of causes; `best` is their optimum.
+    """Returns the service of each flow and the causes that reduce it, greatest first, relative to `best`.
 
     The account of a flow that starves only in some seeds covers these seeds, since others hide the cause.
     """

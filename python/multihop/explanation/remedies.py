@@ -103,7 +103,7 @@ class Settings:
 
 
 def candidates(account: FlowAccount, nodes: Nodes, settings: Settings) -> list[Remedy]:
-    """Returns remedies for a flow by its greatest causes, each change once, settings before hardware."""
+    """Returns up to `MOST_REMEDIES` remedies for causes of at least `LEAST_SCORE`, settings first."""
     made: dict[str, Remedy] = {}
     for cause in account.causes:
         if cause.score < LEAST_SCORE:

@@ -52,7 +52,8 @@ def read(directory: Path, variant: str | None = None) -> Source:
         overrides["set"] = {**overrides.get("set", {}), "mobility.file": MOTION_FILE}
     found = scenario.check(overrides)["hash"]
     if found != variants[chosen]["scenario_hash"] and not (directory / MOTION_FILE).exists():
-        raise UserError(f"{directory / 'scenario.toml'}: not the scenario that was run; it was changed since")
+        changed = f"{directory / 'scenario.toml'}: changed since it was run"
+        raise UserError(f"{changed}; undo the change, or repeat the run into another folder")
     others = tuple(name for name in variants if name != chosen)
     return Source(scenario, chosen, others, overrides, tuple(about["seeds"]), dict(variants[chosen]["fingerprints"]))
 

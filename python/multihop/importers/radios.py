@@ -43,7 +43,7 @@ class Layer:
 
 
 def are_several(mesh: Mesh, wanted: str | None) -> bool:
-    """Whether nodes have several radios: as wanted, else if the file names radios.
+    """Whether the mesh has several radios, and `wanted` or else the names in the file keep them apart.
 
     Raises:
         UserError: if `wanted` is invalid, or the file does not distinguish radios.

@@ -156,7 +156,7 @@ def decision(league: League, table: Sequence[Standing] | None = None) -> str:
 
 
 def by_measure(league: League, table: Sequence[Standing]) -> tuple[list[str], list[list[str]]]:
-    """Returns heads and rows: wins and losses within a kind, per scheme and metric.
+    """Returns heads and rows of wins and losses within a kind of schemes, per scheme and metric.
 
     Counts are over all networks.
     """

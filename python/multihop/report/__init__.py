@@ -20,7 +20,7 @@ def write(
     explanation: Explanation | None = None,
     frames: Mapping[str, Shown] | None = None,
 ) -> Path:
-    """Writes the report, with the explanation of its runs, and frame logs of variants or links to them.
+    """Writes the HTML report of a comparison to `path`, with its explanation.
 
     Raises:
         UserError: if the file cannot be written, or is the scenario itself.

@@ -4,11 +4,14 @@
 use multihop_core::{NodeId, Span};
 use serde::Serialize;
 
-/// Airtime queue limits. A station may pass a packet to the hardware while less than `low` of airtime is
-/// pending for it, or less than `high` if less than `threshold` is pending for all stations. The total of a
-/// queue's stations is limited to `high` for one waiting station plus half of `low` for each further one;
-/// otherwise every waiting station could always send, and the scheduler had no choice. The last packet may
-/// exceed a limit.
+/// Airtime queue limits (AQL): limits of the airtime pending in the hardware.
+///
+/// - Station: `low`, or `high` while less than `threshold` is pending for all stations.
+/// - Stations of a queue together: `high`, plus `low / 2` for each waiting station after the first. Without
+///   this limit, all waiting stations could send, so that the scheduler would not choose.
+/// - Broadcasts: 50 ms.
+///
+/// A packet is passed on while the airtime is below the limit, so the last packet may exceed it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct AirtimeLimits {
     /// Limit of a station at all times (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`).

@@ -101,8 +101,8 @@ pub struct GatewayReach {
     pub min_hops: usize,
     /// Names of the nodes without a path to any gateway.
     pub apart: Vec<String>,
-    /// Shortest distance between a node with a path to a gateway and one without; none if distance does not
-    /// decide.
+    /// Nearest pair of a node with a path to a gateway and a possible flow end without one. None unless links
+    /// have a range that this distance exceeds; none also in networks too large to compare all pairs.
     pub gap: Option<Gap>,
 }
 

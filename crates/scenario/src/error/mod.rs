@@ -86,7 +86,7 @@ macro_rules! problems {
         }
 
         impl $name {
-            /// What was found, with the value as written.
+            /// Statement of the problem, with the key's value as written in the file.
             #[allow(unused_variables)] // not every sentence uses all data
             pub(crate) fn found(&self, written: Option<&str>) -> String {
                 match self {

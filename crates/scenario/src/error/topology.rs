@@ -91,8 +91,8 @@ problems! {
         "topology.wires[{first}] already joins {:?} and {:?}", between[0], between[1];
         "keep one of the two, with the sum of their rates";
     NoCommonChannel { between: [String; 2] } =>
-        "there is a link between {:?} and {:?}, which have no channel in common", between[0], between[1];
-        "name the radios that share a channel; the second radio of \"a\" is \"a/1\"";
+        "this link joins {:?} and {:?}, which have no channel in common", between[0], between[1];
+        "name radios of one channel as its ends; the second radio of \"a\" is \"a/1\"";
 
     // Paths.
     NoPath { ends: [FlowEnd; 2] } =>

@@ -94,8 +94,7 @@ pub struct BonnMotion {
     /// Time in the file at which the run starts.
     #[serde(default)]
     pub file_start: Duration,
-    /// Kind and unit of coordinates. Default: metres; degrees if the speeds that the file states agree with
-    /// them.
+    /// Kind and unit of coordinates. Default: metres; BonnMotion files state no speeds that show degrees.
     pub coordinates: Option<Coordinates>,
     /// Unit of times. Default: seconds.
     pub times: Option<Times>,

@@ -91,8 +91,9 @@ keys! {
         /// Throughput from which a sender computes its missing throughput: that of the "flow", or the
         /// capacity as "printed" in Eq. 15.
         pub throughput: Throughput,
-        /// Time over which the minimum of the queue is measured: half of the mean round-trip time minus the
-        /// queueing delay ("drain"), or as "printed" in Eq. 24, which adds bytes, seconds and their inverse.
+        /// Time over which the minimum of the queue is measured. "drain": half of (mean round-trip time minus
+        /// queueing delay). "printed": Eq. 24 as in the paper, whose terms have different units.
+
         pub queue_timer: QueueTimer,
         /// Persistent queue, in full packets, that is not drained. A delayed acknowledgement releases two
         /// packets at once, which over few hops are queued as long as the measurement lasts. Not in the

@@ -271,8 +271,8 @@ impl Mac {
         }
     }
 
-    /// A signal ended that was not decoded. The rules of ns-2 treat a signal that was no frame to the radio
-    /// like a frame with an FCS error.
+    /// Starts EIFS after a frame with an FCS error. By the rules of ns-2, EIFS also follows a signal in which
+    /// the radio detected no frame.
     #[inline]
     pub(super) fn on_fcs_error(&mut self, ctx: &mut Context, reception: Reception) {
         match reception {

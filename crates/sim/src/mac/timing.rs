@@ -62,7 +62,7 @@ pub struct Timing {
     pub frame_loss: FrameLoss,
     /// Effect of overlapping signals on each other.
     pub collisions: Collisions,
-    /// Least power of all signals together at which the medium is busy.
+    /// Total received power from which CCA reports busy, in femtowatts; 1 on media without powers.
     pub busy_from: u64,
     /// Limits on aggregation, if stations aggregate.
     pub aggregation: Option<AggregationConfig>,

@@ -108,8 +108,8 @@ impl Slab {
         self.next_msdus[index] = Some(appended);
     }
 
-    /// Detaches a packet from its A-MSDU before it is enqueued elsewhere. Returns the packet that followed
-    /// it.
+    /// Detaches the first packet of an A-MSDU, or of its rest, before the packet is enqueued elsewhere.
+    /// Returns the packet that followed it, now the first one.
     pub fn detach_msdu(&mut self, handle: Handle) -> Option<Handle> {
         self.next_msdus.get_mut(handle.0 as usize)?.take()
     }

@@ -9,11 +9,12 @@ use crate::node::{in_node, settle};
 use crate::outages::TransmittedPart;
 use multihop_core::Time;
 
-/// Progress of a sender's A-MPDU at its addressee. The slot belongs to the sender, because which of several
-/// simultaneous A-MPDUs an addressee receives is known only when all have begun.
+/// A-MPDU that a sender has on the air, and the event at the end of its next MPDU at the addressee. Each
+/// sender has its own event, since the addressee locks onto one of several A-MPDUs only after all have begun.
+
 #[derive(Clone, Debug)]
 pub(super) struct MpduEnds {
-    /// Slot for the end of the next MPDU.
+    /// Agenda slot of the event at the end of the next MPDU.
     slot: Slot,
     /// A-MPDU on the air, and its link to the addressee.
     sent: Option<(Frame, Link)>,

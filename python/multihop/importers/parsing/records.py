@@ -31,7 +31,7 @@ class BrokenRecordError(UserError):
 
 @dataclass
 class RecordTally:
-    """Counts of the records of a file.
+    """Number of records in an imported file, and of broken ones by kind of fault.
 
     Attributes:
         records: number of records read, broken or not.

@@ -53,7 +53,8 @@ impl MediumUsage {
         UsageShares { busy: self.busy.at(now).unwrap_or(0.0), own: own.min(1.0) }
     }
 
-    /// Starts an interval and drops what was measured before.
+    /// Starts an interval with no own time. The busy ratio has a sliding window and is not reset.
+
     pub(super) fn start_interval(&mut self, now: Time) {
         (self.since, self.own) = (now, Span::ZERO);
     }
