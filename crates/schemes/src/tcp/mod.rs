@@ -89,7 +89,15 @@ impl TcpParameters {
     }
 
     /// Returns the options of both ends of a connection with these parameters.
+    ///
+    /// Hosts of today recover by time, whatever `recovery` older flavours use.
     pub fn options(&self, recovery: Recovery) -> TcpOptions {
+        let recovery = if self.flavour == Flavour::Linux { Recovery::Rack } else { recovery };
+        self.options_with(recovery)
+    }
+
+    /// Returns the options of both ends of a connection with this loss recovery.
+    pub(crate) fn options_with(&self, recovery: Recovery) -> TcpOptions {
         let mut options = TcpOptions::of(self.flavour, recovery);
         self.apply(&mut options);
         self.apply(&mut options.rto);

@@ -16,8 +16,8 @@ keys! {
         /// TCP connection.
         #[serde(flatten)]
         pub tcp: TcpParameters,
-        /// Algorithm of loss recovery: "rfc6675", the default in all flavours, or "sack1", ns-2.35's
-        /// Agent/TCP/Sack1. The latter forgets selective acknowledgements at each new acknowledgement outside
+        /// Algorithm of loss recovery: "rfc6675", the default of rfc and ns2; "rack", the default of linux,
+        /// which detects losses by time (RFC 8985); or "sack1", ns-2.35's Agent/TCP/Sack1. The latter forgets selective acknowledgements at each new acknowledgement outside
         /// recovery. It sends one segment for each of the first two duplicates and none for others. After a
         /// timeout it ignores duplicates until new data is acknowledged. In recovery it counts packets in the
         /// network by acknowledgements, regardless of known losses.
@@ -33,6 +33,8 @@ pub enum SackRecovery {
     Rfc6675,
     /// ns-2.35's `Agent/TCP/Sack1`.
     Sack1,
+    /// RACK-TLP.
+    Rack,
 }
 
 impl Parameters for TcpSack {
@@ -57,10 +59,12 @@ impl Parameters for TcpSack {
 
 impl TcpScheme for TcpSack {
     fn options(&self) -> TcpOptions {
-        self.tcp.options(match self.recovery {
-            None | Some(SackRecovery::Rfc6675) => Recovery::Sack,
-            Some(SackRecovery::Sack1) => Recovery::Sack1,
-        })
+        match self.recovery {
+            None => self.tcp.options(Recovery::Sack),
+            Some(SackRecovery::Rack) => self.tcp.options_with(Recovery::Rack),
+            Some(SackRecovery::Rfc6675) => self.tcp.options_with(Recovery::Sack),
+            Some(SackRecovery::Sack1) => self.tcp.options_with(Recovery::Sack1),
+        }
     }
 
     fn control(&self) -> Box<dyn Controller> {

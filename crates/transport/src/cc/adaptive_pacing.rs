@@ -188,6 +188,10 @@ impl Controller for AdaptivePacing {
         self.reno.on_recovered(recovered);
     }
 
+    fn on_undone(&mut self) {
+        self.reno.on_undone();
+    }
+
     fn on_idle(&mut self, now: Time) {
         self.reno.on_idle(now);
     }

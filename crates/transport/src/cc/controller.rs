@@ -120,7 +120,7 @@ pub struct Lost {
     pub now: Time,
     /// Indication of the loss.
     pub kind: LossKind,
-    /// Payload bytes in flight at detection (`FlightSize`).
+    /// Payload bytes in flight at detection (`FlightSize`); with recovery by time the window, as in Linux.
     pub in_flight: u64,
 }
 
@@ -191,6 +191,14 @@ pub trait Controller: Send {
     }
     /// Called when a loss is detected.
     fn on_lost(&mut self, lost: &Lost);
+    /// Whether the controller sets the window during loss recovery. If not, recovery by time sets it, by
+    /// proportional rate reduction (RFC 9937).
+    fn sets_recovery_window(&self) -> bool {
+        false
+    }
+    /// Called when a loss proves to have been none: the window before the last [`Controller::on_lost`] is
+    /// restored.
+    fn on_undone(&mut self) {}
     /// Called when recovery ends.
     fn on_recovered(&mut self, _recovered: &Recovered) {}
     /// Called when the application sends again after an idle period longer than a retransmission timeout (RFC

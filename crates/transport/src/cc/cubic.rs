@@ -43,6 +43,17 @@ pub struct Cubic {
     epoch_state: Option<AvoidanceEpoch>,
     /// State of `HyStart++` in the first slow start.
     hystart: Option<HyStart>,
+    /// State before the last reduction by a loss.
+    before_loss: Option<CubicState>,
+}
+
+/// State that an undone reduction restores (RFC 9438, section 4.9.1).
+#[derive(Clone, Copy, Debug)]
+struct CubicState {
+    w_max: f64,
+    cwnd_prior: f64,
+    reduced: bool,
+    epoch_state: Option<AvoidanceEpoch>,
 }
 
 /// Epoch of congestion avoidance.
@@ -63,7 +74,8 @@ impl Cubic {
     pub fn new(options: CubicOptions) -> Cubic {
         let reno = Reno::new(options.reno.clone());
         let hystart = options.hystart.then(HyStart::default);
-        Cubic { options, reno, w_max: 0.0, cwnd_prior: 0.0, reduced: false, epoch_state: None, hystart }
+        let (w_max, cwnd_prior, reduced, epoch_state, before_loss) = (0.0, 0.0, false, None, None);
+        Cubic { options, reno, w_max, cwnd_prior, reduced, epoch_state, hystart, before_loss }
     }
 
     fn cwnd(&self) -> f64 {
@@ -176,6 +188,11 @@ impl Controller for Cubic {
     }
 
     fn on_lost(&mut self, lost: &Lost) {
+        if lost.kind != (LossKind::Timeout { again: true }) {
+            let Cubic { w_max, cwnd_prior, reduced, epoch_state, .. } = *self;
+            self.before_loss = Some(CubicState { w_max, cwnd_prior, reduced, epoch_state });
+        }
+        self.reno.remember(lost.kind);
         // A later slow start ends at a threshold (RFC 9406, section 4.3).
         self.hystart = None;
         match lost.kind {
@@ -196,6 +213,14 @@ impl Controller for Cubic {
 
     fn on_recovered(&mut self, recovered: &Recovered) {
         self.reno.on_recovered(recovered);
+    }
+
+    fn on_undone(&mut self) {
+        self.reno.on_undone();
+        if let Some(CubicState { w_max, cwnd_prior, reduced, epoch_state }) = self.before_loss.take() {
+            (self.w_max, self.cwnd_prior, self.reduced, self.epoch_state) =
+                (w_max, cwnd_prior, reduced, epoch_state);
+        }
     }
 
     fn on_idle(&mut self, now: Time) {

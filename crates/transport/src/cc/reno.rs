@@ -96,6 +96,8 @@ pub struct Reno {
     pub(crate) threshold: f64,
     /// Bytes counted towards the next segment of the window, with `counts_delivered` (`snd_cwnd_cnt`).
     credit: f64,
+    /// Window and threshold before the last reduction by a loss.
+    before_loss: (f64, f64),
 }
 
 impl Reno {
@@ -107,7 +109,7 @@ impl Reno {
         let initial = initial.min(options.max_window as f64).max(segment);
         let threshold = options.initial_threshold;
         let threshold = threshold.map_or(options.max_window as f64, |segments| f64::from(segments) * segment);
-        Reno { segment, initial, window: initial, threshold, options, credit: 0.0 }
+        Reno { segment, initial, window: initial, threshold, options, credit: 0.0, before_loss: (0.0, 0.0) }
     }
 
     /// Number of bytes by which an acknowledgement opens the window in slow start.
@@ -158,6 +160,13 @@ impl Reno {
         let segments = (self.credit / self.window).floor();
         self.credit -= segments * self.window;
         self.window = (self.window + segments * self.segment).min(self.options.max_window as f64);
+    }
+
+    /// Stores window and threshold before a reduction by a loss, unless a timeout is repeated.
+    pub(crate) fn remember(&mut self, kind: LossKind) {
+        if kind != (LossKind::Timeout { again: true }) {
+            self.before_loss = (self.window, self.threshold);
+        }
     }
 
     /// Base of a reduction.
@@ -214,6 +223,7 @@ impl Controller for Reno {
     }
 
     fn on_lost(&mut self, lost: &Lost) {
+        self.remember(lost.kind);
         match lost.kind {
             LossKind::DuplicateAcks => {
                 let half = self.halve(lost.in_flight);
@@ -234,6 +244,12 @@ impl Controller for Reno {
 
     fn on_recovered(&mut self, recovered: &Recovered) {
         self.window = self.window.min(recovered.window as f64).max(self.segment);
+    }
+
+    fn on_undone(&mut self) {
+        let (window, threshold) = self.before_loss;
+        self.window = self.window.max(window);
+        self.threshold = self.threshold.max(threshold);
     }
 
     fn on_idle(&mut self, _now: Time) {

@@ -229,6 +229,7 @@ impl Controller for Vegas {
         self.growth = WindowGrowth::Hold;
         match lost.kind {
             LossKind::DuplicateAcks => {
+                self.reno.remember(lost.kind);
                 let segments = (self.reno.window / self.reno.segment).floor();
                 let left = if segments <= 3.0 { 2.0 } else { segments - (segments / 4.0).floor() };
                 self.reno.threshold = self.min_window();
@@ -243,6 +244,10 @@ impl Controller for Vegas {
 
     fn on_recovered(&mut self, recovered: &Recovered) {
         self.reno.on_recovered(recovered);
+    }
+
+    fn on_undone(&mut self) {
+        self.reno.on_undone();
     }
 
     fn on_idle(&mut self, now: Time) {

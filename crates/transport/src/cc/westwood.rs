@@ -118,6 +118,7 @@ impl Controller for Westwood {
         let Some(bandwidth_delay_product) = self.bandwidth_delay_product() else {
             return self.reno.on_lost(lost);
         };
+        self.reno.remember(lost.kind);
         self.reno.threshold = bandwidth_delay_product.min(self.options.reno.max_window as f64);
         self.reno.window = match lost.kind {
             LossKind::DuplicateAcks => self.reno.window.min(self.reno.threshold),
@@ -132,6 +133,10 @@ impl Controller for Westwood {
     fn on_recovered(&mut self, recovered: &Recovered) {
         self.anticipated = 0;
         self.reno.on_recovered(recovered);
+    }
+
+    fn on_undone(&mut self) {
+        self.reno.on_undone();
     }
 
     fn on_idle(&mut self, now: Time) {

@@ -18,12 +18,15 @@ pub enum Recovery {
     Sack,
     /// Selective acknowledgements as in ns-2's `Agent/TCP/Sack1`, which counts packets and keeps less state.
     Sack1,
+    /// Times of sending, as hosts of today do it: RACK-TLP (RFC 8985) with proportional rate reduction (RFC
+    /// 9937), F-RTO (RFC 5682) and undo of needless reductions.
+    Rack,
 }
 
 impl Recovery {
     /// Whether the receiver reports the data that it has.
     pub const fn is_selective(self) -> bool {
-        matches!(self, Recovery::Sack | Recovery::Sack1)
+        matches!(self, Recovery::Sack | Recovery::Sack1 | Recovery::Rack)
     }
 }
 
@@ -211,6 +214,8 @@ parameters! {
         /// Number of segments that are acknowledged at once, from the first mark since the sender's last
         /// reaction. RFC 3168 asks for none; Linux does so (`tcp_enter_quickack_mode`).
         quick_acks: u32 = 0, Linux: 2;
+        /// Report data that arrived twice in the first SACK block (RFC 2883).
+        duplicate_sack: bool = false, Linux: true;
         /// Acknowledge a segment with PSH or CWR at once, as Linux does if the application has read
         /// everything (`tcp_cleanup_rbuf`), and for a sender whose window may be very small
         /// (`tcp_ecn_accept_cwr`).
@@ -376,10 +381,13 @@ mod tests {
         assert_eq!(rfc.delayed_ack, Some(Span::from_ms(100)), "RFC 1122: less than 0.5 s");
         assert_eq!((rfc.ack_every, rfc.window_pacing, rfc.small_queues()), (2, false, None));
         let second = Span::from_ms(1_000);
-        let RtoOptions { initial_rto, min_rto, max_rto, margin, tick, exponential } = rfc.rto;
+        let RtoOptions { initial_rto, min_rto, max_rto, margin, tick, exponential, by_round } = rfc.rto;
+        assert!(!by_round);
         assert_eq!((initial_rto, min_rto, max_rto), (second, second, second * 60), "RFC 6298, 2.1, 2.4, 2.5");
         assert_eq!((tick, exponential, margin), (None, true, Span::ZERO));
-        let RtoOptions { initial_rto, min_rto, max_rto, margin, tick, exponential } = RtoOptions::ns2();
+        let RtoOptions { initial_rto, min_rto, max_rto, margin, tick, exponential, by_round } =
+            RtoOptions::ns2();
+        assert!(!by_round);
         assert_eq!(
             (initial_rto, min_rto, max_rto),
             (second * 3, Span::from_ms(200), second * 60),

@@ -14,6 +14,8 @@ pub struct TcpReceiver {
     next: u64,
     /// Data received beyond the next expected byte.
     out_of_order: ByteRanges,
+    /// Data that has just arrived for the second time, to report.
+    duplicate: Option<SackBlock>,
     /// Whether ECN was negotiated.
     ecn: bool,
     /// Whether ECN-Echo is set: congestion was experienced, and the sender has not confirmed a reduction yet.
@@ -45,6 +47,7 @@ impl TcpReceiver {
             options,
             next: 0,
             out_of_order: ByteRanges::default(),
+            duplicate: None,
             echo: false,
             recent: None,
             last_ack: 0,
@@ -87,10 +90,13 @@ impl TcpReceiver {
         }
         let had_gap = !self.out_of_order.is_empty();
         if start > self.next {
-            self.out_of_order.add(start, end);
+            if self.out_of_order.add(start, end) == 0 {
+                self.note_duplicate(start, end);
+            }
             return false;
         }
         if end <= self.next {
+            self.note_duplicate(start, end);
             return false;
         }
         self.next = end;
@@ -103,9 +109,14 @@ impl TcpReceiver {
         !had_gap
     }
 
+    fn note_duplicate(&mut self, start: u64, end: u64) {
+        self.duplicate = self.options.duplicate_sack.then_some(SackBlock { start, end });
+    }
+
     fn acknowledge(&mut self) {
         let mut sack = SackBlocks::default();
         if self.options.recovery.is_selective() {
+            self.duplicate.take().into_iter().for_each(|block| sack.push(block));
             self.list_blocks(&mut sack);
         }
         self.reply = Some(Segment {
@@ -128,7 +139,7 @@ impl TcpReceiver {
     /// this ACK", then the most recent ones (RFC 2018, section 4).
     fn list_blocks(&self, sack: &mut SackBlocks) {
         let mut before = u64::MAX;
-        for _ in 0..3 {
+        for _ in sack.as_slice().len()..3 {
             let older = self.out_of_order.iter().filter(|range| range.last_addition < before);
             let Some(range) = older.max_by_key(|range| range.last_addition) else { return };
             before = range.last_addition;

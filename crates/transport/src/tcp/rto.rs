@@ -23,6 +23,10 @@ parameters! {
         /// Linux sets its minimum timeout there (`tcp_rto_min`), so that long round trips through a full
         /// queue do not reach the timeout.
         margin: Span = Span::ZERO, Linux: LINUX_RTO_MIN;
+        /// Estimate `4 RTTVAR` as Linux does (`tcp_rtt_estimator`): it is at least the largest deviation of a
+        /// round trip, decreases once per round trip, and counts a shorter sample by an eighth. An expiry
+        /// keeps the estimate.
+        by_round: bool = false, Linux: true;
         /// Double the timeout at each expiry (RFC 6298, section 5.5).
         exponential: bool = true;
     }
@@ -50,6 +54,50 @@ impl RtoOptions {
     }
 }
 
+/// Deviation of the round-trip time by rounds, in units of the clock (`tcp_rtt_estimator` of Linux).
+#[derive(Clone, Copy, Debug, Default)]
+struct RoundDeviation {
+    /// Smoothed mean deviation, times 4 (`mdev_us`).
+    mean: u64,
+    /// Its maximum in this round (`mdev_max_us`).
+    maximum: u64,
+    /// The term `4 RTTVAR` (`rttvar_us`).
+    term: u64,
+    /// Start of the round, which ends when data sent later is acknowledged.
+    since: Time,
+}
+
+impl RoundDeviation {
+    /// Adds the first sample, with this minimum of the term.
+    fn first(now: Time, sample: u64, least: u64) -> RoundDeviation {
+        let (mean, term) = (2 * sample, (2 * sample).max(least));
+        RoundDeviation { mean, maximum: term, term, since: now }
+    }
+
+    /// Adds a sample from data sent at `sent`, given the smoothed round-trip time before it.
+    fn add(&mut self, sent: Time, now: Time, sample: u64, srtt: u64, least: u64) {
+        let error = sample.abs_diff(srtt);
+        let quarter = self.mean >> 2;
+        self.mean = if sample < srtt && error > quarter {
+            // A shorter round trip is no sign of a longer one to come.
+            self.mean + ((error - quarter) >> 3)
+        } else {
+            (self.mean + error).saturating_sub(quarter)
+        };
+        if self.mean > self.maximum {
+            self.maximum = self.mean;
+            self.term = self.term.max(self.maximum);
+        }
+        if sent >= self.since {
+            self.since = now;
+            if self.maximum < self.term {
+                self.term -= (self.term - self.maximum) >> 2;
+            }
+            self.maximum = least;
+        }
+    }
+}
+
 /// Estimator of the retransmission timeout.
 ///
 /// Computes in whole units (the tick, or 1 ns), with 8 SRTT and 4 RTTVAR stored as integers (Jacobson 1988,
@@ -62,6 +110,8 @@ pub struct Rto {
     smoothed: Option<(u64, u64)>,
     /// SRTT + 4 RTTVAR, before minimum and back-off.
     base: Span,
+    /// State of the estimate by rounds.
+    rounds: RoundDeviation,
     doublings: u32,
 }
 
@@ -69,7 +119,8 @@ impl Rto {
     /// An estimator without samples.
     pub fn new(options: RtoOptions) -> Rto {
         let unit = options.tick.unwrap_or(Span::from_ns(1));
-        Rto { base: options.initial_rto, options, unit, smoothed: None, doublings: 0 }
+        let rounds = RoundDeviation::default();
+        Rto { base: options.initial_rto, options, unit, smoothed: None, doublings: 0, rounds }
     }
 
     /// Timeout of a timer that is started now.
@@ -90,6 +141,11 @@ impl Rto {
         // Number of ticks, at multiples of the unit, between the two instants.
         let ticks = now.ns() / self.unit.ns() - sent.ns() / self.unit.ns();
         let sample = ticks.max(1);
+        let margin = self.options.margin.ns() / self.unit.ns();
+        match self.smoothed {
+            None => self.rounds = RoundDeviation::first(now, sample, margin),
+            Some((srtt8, _)) => self.rounds.add(sent, now, sample, srtt8 >> 3, margin),
+        }
         let (srtt8, rttvar4) = match self.smoothed {
             None => (8 * sample, 2 * sample),
             Some((srtt8, rttvar4)) => {
@@ -101,7 +157,7 @@ impl Rto {
             }
         };
         self.smoothed = Some((srtt8, rttvar4));
-        let above = rttvar4.max(self.options.margin.ns() / self.unit.ns());
+        let above = if self.options.by_round { self.rounds.term } else { rttvar4.max(margin) };
         self.base = self.unit * (((above << 3) + srtt8) >> 3);
     }
 
@@ -119,7 +175,7 @@ impl Rto {
         if self.timeout() < self.options.max_rto {
             self.doublings = (self.doublings + 1).min(40);
         }
-        if self.doublings > 3 {
+        if self.doublings > 3 && !self.options.by_round {
             self.smoothed = None;
         }
     }
@@ -165,10 +221,13 @@ mod tests {
     fn the_margin_is_above_the_smoothed_round_trip() {
         let steady = |options: RtoOptions| {
             let mut rto = Rto::new(options);
-            (0..40).for_each(|_| rto.sample(START, START + Span::from_ms(230)));
+            (0..40).for_each(|round| {
+                let sent = START + Span::from_ms(230 * round);
+                rto.sample(sent, sent + Span::from_ms(230));
+            });
             rto.timeout().ns() / 1_000_000
         };
-        assert_eq!(steady(RtoOptions { margin: Span::ZERO, ..RtoOptions::linux() }), 230);
+        assert_eq!(steady(RtoOptions { min_rto: Span::ZERO, ..RtoOptions::default() }), 230);
         assert_eq!(steady(RtoOptions::linux()), 430);
     }
 

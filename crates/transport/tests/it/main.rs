@@ -7,6 +7,7 @@ mod given_up;
 mod grants;
 mod linux_growth;
 mod pipe;
+mod rack;
 mod recorder;
 mod sender_alone;
 mod sender_deliveries;

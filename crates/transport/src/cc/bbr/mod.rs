@@ -299,6 +299,15 @@ impl Controller for Bbr {
         self.state.is_probe_rtt()
     }
 
+    fn sets_recovery_window(&self) -> bool {
+        true
+    }
+
+    /// The slow-down was no sign of a full pipe (`bbr_undo_cwnd` of Linux).
+    fn on_undone(&mut self) {
+        self.full_pipe.restart();
+    }
+
     fn on_lost(&mut self, lost: &Lost) {
         self.save_window();
         match lost.kind {
@@ -306,6 +315,9 @@ impl Controller for Bbr {
             LossKind::Timeout { .. } => {
                 self.recovery = RecoveryPhase::Growing;
                 self.window = self.segment;
+                if self.is_linux() {
+                    self.full_pipe.restart();
+                }
             }
         }
     }

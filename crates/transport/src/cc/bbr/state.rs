@@ -47,6 +47,11 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
+    /// Compares the bandwidth with the next one alone.
+    pub fn restart(&mut self) {
+        (self.bandwidth, self.rounds) = (0.0, 0);
+    }
+
     /// Processes the end of a round trip that was not application-limited, at this bandwidth.
     pub fn on_round(&mut self, bandwidth: f64) {
         if self.filled {

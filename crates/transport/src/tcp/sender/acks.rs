@@ -1,7 +1,8 @@
 //! Processing of acknowledgements at the sender.
 
+use super::by_time::Changes;
 use super::{Connection, ReductionReason, SendTimes, TcpSender};
-use crate::tcp::recovery::{Advance, SenderView};
+use crate::tcp::recovery::{Advance, LossRecovery, SenderView};
 use crate::{AckInfo, Acked, DeliverySample, LossKind, Marked, Recovered, Returned};
 use multihop_core::{Segment, Span, Time};
 
@@ -75,6 +76,10 @@ impl TcpSender {
             self.note_round_trip(now - rtt, now);
         }
         let timed_out = matches!(self.last_reduction, Some((recover, ReductionReason::Timeout)) if self.sequence.una < recover);
+        let lost = match &mut self.recovery {
+            LossRecovery::ByAcks(_) => in_flight_before.saturating_sub(sample.size + in_flight),
+            LossRecovery::ByTime(rack) => rack.take_lost(),
+        };
         self.controller.on_delivered(&DeliverySample {
             now,
             size: sample.size,
@@ -85,7 +90,7 @@ impl TcpSender {
             rtt: sample.rtt,
             in_flight_before,
             in_flight,
-            lost: in_flight_before.saturating_sub(sample.size + in_flight),
+            lost,
             recovering: self.recovery.active() || timed_out,
         });
         if self.controller.marks_app_limited() {
@@ -113,7 +118,11 @@ impl TcpSender {
         let updates_window = self.sequence.peer_window != segment.window;
         self.sequence.peer_window = segment.window;
         let had = self.sequence.una + self.recovery.arrived(&self.view());
-        let news = self.recovery.on_blocks(segment.ack, self.sequence.max, segment.sack.as_slice());
+        let LossRecovery::ByAcks(recovery) = &mut self.recovery else {
+            self.process_ack_by_time(now, segment, Changes { echo, updates_window });
+            return;
+        };
+        let news = recovery.on_blocks(segment.ack, self.sequence.max, segment.sack.as_slice());
         if echo {
             self.on_echo(now, segment.ack);
         }
@@ -150,7 +159,7 @@ impl TcpSender {
     }
 
     /// Whether the window stays because the sender does not use it.
-    fn app_limited(&self) -> bool {
+    pub(super) fn app_limited(&self) -> bool {
         let window = self.controller.allowance().window;
         if self.notes_window_use()
             && self.window_use.is_unused(window, self.controller.slow_start_threshold())
@@ -178,7 +187,8 @@ impl TcpSender {
             self.held_before = false;
         }
         let view = SenderView::new(&self.options, self.sequence, &*self.controller);
-        let advance = self.recovery.on_advance(&view, acked);
+        let LossRecovery::ByAcks(recovery) = &mut self.recovery else { return };
+        let advance = recovery.on_advance(&view, acked);
         if let Advance::Partial { restart_timer } = advance {
             self.measure_during_recovery(now, segment);
             if restart_timer {
@@ -216,15 +226,18 @@ impl TcpSender {
     fn on_duplicate(&mut self, now: Time) {
         self.sequence.duplicates += 1;
         self.controller.on_ack(&AckInfo { now, advance: None });
-        if self.recovery.active() {
-            self.recovery.on_duplicate(&SenderView::new(&self.options, self.sequence, &*self.controller));
+        let view = SenderView::new(&self.options, self.sequence, &*self.controller);
+        let LossRecovery::ByAcks(recovery) = &mut self.recovery else { return };
+        if recovery.active() {
+            recovery.on_duplicate(&view);
             return;
         }
         // A loss in a window of data that an echo already reduced is repaired without a second reduction.
         let echoed = matches!(self.last_reduction, Some((recover, ReductionReason::Echo)) if self.sequence.una <= recover);
         let recover = self.last_reduction.filter(|_| !echoed).map(|(recover, _)| recover);
         let overdue = self.overdue(now) && recover.is_none_or(|recover| self.sequence.una > recover);
-        if overdue || self.recovery.detects_loss(&self.view(), recover) {
+        let LossRecovery::ByAcks(recovery) = &self.recovery else { return };
+        if overdue || recovery.detects_loss(&self.view(), recover) {
             if !echoed {
                 self.report_lost(now, LossKind::DuplicateAcks);
             }
@@ -232,7 +245,10 @@ impl TcpSender {
             self.counters.recoveries += 1;
             self.timed = None;
             self.restart_timer(now);
-            self.recovery.enter(&SenderView::new(&self.options, self.sequence, &*self.controller));
+            let view = SenderView::new(&self.options, self.sequence, &*self.controller);
+            if let LossRecovery::ByAcks(recovery) = &mut self.recovery {
+                recovery.enter(&view);
+            }
         }
     }
 
@@ -244,7 +260,7 @@ impl TcpSender {
     }
 
     /// Takes a round-trip sample from an acknowledgement of new data, if it is valid (Karn).
-    fn measure(&mut self, now: Time, segment: &Segment) -> Option<Span> {
+    pub(super) fn measure(&mut self, now: Time, segment: &Segment) -> Option<Span> {
         let timed = self.timed.filter(|timed| timed.end <= self.sequence.una);
         if timed.is_some() {
             self.timed = None;

@@ -5,6 +5,7 @@
 //! events to the other two.
 
 mod acks;
+mod by_time;
 mod local_repairs;
 mod offload;
 mod pacing;
@@ -15,6 +16,7 @@ use crate::tcp::recovery::{LossRecovery, PlannedRange, SenderView, SequenceState
 use crate::tcp::send_times::SendTimes;
 use crate::tcp::small_queues::WindowUse;
 use crate::{Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, SentSegment, TcpOptions};
+use by_time::SentKind;
 use local_repairs::LocalRepairs;
 use multihop_core::{Ecn, Flags, HeaderBytes, Segment, Span, Time};
 
@@ -142,9 +144,13 @@ impl TcpSender {
         SenderView::new(&self.options, self.sequence, &*self.controller)
     }
 
-    /// Estimate of the bytes in flight: all that were sent, or retransmitted since the last timeout.
+    /// Estimate of the bytes in flight: all that were sent, or retransmitted since the last timeout. Recovery by
+    /// time knows more.
     fn in_flight(&self) -> u64 {
-        self.sequence.nxt - self.sequence.una
+        match &self.recovery {
+            LossRecovery::ByAcks(_) => self.sequence.nxt - self.sequence.una,
+            LossRecovery::ByTime(rack) => rack.pipe(),
+        }
     }
 
     /// Whether planned data was never sent before.
@@ -218,9 +224,16 @@ impl TcpSender {
         }
         // A repair replaces given-up data, so that the data in flight does not grow.
         let repairs = self.repairs.on_sent(planned);
-        if !repairs {
-            self.recovery.on_sent(&view, planned);
-        }
+        let was_idle = self.sequence.max == self.sequence.una;
+        let sends_probe = match &mut self.recovery {
+            LossRecovery::ByAcks(recovery) => {
+                if !repairs {
+                    recovery.on_sent(&view, planned);
+                }
+                false
+            }
+            LossRecovery::ByTime(rack) => rack.on_sent(now, &view, planned, repairs),
+        };
         let retransmission = !self.is_new(planned);
         if retransmission {
             self.counters.retransmissions += 1;
@@ -228,12 +241,14 @@ impl TcpSender {
         } else {
             self.note_new_data(now, planned);
         }
-        if self.deadline.is_none() || self.sequence.max == self.sequence.una || repairs {
+        let times_out = self.deadline.is_none() || was_idle || repairs;
+        if times_out && matches!(self.recovery, LossRecovery::ByAcks(_)) {
             self.deadline = Some(now + self.rto.timeout());
         }
         self.sequence.nxt = if start >= self.sequence.nxt { end } else { self.sequence.nxt };
         self.sequence.max = self.sequence.max.max(end);
         self.last_sent = now;
+        self.set_timer_after_sending(now, planned, SentKind { was_idle, retransmission, sends_probe });
         if let Some(times) = &mut self.send_times {
             times.on_sent(now, start, end);
         }
@@ -320,7 +335,9 @@ impl TcpSender {
         self.last_reduction = Some((self.sequence.max, ReductionReason::Timeout));
         self.timed_out = Some(self.sequence.una);
         let view = SenderView::new(&self.options, self.sequence, &*self.controller);
-        self.recovery.on_timeout(&view);
+        if let LossRecovery::ByAcks(recovery) = &mut self.recovery {
+            recovery.on_timeout(&view);
+        }
         self.repairs.clear();
         self.sequence.nxt = self.sequence.una;
         self.sequence.duplicates = 0;
@@ -346,7 +363,10 @@ impl TcpSender {
         let sent = self.in_flight();
         // A timeout in recovery lowers the threshold a second time (RFC 5681, section 4.3), but not by the
         // data sent during recovery.
-        let gone = self.limited + self.recovery.left_network(&self.view());
+        let gone = match &self.recovery {
+            LossRecovery::ByAcks(recovery) => self.limited + recovery.left_network(&self.view()),
+            LossRecovery::ByTime(_) => 0,
+        };
         let in_flight = sent.saturating_sub(gone).max(sent.min(self.options.mss()));
         self.controller.on_lost(&Lost { now, kind, in_flight });
     }
@@ -407,7 +427,10 @@ impl Endpoint for TcpSender {
         }
         match self.connection {
             Connection::SynSent => self.on_syn_timeout(now),
-            Connection::Open => self.on_retransmission_timeout(now),
+            Connection::Open => match self.recovery {
+                LossRecovery::ByAcks(_) => self.on_retransmission_timeout(now),
+                LossRecovery::ByTime(_) => self.on_timer_by_time(now),
+            },
             Connection::Closed | Connection::SynDue => {}
         }
     }
