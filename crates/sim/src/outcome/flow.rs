@@ -78,8 +78,14 @@ table! {
     loss_event_rate("1"): Option<f64>;
     /// transfers completed, from the start of the run
     transfers("1"): u64;
-    /// mean duration of the completed transfers
+    /// duration of the completed transfers, mean; from the start to the arrival of the last byte at the receiver
     transfer_mean_s("s"): Option<f64>;
+    /// the same, median
+    transfer_p50_s("s"): Option<f64>;
+    /// the same, 95th percentile
+    transfer_p95_s("s"): Option<f64>;
+    /// the same, 99th percentile
+    transfer_p99_s("s"): Option<f64>;
     /// frame transmission efficiency, mean over the acknowledged frames of the flow's data packets at every
     /// hop (He et al. 2017, Eq. 2); frames of acknowledgements do not count, here and in the next three
     /// columns

@@ -21,7 +21,8 @@ impl World {
         let route = self.network.flows[index];
         let sender = self.nodes[self.order.of(flow.source)].stack.end(route.ends[Port::Sender as usize]);
         let transfers = sender.app().map(App::completed).unwrap_or_default();
-        let transfer_sum: f64 = transfers.iter().map(|span| span.seconds()).sum();
+        let mut durations: Vec<u64> = transfers.iter().map(|span| span.ns()).collect();
+        let durations = (!durations.is_empty()).then(|| quantiles(&mut durations));
         let samples = progress.rtt_samples - base.rtt_samples;
         let window = self.samples.window[index];
         let rates = self.samples.rates[index];
@@ -56,7 +57,10 @@ impl World {
             loss_event_rate: rates.loss_event.get(),
             hops,
             transfers: transfers.len() as u64,
-            transfer_mean_s: (!transfers.is_empty()).then(|| transfer_sum / transfers.len() as f64),
+            transfer_mean_s: durations.map(|durations| durations.mean),
+            transfer_p50_s: durations.map(|durations| durations.p50),
+            transfer_p95_s: durations.map(|durations| durations.p95),
+            transfer_p99_s: durations.map(|durations| durations.p99),
             transmission_efficiency: counters.frames.efficiency.get(),
             service_delay_mean_s: counters.frames.service_delay.get(),
             rts_retransmissions_mean: counters.rts_failures.get(),

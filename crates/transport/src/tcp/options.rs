@@ -115,14 +115,17 @@ parameters! {
     /// Network and transport headers of each packet, without options.
     header: Bytes from "0 B" to "65535 B" = 40;
     /// Receive window in segments: the receiver's buffer, which it advertises. Limits the congestion window,
-    /// and is the initial slow-start threshold (ns-2's `window_`). The value of rfc does not bind, as
-    /// receivers tune their buffers so (Fisk and Feng, Dynamic Right-Sizing, 2001; RFC 7323 for the window
-    /// scale).
-    window: u32 [1, 1_048_576] = TcpOptions::OPEN_WINDOW, Ns2: 20;
+    /// and is the initial slow-start threshold (ns-2's `window_`). The value of linux is what receivers tune
+    /// their buffers to at most (`tcp_rmem` of 32 MB, two thirds of it payload; Fisk and Feng, Dynamic
+    /// Right-Sizing, 2001; RFC 7323 for the window scale). That of rfc binds beyond 1.5 MB per round trip.
+    window: u32 [1, 1_048_576] = TcpOptions::OPEN_WINDOW, Ns2: 20, Linux: TcpOptions::TUNED_WINDOW;
     /// Maximum time for which the receiver delays an acknowledgement to wait for a second segment (RFC 1122,
     /// section 4.2.3.2); "0 s" acknowledges each segment.
     delayed_ack: (Option<Span> as Span) from "0 s" to "500 ms"
         = Some(Span::from_ms(100)), Ns2: None, Linux: Some(Span::from_ms(40));
+    /// Time that the receiver's host takes before an acknowledgement leaves it. That of linux is measured: the
+    /// kernel acknowledges some 200 us after a segment arrives.
+    host_delay: (Option<Span> as Span) from "0 s" to "1 s" = None, Linux: Some(Span::from_us(200));
     /// Number of segments that one acknowledgement covers, if they arrive within `delayed_ack`: two (RFC
     /// 5681, section 4.2), or more to leave more of a shared medium to data (acknowledgement ratio of RFC
     /// 5690; also the effect of a host that merges segments on reception). Larger values slow the window
@@ -214,6 +217,9 @@ parameters! {
         /// Number of segments that are acknowledged at once, from the first mark since the sender's last
         /// reaction. RFC 3168 asks for none; Linux does so (`tcp_enter_quickack_mode`).
         quick_acks: u32 = 0, Linux: 2;
+        /// Compress acknowledgements of data beyond a gap, as Linux does (`tcp_comp_sack`): after the third,
+        /// one per 5 % of a round trip, at most a millisecond, covers up to 44 segments.
+        compressed_acks: bool = false, Linux: true;
         /// Report data that arrived twice in the first SACK block (RFC 2883).
         duplicate_sack: bool = false, Linux: true;
         /// Acknowledge a segment with PSH or CWR at once, as Linux does if the application has read
@@ -244,6 +250,9 @@ impl TcpOptions {
     /// some megabytes. The application here reads delivered data at once, so that a fixed buffer suffices:
     /// 1.5 MB, more than twenty queues of 50 packets.
     pub const OPEN_WINDOW: u32 = 1024;
+
+    /// Receive window, in segments, that a receiver of today reaches: 24 MB.
+    pub const TUNED_WINDOW: u32 = 16_384;
 
     /// Defaults of ns-2.35 with `Agent/TCP/Newreno`, `Reno` or `Sack1` and `Agent/TCPSink`, `window_` in
     /// segments.

@@ -58,6 +58,8 @@ fn options() -> TcpOptions {
         handshake: false,
         window: 1_000,
         delayed_ack: None,
+        host_delay: None,
+        compressed_acks: false,
         segmentation_offload: false,
         receive_offload: false,
         ..TcpOptions::of(Flavour::Linux, Recovery::Rack)
