@@ -44,7 +44,7 @@ fn defaults_that_follow_from_others_are_stated() {
         (&tcp, "segment_size", "\"1460 B\" (rfc, ns2) or \"1448 B\" (linux)"),
         (&tcp, "delayed_ack", "\"100 ms\" (rfc), \"0 s\" (ns2) or \"40 ms\" (linux)"),
         (&tcp, "keep_sacked", "false (rfc), none (ns2) or true (linux)"),
-        (&tcp, "window", "1024 (rfc, linux) or 20 (ns2)"),
+        (&tcp, "window", "1024 (rfc), 20 (ns2) or 16384 (linux)"),
         (&tcp, "initial_window", "none (rfc), 2 (ns2) or 10 (linux)"),
         (&tcp, "byte_counting", "1 (rfc), none (ns2) or 1048576 (linux)"),
         (&tcp, "max_rto", "\"60 s\" (rfc, ns2) or \"120 s\" (linux)"),

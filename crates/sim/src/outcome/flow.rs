@@ -72,6 +72,9 @@ table! {
     marked("packets"): u64;
     /// congestion window, mean over time; missing for datagrams
     window_mean_bytes("byte"): Option<f64>;
+    /// share of time in which the receive window, and not the congestion window, held data back; missing for
+    /// datagrams
+    receive_limited("1"): Option<f64>;
     /// allowed sending rate of the sender, payload, mean over time; missing without TFRC's transport
     rate_mean_bps("bit/s"): Option<f64>;
     /// latest reported loss event rate (RFC 5348), mean over time; missing without TFRC's transport

@@ -25,6 +25,7 @@ impl World {
         let durations = (!durations.is_empty()).then(|| quantiles(&mut durations));
         let samples = progress.rtt_samples - base.rtt_samples;
         let window = self.samples.window[index];
+        let receive_limited = progress.receive_limited - base.receive_limited;
         let rates = self.samples.rates[index];
         let routed = self.network.routes.hops(flow.source, flow.destination, &self.config.radios);
         let hops = if flow.group.is_none() {
@@ -51,6 +52,7 @@ impl World {
             timeouts: progress.timeouts - base.timeouts,
             recoveries: progress.recoveries - base.recoveries,
             ecn_reductions: progress.ecn_reductions - base.ecn_reductions,
+            receive_limited: (window.count > 0).then_some(receive_limited.seconds() / measured.seconds()),
             marked: counters.marked,
             window_mean_bytes: (window.count > 0).then(|| window.sum as f64 / window.count as f64),
             rate_mean_bps: rates.allowed.get(),

@@ -96,6 +96,8 @@ pub struct TcpSender {
     least_round_trip: Option<Span>,
     syn_retried: bool,
     last_sent: Time,
+    /// Time since which the receive window holds data back.
+    receive_limited_since: Option<Time>,
     counters: Progress,
 }
 
@@ -136,6 +138,7 @@ impl TcpSender {
             timed_out: None,
             syn_retried: false,
             last_sent: Time::ZERO,
+            receive_limited_since: None,
             counters: Progress::default(),
         }
     }
@@ -191,6 +194,23 @@ impl TcpSender {
             let full = self.in_flight() + self.options.mss() > self.controller.allowance().window;
             let full = full || (self.deferred && self.options.validates_window);
             self.window_use.note(self.sequence.una, self.sequence.max, full);
+        }
+    }
+
+    /// Records whether the receive window holds data back, when nothing more is sent.
+    fn note_receive_limit(&mut self, now: Time) {
+        let SequenceState { una, max, pushed, peer_window, .. } = self.sequence;
+        let is_limited = una + peer_window < max + self.options.mss() && max < pushed && {
+            let view = self.view();
+            self.recovery.pipe(&view) + view.mss() <= self.recovery.window(&view)
+        };
+        match self.receive_limited_since {
+            None if is_limited => self.receive_limited_since = Some(now),
+            Some(since) if !is_limited => {
+                self.counters.receive_limited += now.since(since);
+                self.receive_limited_since = None;
+            }
+            _ => {}
         }
     }
 
@@ -453,6 +473,7 @@ impl Endpoint for TcpSender {
             return Some(self.send(now, planned));
         }
         self.note_window_use();
+        self.note_receive_limit(now);
         std::mem::take(&mut self.acknowledge_syn).then(|| Segment {
             seq: self.sequence.nxt,
             header: self.options.header_with(0),
