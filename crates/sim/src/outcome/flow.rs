@@ -90,8 +90,8 @@ table! {
     /// the same, 99th percentile
     transfer_p99_s("s"): Option<f64>;
     /// frame transmission efficiency, mean over the acknowledged frames of the flow's data packets at every
-    /// hop (He et al. 2017, Eq. 2); frames of acknowledgements do not count, here and in the next three
-    /// columns
+    /// hop (He et al. 2017, Eq. 2); frames of acknowledgements do not count, nor in `service_delay_mean_s`,
+    /// `rts_retransmissions_mean` and `rts_frames`
     transmission_efficiency("1"): Option<f64>;
     /// time from the head of the line to the MAC's acknowledgement, mean over the same frames (He et al.
     /// 2017, Eq. 6)
