@@ -35,9 +35,11 @@ tcp_parameters! { reno_parameters! rto_parameters! overrides!
     #[schemars(transform = mark_receive_window)]
     TcpParameters by
     /// Source of the defaults of the other parameters: the standards ("rfc"), ns-2.35 ("ns2") or the Linux
-    /// kernel ("linux"). linux also acknowledges two segments at once when a mark arrives and opens no window
-    /// in the round trip after an ECN-Echo. Its retransmission timeout is at least `min_rto` above the
-    /// smoothed round-trip time. ns2 also has quirks without a parameter. It halves the congestion window
+    /// kernel ("linux"). linux detects losses by time (RACK-TLP, RFC 8985), reduces the window in proportion to
+    /// deliveries (RFC 9937), detects spurious timeouts (RFC 5682) and undoes reductions that proved needless.
+    /// Its receivers report duplicates (RFC 2883), compress acknowledgements of data beyond a gap, and
+    /// acknowledge two segments at once when a mark arrives. Its retransmission timeout is at least `min_rto`
+    /// above the smoothed round-trip time. ns2 also has quirks without a parameter. It halves the congestion window
     /// instead of the data in flight, and opens the window per acknowledgement even if it is unused. In
     /// `NewReno` recovery a duplicate acknowledgement releases at most two segments, and the window stays
     /// deflated afterwards. SACK recovery fills holes before it sends new data. After a timeout all data is
@@ -62,6 +64,32 @@ impl TcpParameters {
     /// # Errors
     /// Names the parameter, the value found and a remedy.
     pub fn check(&self) -> Result<(), ParameterError> {
+        if self.flavour == Flavour::Linux {
+            self.check_recovery_by_time("flavour", "\"linux\"", "\"rfc\"")?;
+        }
+        self.check_common()
+    }
+
+    /// Checks that no parameter is given that recovery by time does not use. `with = other` chooses it, and
+    /// `with = instead` does not.
+    pub(crate) fn check_recovery_by_time(
+        &self,
+        with: &'static str,
+        other: &str,
+        instead: &'static str,
+    ) -> Result<(), ParameterError> {
+        let given = [("keep_sacked", self.keep_sacked), ("limited_transmit", self.limited_transmit)];
+        match given.iter().find_map(|(key, value)| value.map(|value| (*key, value))) {
+            None => Ok(()),
+            Some((key, value)) => {
+                let found = Found::NoEffect(Clash::new(value, with, other));
+                Err(ParameterError::new(key, found, Wanted::LeaveOutOr(with, instead)))
+            }
+        }
+    }
+
+    /// Checks the values that do not depend on loss recovery.
+    pub(crate) fn check_common(&self) -> Result<(), ParameterError> {
         let has_limit = self.options(Recovery::NewReno).output_limit != TcpOptions::default().output_limit;
         if let (Some(limit), None, true) = (self.output_limit, self.pacing_shift, has_limit) {
             let found = Found::NoEffectWithout(Box::new((limit.to_string(), "pacing_shift")));

@@ -53,7 +53,14 @@ impl Parameters for TcpSack {
                 Wanted::LeaveOutOr("recovery", "\"rfc6675\""),
             ));
         }
-        self.tcp.check()
+        match self.recovery {
+            None => self.tcp.check(),
+            Some(SackRecovery::Rack) => {
+                self.tcp.check_recovery_by_time("recovery", "\"rack\"", "\"rfc6675\"")?;
+                self.tcp.check_common()
+            }
+            Some(SackRecovery::Rfc6675 | SackRecovery::Sack1) => self.tcp.check_common(),
+        }
     }
 }
 
@@ -87,6 +94,15 @@ mod tests {
         assert_eq!(recovery(json!({ "flavour": "ns2" })), Ok(Recovery::Sack));
         assert_eq!(recovery(json!({ "recovery": "rfc6675", "keep_sacked": true })), Ok(Recovery::Sack));
         assert_eq!(recovery(json!({ "recovery": "sack1" })), Ok(Recovery::Sack1));
+        assert_eq!(recovery(json!({ "flavour": "linux" })), Ok(Recovery::Rack));
+        assert_eq!(recovery(json!({ "recovery": "rack" })), Ok(Recovery::Rack));
+        let kept = json!({ "flavour": "linux", "recovery": "rfc6675", "keep_sacked": false });
+        assert_eq!(recovery(kept), Ok(Recovery::Sack));
+        let said = recovery(json!({ "flavour": "linux", "keep_sacked": false })).unwrap_err().to_string();
+        assert_eq!(
+            said,
+            "keep_sacked: false has no effect with flavour = \"linux\"; leave it out, or set flavour = \"rfc\""
+        );
         assert_eq!(
             recovery(json!({ "recovery": "sack1", "keep_sacked": false })),
             Err(ParameterError::new(
