@@ -83,7 +83,7 @@ pub fn list(text: &str, origin: &str) -> Result<String> {
             return Err(document.error(&at, EditProblem::FlowsDiffer { key }));
         }
         let listed = edited.get("flows").map_or(0, length);
-        let tables = config.flows[listed..].iter().map(|flow| listed_flow(&config, flow, &traffic));
+        let tables = config.traffic.flows[listed..].iter().map(|flow| listed_flow(&config, flow, &traffic));
         let flows = edited.as_table_mut().entry("flows").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
         let inline = || document.error(&at, EditProblem::InlineFlows);
         flows.as_array_of_tables_mut().ok_or_else(inline)?.extend(tables);
@@ -172,11 +172,11 @@ fn length(item: &Item) -> usize {
 
 /// Reason why a list of nodes cannot express a generated topology, if there is one.
 fn cannot_list_nodes(config: &Config) -> Option<EditProblem> {
-    if !config.wires.is_empty() {
+    if !config.topology.wires.is_empty() {
         Some(EditProblem::Wires)
-    } else if !config.radios.are_one_each() {
+    } else if !config.topology.radios.are_one_each() {
         Some(EditProblem::Radios)
-    } else if config.mobility.moves() {
+    } else if config.topology.mobility.moves() {
         Some(EditProblem::Motion)
     } else {
         None
@@ -186,7 +186,7 @@ fn cannot_list_nodes(config: &Config) -> Option<EditProblem> {
 /// Nodes as inline tables, one per line.
 fn nodes(config: &Config) -> Array {
     let mut list = Array::new();
-    for node in &config.nodes {
+    for node in &config.topology.nodes {
         let mut entry = InlineTable::new();
         entry.insert("name", node.name.as_str().into());
         if let Some(position) = node.position {
@@ -194,7 +194,7 @@ fn nodes(config: &Config) -> Array {
             entry.insert("position", position.into());
         }
         if let Some(base) = node.base {
-            entry.insert("base", config.nodes[base.index()].name.as_str().into());
+            entry.insert("base", config.topology.nodes[base.index()].name.as_str().into());
         }
         if let Some(DataRate::Bits(rate)) = node.data_rate {
             entry.insert("data_rate", format!("{} b/s", rate.bps()).into());
@@ -208,7 +208,8 @@ fn nodes(config: &Config) -> Array {
 
 /// A flow of a pattern as a table, with traffic and times from the table of the pattern.
 fn listed_flow(config: &Config, flow: &FlowConfig, traffic: &Item) -> Table {
-    let name = |node: NodeId| config.nodes[config.radios.node_of(node).index()].name.as_str();
+    let name =
+        |node: NodeId| config.topology.nodes[config.topology.radios.node_of(node).index()].name.as_str();
     let mut table = Table::new();
     table.insert("from", name(flow.source).into());
     table.insert("to", name(flow.destination).into());

@@ -19,7 +19,7 @@ impl Measurements {
     /// Installs the estimators of a configuration in its nodes.
     pub fn new(config: &Config, timing: &Timing, nodes: &mut [Node]) -> Measurements {
         let mut measured = vec![false; nodes.len()];
-        for (index, measurement) in config.measurements.iter().enumerate() {
+        for (index, measurement) in config.recording.measurements.iter().enumerate() {
             for node in &measurement.nodes {
                 nodes[node.index()]
                     .stack

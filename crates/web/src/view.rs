@@ -12,22 +12,22 @@ pub fn view(resolved: &Resolved) -> Value {
     let config = &resolved.config;
     let quality = LinkQuality::new(config);
     let routes = Routes::new(config, &quality);
-    let nodes = (0..).zip(&config.nodes).map(|(index, node)| {
+    let nodes = (0..).zip(&config.topology.nodes).map(|(index, node)| {
         json!({
             "name": node.name,
             "x": node.position.map(|position| position[0]),
             "y": node.position.map(|position| position[1]),
-            "node": config.radios.node_of(NodeId(index)).0,
-            "moves": config.mobility.node_moves(NodeId(index)),
+            "node": config.topology.radios.node_of(NodeId(index)).0,
+            "moves": config.topology.mobility.node_moves(NodeId(index)),
         })
     });
-    let flows = config.flows.iter().map(|flow| {
+    let flows = config.traffic.flows.iter().map(|flow| {
         let path = path(config, flow, &routes, &quality);
         json!({
             "name": flow.name,
-            "source": config.radios.node_of(flow.source).0,
-            "destination": config.radios.node_of(flow.destination).0,
-            "scheme": config.schemes[flow.scheme].name,
+            "source": config.topology.radios.node_of(flow.source).0,
+            "destination": config.topology.radios.node_of(flow.destination).0,
+            "scheme": config.traffic.schemes[flow.scheme].name,
             "app": flow.app.name(),
             "path": path.iter().map(|node| node.0).collect::<Vec<_>>(),
         })
@@ -37,11 +37,11 @@ pub fn view(resolved: &Resolved) -> Value {
         "name": config.name,
         "description": resolved.description,
         "duration_s": config.duration.seconds(),
-        "warmup_s": config.warmup.seconds(),
+        "warmup_s": config.recording.warmup.seconds(),
         "seed": config.seed,
         "nodes": nodes.collect::<Vec<_>>(),
         "links": links.iter().map(|(from, to, quality)| json!([from.0, to.0, quality])).collect::<Vec<_>>(),
-        "wires": config.wires.iter().map(|wire| json!([wire.from.0, wire.to.0])).collect::<Vec<_>>(),
+        "wires": config.topology.wires.iter().map(|wire| json!([wire.from.0, wire.to.0])).collect::<Vec<_>>(),
         "flows": flows.collect::<Vec<_>>(),
     })
 }

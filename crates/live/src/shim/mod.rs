@@ -96,8 +96,8 @@ impl Shim {
     /// # Errors
     /// If the scheme's segments have no header for its routers.
     pub fn below_tcp(config: &Config) -> Result<Shim, NoHeader> {
-        let outside = config.flows.iter().find(|flow| flow.app == AppConfig::External);
-        let used = outside.map(|flow| &config.schemes[flow.scheme]);
+        let outside = config.traffic.flows.iter().find(|flow| flow.app == AppConfig::External);
+        let used = outside.map(|flow| &config.traffic.schemes[flow.scheme]);
         let shim = used.and_then(|used| Shim::new(used.scheme.clone()));
         shim.ok_or_else(|| NoHeader {
             found: used.map_or_else(String::new, |used| used.name.clone()),

@@ -159,7 +159,7 @@ impl Traffic {
     /// Refuses keys that the pattern does not use.
     fn check(&self, document: &Document<'_>, config: &Config) -> Result<()> {
         self.check_keys(document)?;
-        if self.min_hops() > 1 && !config.mobility.motions.is_empty() {
+        if self.min_hops() > 1 && !config.topology.mobility.motions.is_empty() {
             return Err(document.error(&key!["traffic", "min_hops"], FlowProblem::UnknownHops));
         }
         Ok(())
@@ -216,7 +216,9 @@ impl Traffic {
                 let ends = drawn.iter().map(|pair| (NodeId(pair.0 as u32), NodeId(pair.1 as u32)));
                 let routes = Routes::between(ends, config, quality);
                 chosen.extend(
-                    drawn.into_iter().filter(|pair| hops(&routes, &config.radios, *pair) >= self.min_hops()),
+                    drawn
+                        .into_iter()
+                        .filter(|pair| hops(&routes, &config.topology.radios, *pair) >= self.min_hops()),
                 );
             } else {
                 chosen.extend(drawn);
@@ -259,7 +261,9 @@ impl Traffic {
         if self.min_hops() > 1 {
             let destination = std::iter::once(NodeId(gateway as u32));
             let routes = Routes::towards(destination, config, &LinkQuality::new(config));
-            sources.retain(|source| hops(&routes, &config.radios, (*source, gateway)) >= self.min_hops());
+            sources.retain(|source| {
+                hops(&routes, &config.topology.radios, (*source, gateway)) >= self.min_hops()
+            });
         }
         let keys = ("flows", "gateway");
         let chosen = self.chosen(document, self.flows, keys, sources, |found| {

@@ -214,25 +214,29 @@ pub(super) fn resolve(
         let resolved = outage.resolve(i, document, nodes, config, &mut moved)?;
         // All radios of a node are down together.
         let of = |node| mobility::Outage { node, ..resolved };
-        let all: Vec<mobility::Outage> = config.radios.of(resolved.node).map(of).collect();
-        config.mobility.outages.extend(all);
+        let all: Vec<mobility::Outage> = config.topology.radios.of(resolved.node).map(of).collect();
+        config.topology.mobility.outages.extend(all);
     }
     let Some(mobility) = mobility else { return Ok(moved) };
     if !config.medium.model.needs_positions() {
         return Err(document.error(&key!["mobility", "model"], MobilityProblem::Measured));
     }
-    if config.routing.protocol == RoutingProtocol::Static {
+    if config.network.routing.protocol == RoutingProtocol::Static {
         let instead = proposed::<Routing>(|name| name != "static");
         return Err(document.error(&key!["routing", "protocol"], MobilityProblem::StaticRoutes { instead }));
     }
     let at = key!["mobility", "resolution"];
-    config.mobility.resolution = document.between(&at, mobility.resolution(), "0 m", "1000 km")?.0;
+    config.topology.mobility.resolution = document.between(&at, mobility.resolution(), "0 m", "1000 km")?.0;
     let moving = match mobility.count() {
         Some(count) => (nodes.list.len() - count as usize..nodes.list.len()).collect(),
         None => moving(mobility.nodes(), document, nodes)?,
     };
-    config.mobility.motions =
-        config.nodes.iter().map(|node| Motion::standing(node.position.unwrap_or_default())).collect();
+    config.topology.mobility.motions = config
+        .topology
+        .nodes
+        .iter()
+        .map(|node| Motion::standing(node.position.unwrap_or_default()))
+        .collect();
     (moved.nodes, moved.motion) = match mobility {
         Mobility::RandomWaypoint(model) => model.resolve(document, &moving, config)?,
         Mobility::Setdest(file) => file.resolve(document, &moving, config)?,
@@ -241,9 +245,9 @@ pub(super) fn resolve(
     };
     moved.file = mobility.file(document);
     for index in &moved.nodes {
-        config.nodes[*index].position = Some(config.mobility.motions[*index].origin());
+        config.topology.nodes[*index].position = Some(config.topology.mobility.motions[*index].origin());
     }
-    match config.nodes.iter().find(|node| node.position.is_none()) {
+    match config.topology.nodes.iter().find(|node| node.position.is_none()) {
         None => Ok(moved),
         Some(node) => {
             let problem = MobilityProblem::NoPosition { node: node.name.clone() };
@@ -341,7 +345,7 @@ impl RandomWaypoint {
         let seed = self.seed.unwrap_or(config.seed);
         for index in moving {
             let mut rng = Rng::at(seed, &["node", &index.to_string(), "mobility"]);
-            config.mobility.motions[*index] = model.motion(&mut rng, duration);
+            config.topology.mobility.motions[*index] = model.motion(&mut rng, duration);
         }
         Ok((moving.to_vec(), json!({ "model": model, "seed": self.seed })))
     }

@@ -18,7 +18,7 @@ const RREQ_JITTER: Span = Span::from_ms(10);
 impl Aodv {
     /// Sets the indices of the schemes whose packets do not break links, once the schemes in use are known.
     pub(crate) fn resolve_blind_to(&self, schemes: &Schemes<'_>, config: &mut Config) -> Result<()> {
-        let RoutingProtocol::Aodv(aodv) = &mut config.routing.protocol else { return Ok(()) };
+        let RoutingProtocol::Aodv(aodv) = &mut config.network.routing.protocol else { return Ok(()) };
         for (i, name) in self.blind_to.iter().enumerate() {
             aodv.blind_to.extend(schemes.in_use(&key!["routing", "blind_to", i], name)?);
         }

@@ -63,12 +63,12 @@ pub(crate) fn resolve(document: &Document<'_>, nodes: &Nodes, config: &mut Confi
         transmit_mw: level.transmit_power.map_or(usual.transmit_mw, Power::milliwatts),
         antenna_gain: level.antenna_gain.map_or(usual.antenna_gain, Gain::ratio),
     };
-    let mut powers = vec![usual; config.nodes.len()];
+    let mut powers = vec![usual; config.topology.nodes.len()];
     for (node, (radio, level)) in radios {
         powers[nodes.place_of_radio(node, radio)] = power(level);
     }
     if powers.iter().any(|power| *power != usual) {
-        config.powers = powers;
+        config.topology.powers = powers;
     }
     Ok(())
 }

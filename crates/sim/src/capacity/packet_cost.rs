@@ -35,7 +35,7 @@ pub(super) fn cross_all(
     config: &Config,
     quality: &LinkQuality,
 ) -> Vec<PacketCost> {
-    if let Some(wire) = config.wire(hop.0, hop.1) {
+    if let Some(wire) = config.topology.wire(hop.0, hop.1) {
         return packets.iter().map(|(_, size)| across_wire(wire, *size)).collect();
     }
     let (_, timing) = quality.parts();

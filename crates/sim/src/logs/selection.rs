@@ -20,7 +20,7 @@ impl Selection {
     /// Adds the flows that send for selected ones: the first flow of a multicast group sends for all its
     /// flows.
     pub(crate) fn with_senders(mut self, config: &Config) -> Selection {
-        let groups = self.flows.iter().filter_map(|flow| config.flows.get(flow.index())?.group);
+        let groups = self.flows.iter().filter_map(|flow| config.traffic.flows.get(flow.index())?.group);
         for sender in groups.collect::<Vec<_>>() {
             if !self.flows.contains(&sender) {
                 self.flows.push(sender);

@@ -32,7 +32,7 @@ impl AccessParameters {
             cw_max: config.mac.cw_max,
             txop_limit: Span::ZERO,
         };
-        let Some(parameters) = &config.edca else { return [dcf; AccessCategory::COUNT] };
+        let Some(parameters) = &config.mac.edca else { return [dcf; AccessCategory::COUNT] };
         parameters.map(|EdcaParameters { aifsn, cw_min, cw_max, txop_limit }| AccessParameters {
             aifs: phy.sifs + phy.slot * u64::from(aifsn),
             cw_min,

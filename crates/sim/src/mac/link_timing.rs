@@ -51,12 +51,12 @@ impl LinkTiming {
     ///   allowed (802.11-2020, 10.6.6.3).
     pub(super) fn new(config: &Config, data_rate: DataRate) -> LinkTiming {
         let (phy, rules) = (&config.phy, config.mac.rules);
-        let control = config.control_rate.unwrap_or_else(|| phy.request_rate(data_rate));
-        let cts_rate = config.control_rate.unwrap_or_else(|| phy.response_rate(control));
+        let control = config.rates.control.unwrap_or_else(|| phy.request_rate(data_rate));
+        let cts_rate = config.rates.control.unwrap_or_else(|| phy.response_rate(control));
         let ack_rate =
-            config.ack_rate.or(config.control_rate).unwrap_or_else(|| phy.response_rate(data_rate));
+            config.rates.ack.or(config.rates.control).unwrap_or_else(|| phy.response_rate(data_rate));
         let lowest = phy.basic_rates().iter().copied().min().expect("every PHY has basic rates");
-        let cf_end_rate = config.control_rate.unwrap_or(lowest);
+        let cf_end_rate = config.rates.control.unwrap_or(lowest);
         let bits = phy.bit_rate(data_rate).expect("the rate belongs to the PHY");
         let timing = |rate| phy.timing(rate, rules.airtime);
         let timings = in_classes([control, cts_rate, ack_rate, cf_end_rate], data_rate).map(timing);
@@ -72,7 +72,7 @@ impl LinkTiming {
             // before the last listener has received the last bit.
             rule.max(config.medium.propagation_delay)
         };
-        let aggregation = config.aggregation.as_ref();
+        let aggregation = config.mac.block_ack.aggregation.as_ref();
         let single_mpdu = phy.standard().has_mcs() && matches!(data_rate, DataRate::Bits(_));
         let block_ack = aggregation.map_or(Span::ZERO, |_| timings[2].airtime(block_ack_bytes(aggregation)));
         let longest = |limits: &AggregationConfig| {
@@ -83,7 +83,8 @@ impl LinkTiming {
         let spacing =
             |limits: &AggregationConfig| (limits.spacing.ns() * bits.bps()).div_ceil(8_000_000_000) as u32;
         let protection = |rate| {
-            let is_protected = config.cts_to_self && phy.modulation(rate).is_some_and(Modulation::is_ofdm);
+            let is_protected =
+                config.mac.cts_to_self && phy.modulation(rate).is_some_and(Modulation::is_ofdm);
             if is_protected { timings[0].airtime(CTS_BYTES) + phy.sifs } else { Span::ZERO }
         };
         LinkTiming {

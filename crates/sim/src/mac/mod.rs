@@ -20,6 +20,7 @@
 mod access_parameters;
 mod aggregation;
 mod carrier_sense;
+pub(crate) mod config;
 mod contention;
 mod edca;
 mod hardware;

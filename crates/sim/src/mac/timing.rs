@@ -80,7 +80,7 @@ impl Timing {
         let LinkRates { rates: others, set_of, set_between, controlled } = LinkRates::new(config);
         let mut others: Vec<LinkTiming> =
             others.into_iter().map(|rate| LinkTiming::new(config, rate)).collect();
-        let mut nominal = LinkTiming::new(config, config.data_rate);
+        let mut nominal = LinkTiming::new(config, config.rates.data);
         let mut eifs = phy.eifs();
         if rules.response_timeout == ResponseTimeout::Eifs {
             eifs = equal_timeouts(config, std::iter::once(&mut nominal).chain(&mut others));
@@ -90,9 +90,11 @@ impl Timing {
             Collisions::Pairwise { .. } => 1,
             Collisions::Sinr { .. } => femtowatts(config.medium.carrier_sense_mw()).max(1),
         };
-        let tries = config.rate_control.and_then(|control| control.tries);
+        let tries = config.mac.rate_control.and_then(|control| control.tries);
         let limit = |own: Option<u32>| tries.or(own).unwrap_or(u32::MAX);
         let mpdu_retry_limit = config
+            .mac
+            .block_ack
             .persistence
             .retry_limit
             .or(tries)
@@ -106,25 +108,27 @@ impl Timing {
             eifs,
             propagation: config.medium.propagation_delay,
             access: AccessParameters::by_category(config),
-            busy_period_counts_as_slot: rules.busy_period_counts_as_slot || config.edca.is_some(),
-            differentiates: config.edca.is_some(),
-            protection: config.protection,
+            busy_period_counts_as_slot: rules.busy_period_counts_as_slot || config.mac.edca.is_some(),
+            differentiates: config.mac.edca.is_some(),
+            protection: config.mac.protection,
             short_retry_limit: limit(config.mac.short_retry_limit),
             mpdu_retry_limit,
-            request_limit: config.persistence.request_limit.unwrap_or(request_limit),
+            request_limit: config.mac.block_ack.persistence.request_limit.unwrap_or(request_limit),
             reordering_timeout: config
+                .mac
+                .block_ack
                 .aggregation
-                .filter(|_| !config.persistence.reorders_without_end)
+                .filter(|_| !config.mac.block_ack.persistence.reorders_without_end)
                 .map(|limits| limits.reordering_timeout),
             long_retry_limit: limit(config.mac.long_retry_limit),
             nominal,
             others,
             set_of,
             set_between,
-            frame_loss: FrameLoss::new(&config.medium, config.nodes.len()),
+            frame_loss: FrameLoss::new(&config.medium, config.topology.nodes.len()),
             collisions,
             busy_from,
-            aggregation: config.aggregation,
+            aggregation: config.mac.block_ack.aggregation,
             rate_control: None,
             rts_threshold: config.mac.rts_threshold,
             data_header: rules.llc_header + rules.data_header,
@@ -417,7 +421,7 @@ impl LinkRates {
     fn new(config: &Config) -> LinkRates {
         let mut rates: Vec<DataRate> = Vec::new();
         let mut set = |rate: DataRate| {
-            if rate == config.data_rate {
+            if rate == config.rates.data {
                 return RateSet::NOMINAL;
             }
             let place = rates.iter().position(|other| *other == rate).unwrap_or_else(|| {
@@ -427,13 +431,14 @@ impl LinkRates {
             RateSet(place as u8 + 1) // a PHY has a hundred rates and schemes at most
         };
         let of = |rate: Option<DataRate>| rate.map_or(RateSet::NOMINAL, &mut set);
-        let mut set_of: Vec<RateSet> = config.nodes.iter().map(|node| node.data_rate).map(of).collect();
+        let mut set_of: Vec<RateSet> =
+            config.topology.nodes.iter().map(|node| node.data_rate).map(of).collect();
         if set_of.iter().all(|set| *set == RateSet::NOMINAL) {
             set_of.clear();
         }
         let ordered = |[one, other]: [NodeId; 2]| [one.min(other), one.max(other)];
         let mut set_between: Vec<([NodeId; 2], RateSet)> =
-            config.link_rates.iter().map(|link| (ordered(link.between), set(link.rate))).collect();
+            config.rates.links.iter().map(|link| (ordered(link.between), set(link.rate))).collect();
         set_between.sort_unstable_by_key(|(pair, _)| *pair);
         let controlled = candidates(config).into_iter().map(set).collect();
         LinkRates { rates, set_of, set_between, controlled }
@@ -443,7 +448,7 @@ impl LinkRates {
 /// Errors of a receiver of the run at a rate.
 pub fn errors_at(config: &Config, rate: DataRate) -> RateErrors {
     let errors = RateErrors::new(&config.phy, rate);
-    if config.sensitivity_by_rate { errors.above_sensitivity(&config.phy, rate) } else { errors }
+    if config.medium.sensitivity_by_rate { errors.above_sensitivity(&config.phy, rate) } else { errors }
 }
 
 fn collisions<'a>(config: &Config, links: impl Iterator<Item = &'a LinkTiming>) -> Collisions {
@@ -455,7 +460,7 @@ fn collisions<'a>(config: &Config, links: impl Iterator<Item = &'a LinkTiming>) 
             sensitivity: femtowatts(sensitivity_mw),
             errors: rates.iter().map(errors).collect(),
             header: config.phy.standard().has_mcs().then(|| Box::new(RateErrors::of_header())),
-            detection: config.preamble_detection.unwrap_or(0.0),
+            detection: config.medium.preamble_detection.unwrap_or(0.0),
             measured,
         }
     };

@@ -126,10 +126,10 @@ impl Propagation {
             } => {
                 let floor_mw = noise_mw.min(carrier_sense_mw) * NEGLIGIBLE;
                 let powers = Powers { sensitivity_mw, floor_mw, path_loss, ln_bit };
-                if config.powers.is_empty() {
+                if config.topology.powers.is_empty() {
                     return Some(Propagation::Powers { transmit_power_mw, powers });
                 }
-                Some(Propagation::UnequalPowers { radios: config.powers.clone().into(), powers })
+                Some(Propagation::UnequalPowers { radios: config.topology.powers.clone().into(), powers })
             }
             MediumModel::Matrix { .. } | MediumModel::Sensed { .. } => None,
         }
@@ -193,18 +193,18 @@ impl Links {
     /// If the model needs positions and a node has none, which the scenario checks.
     pub fn new(config: &Config) -> Links {
         let links = Links::of_one_channel(config);
-        if config.radios.are_one_each() { links } else { links.on_channels(&config.radios) }
+        if config.topology.radios.are_one_each() { links } else { links.on_channels(&config.topology.radios) }
     }
 
     /// Computes the links as if all radios were on one channel.
     fn of_one_channel(config: &Config) -> Links {
         if let Some(propagation) = Propagation::new(config) {
-            return Links::by_distance(&config.nodes, &propagation);
+            return Links::by_distance(&config.topology.nodes, &propagation);
         }
         let ln_bit = (-config.medium.bit_error_rate).ln_1p();
         if let MediumModel::Sensed { links, probe_size, sensitivity_mw, .. } = &config.medium.model {
             let row = |link: &SensedLink| (link.from.0, sensed(link, *probe_size, *sensitivity_mw, ln_bit));
-            return Links::from_rows(config.nodes.len(), links.iter().map(row).collect());
+            return Links::from_rows(config.topology.nodes.len(), links.iter().map(row).collect());
         }
         let MediumModel::Matrix { links, quantity } = &config.medium.model else {
             unreachable!("links that do not go by distance were measured")
@@ -221,7 +221,7 @@ impl Links {
             };
             (link.from.0, arrives)
         });
-        Links::from_rows(config.nodes.len(), rows.collect())
+        Links::from_rows(config.topology.nodes.len(), rows.collect())
     }
 
     /// Links of a transmitter, sorted by listener.
@@ -291,9 +291,9 @@ impl Links {
 /// Whether the nodes would have more than `most` links by distance. Links below the floor count too.
 pub fn exceed(config: &Config, most: usize) -> bool {
     let Some(propagation) = Propagation::new(config) else { return false };
-    let squares = Squares::new(&config.nodes, propagation.limit());
+    let squares = Squares::new(&config.topology.nodes, propagation.limit());
     let mut counted = 0;
-    (0..config.nodes.len() as u32).any(|from| {
+    (0..config.topology.nodes.len() as u32).any(|from| {
         counted += squares.near(from).take(most + 1 - counted).count();
         counted > most
     })
@@ -315,18 +315,20 @@ pub fn farthest(config: &Config) -> Result<f64, NodeId> {
     };
     if let Some(links) = measured {
         let ends = links.iter().flat_map(|(from, to)| [*from, *to]);
-        let unknown = |node: &NodeId| config.nodes[node.index()].position.is_none();
+        let unknown = |node: &NodeId| config.topology.nodes[node.index()].position.is_none();
         return match { ends }.find(unknown) {
             Some(node) => Err(node),
-            None => Ok(longest(&mut links.iter().map(|(from, to)| distance(&config.nodes, *from, *to)))),
+            None => {
+                Ok(longest(&mut links.iter().map(|(from, to)| distance(&config.topology.nodes, *from, *to))))
+            }
         };
     }
     let propagation = Propagation::new(config).expect("only measured links do not go by distance");
-    if config.mobility.moves() {
+    if config.topology.mobility.moves() {
         return Ok(propagation.limit());
     }
-    let squares = Squares::new(&config.nodes, propagation.limit());
-    let all = 0..config.nodes.len() as u32;
+    let squares = Squares::new(&config.topology.nodes, propagation.limit());
+    let all = 0..config.topology.nodes.len() as u32;
     Ok(longest(&mut all.flat_map(|from| squares.near(from).map(|(_, distance)| distance))))
 }
 

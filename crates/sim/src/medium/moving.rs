@@ -51,24 +51,24 @@ pub struct MovingLinks {
 impl MovingLinks {
     /// Computes the links of a configuration; none if no node moves, or if links do not depend on distance.
     pub fn new(config: &Config, stored: &NodeOrder) -> Option<MovingLinks> {
-        let mobility = &config.mobility;
+        let mobility = &config.topology.mobility;
         if !mobility.moves() {
             return None;
         }
         let propagation = Propagation::new(config)?;
         let limit = propagation.limit();
-        let nodes = config.nodes.len();
+        let nodes = config.topology.nodes.len();
         // Both nodes of a link may move apart at this speed.
         let fastest = mobility.motions.iter().map(Motion::fastest).fold(0.0, f64::max);
         // A node without a position has no radio: it is in no square, and enters none.
-        let has_radio = |node: &usize| config.nodes[*node].position.is_some();
+        let has_radio = |node: &usize| config.topology.nodes[*node].position.is_some();
         let mut motions = mobility.motions.clone();
         (0..nodes)
             .filter(|node| !has_radio(node))
             .for_each(|node| motions[node] = Motion::standing([0.0; 2]));
         let mut links = MovingLinks {
             propagation,
-            radios: config.radios.clone(),
+            radios: config.topology.radios.clone(),
             stored: stored.clone(),
             limit,
             limit_squared: limit * limit * (1.0 + 1e-9),
@@ -252,7 +252,7 @@ impl Listeners {
     /// unless delays depend on distance.
     pub fn spread(config: &Config) -> Span {
         let farthest = || farthest(config).map_or(Span::ZERO, light);
-        if config.delays_by_distance { farthest() } else { Span::ZERO }
+        if config.medium.delays_by_distance { farthest() } else { Span::ZERO }
     }
 
     /// Updates the links of a transmitter that starts a frame. `wavefront` is its own, where delays depend on
@@ -284,12 +284,14 @@ impl Listeners {
         if let Listeners::Fading(fading) = self {
             return fading.under().wavefronts(config);
         }
-        let mut wavefronts =
-            config.delays_by_distance.then(|| vec![Wavefront::default(); config.nodes.len()])?;
+        let mut wavefronts = config
+            .medium
+            .delays_by_distance
+            .then(|| vec![Wavefront::default(); config.topology.nodes.len()])?;
         if let Listeners::Fixed(links) = self {
             for (from, wavefront) in (0..).map(NodeId).zip(&mut wavefronts) {
                 let to = links.of(from).iter().map(|link| NodeId(link.to));
-                wavefront.arrange(to.map(|to| distance(&config.nodes, from, to)));
+                wavefront.arrange(to.map(|to| distance(&config.topology.nodes, from, to)));
             }
         }
         Some(wavefronts)

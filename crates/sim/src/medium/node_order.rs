@@ -24,10 +24,10 @@ impl NodeOrder {
 
     /// Chooses the order of nodes of a configuration.
     pub fn new(config: &Config) -> NodeOrder {
-        if config.nodes.len() < NodeOrder::LARGE {
+        if config.topology.nodes.len() < NodeOrder::LARGE {
             NodeOrder::default()
         } else {
-            NodeOrder::along_a_curve(&config.nodes)
+            NodeOrder::along_a_curve(&config.topology.nodes)
         }
     }
 

@@ -50,7 +50,7 @@ table! {
     /// Index into [`crate::config::Config::measurements`].
     measurement: u32;
     /// name of the measurement: that of the estimator, unless the scenario gives another
-    column estimator(""): String = |at| at.config.measurements[at.row.measurement as usize].name.clone();
+    column estimator(""): String = |at| at.config.recording.measurements[at.row.measurement as usize].name.clone();
     /// index of the node
     node("1"): u32;
     /// name of the node

@@ -12,6 +12,7 @@
 mod agent;
 mod aodv;
 mod buffer;
+pub(crate) mod config;
 mod dsdv;
 mod dsr;
 mod static_routes;
@@ -34,7 +35,7 @@ use std::sync::Arc;
 /// Routing agent of a node; none with static routes.
 pub(crate) fn agent(config: &Config, node: NodeId) -> Option<Box<dyn RoutingAgent>> {
     let rng = || Rng::at(config.seed, &["node", &node.0.to_string(), "routing"]);
-    match &config.routing.protocol {
+    match &config.network.routing.protocol {
         RoutingProtocol::Static => None,
         RoutingProtocol::Dsdv(parameters) => Some(Box::new(dsdv::Dsdv::new(node, parameters.clone(), rng()))),
         RoutingProtocol::Aodv(parameters) => Some(Box::new(aodv::Aodv::new(node, parameters.clone(), rng()))),
@@ -47,8 +48,8 @@ pub const FORMATS: [WireFormat; 3] = [aodv::FORMAT, dsr::FORMAT, dsdv::FORMAT];
 
 /// Rule by which packets that the MAC gives up break the link to their next hop.
 pub(crate) fn failure_rule(config: &Config) -> LinkFailureRule {
-    match &config.routing.protocol {
-        RoutingProtocol::Static => config.routing.on_link_failure,
+    match &config.network.routing.protocol {
+        RoutingProtocol::Static => config.network.routing.on_link_failure,
         RoutingProtocol::Dsdv(_) => LinkFailureRule::Ignore,
         RoutingProtocol::Aodv(AodvConfig { failures, .. })
         | RoutingProtocol::Dsr(DsrConfig { failures, .. }) => {
@@ -60,17 +61,17 @@ pub(crate) fn failure_rule(config: &Config) -> LinkFailureRule {
 
 /// For each flow, whether its lost packets break no link.
 pub(crate) fn blind_to(config: &Config) -> Arc<[bool]> {
-    let schemes: &[usize] = match &config.routing.protocol {
+    let schemes: &[usize] = match &config.network.routing.protocol {
         RoutingProtocol::Aodv(parameters) => &parameters.blind_to,
         RoutingProtocol::Static | RoutingProtocol::Dsdv(_) | RoutingProtocol::Dsr(_) => &[],
     };
-    config.flows.iter().map(|flow| schemes.contains(&flow.scheme)).collect()
+    config.traffic.flows.iter().map(|flow| schemes.contains(&flow.scheme)).collect()
 }
 
 /// Largest number of hops of a packet.
 pub(crate) fn hop_limit(config: &Config) -> u16 {
-    match &config.routing.protocol {
-        RoutingProtocol::Static => u16::try_from(config.nodes.len()).unwrap_or(u16::MAX),
+    match &config.network.routing.protocol {
+        RoutingProtocol::Static => u16::try_from(config.topology.nodes.len()).unwrap_or(u16::MAX),
         RoutingProtocol::Dsdv(parameters) => parameters.hop_limit,
         RoutingProtocol::Aodv(parameters) => parameters.hop_limit,
         RoutingProtocol::Dsr(parameters) => parameters.hop_limit,

@@ -51,7 +51,7 @@ pub(super) fn policies_at(
     scheme_of: &Arc<[usize]>,
 ) -> Policies {
     let node_number = node.0.to_string();
-    let by_scheme = config.schemes.iter().map(|scheme| {
+    let by_scheme = config.traffic.schemes.iter().map(|scheme| {
         let path = ["node", &node_number, "policy", &scheme.name, queue];
         let seed = Rng::at(egress.seed, &path).bits();
         scheme.scheme.router(node, &EgressQueue { seed, ..egress })
@@ -66,17 +66,17 @@ pub(super) fn salt_of(seed: u64, node: NodeId, queue: &str) -> u64 {
 
 /// Creates the nodes with the endpoints of flows; returns the locations of endpoints too.
 pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<Node>, Vec<FlowRoute>) {
-    let (phy, scheme_of) = (timing.phy_times(), config.scheme_of());
+    let (phy, scheme_of) = (timing.phy_times(), config.traffic.scheme_of());
     let blind_to = routing::blind_to(config);
-    let numbers = 0..config.nodes.len() as u32;
+    let numbers = 0..config.topology.nodes.len() as u32;
     let mut nodes: Vec<Node> = numbers
         .map(|index| {
             let failures = Failures::new(routing::failure_rule(config), blind_to.clone());
             node(config, timing, index, (&phy, &scheme_of, failures))
         })
         .collect();
-    let mut routes = Vec::with_capacity(config.flows.len());
-    for id in (0..config.flows.len()).map(|index| FlowId(index as u32)) {
+    let mut routes = Vec::with_capacity(config.traffic.flows.len());
+    for id in (0..config.traffic.flows.len()).map(|index| FlowId(index as u32)) {
         let route = ends(config, timing, plan, &mut nodes, (id, phy), &routes);
         routes.push(route);
     }
@@ -96,31 +96,31 @@ fn node(
     let egress = EgressQueue {
         rate: phy.data_rate,
         is_wired: false,
-        queue_limit: config.mac.queue_limit,
+        queue_limit: config.mac.queue.limit,
         rts_from: timing.rts_from(),
         aggregates: timing.aggregation.is_some(),
         seed: config.seed,
     };
     let policies = policies_at(config, id, "radio", egress, Some(phy), scheme_of);
     let salt = salt_of(config.seed, id, "radio");
-    let queues = if config.edca.is_some() { Queues::by_category } else { Queues::single };
-    let mut queues = queues(&config.discipline, config.mac.queue_limit, salt);
-    if let Some(limits) = config.hardware_queue.and_then(|hardware| hardware.airtime) {
+    let queues = if config.mac.edca.is_some() { Queues::by_category } else { Queues::single };
+    let mut queues = queues(&config.mac.queue.discipline, config.mac.queue.limit, salt);
+    if let Some(limits) = config.mac.queue.hardware.and_then(|hardware| hardware.airtime) {
         queues.limit_airtime(limits);
     }
-    let mut stack = Stack::new(id, queues, config.mac.lifetime, policies, link_slot, failures);
-    if config.arp {
+    let mut stack = Stack::new(id, queues, config.mac.queue.lifetime, policies, link_slot, failures);
+    if config.network.arp {
         stack.resolve_addresses();
     }
     let rng = Rng::at(config.seed, &["node", &index.to_string(), "mac"]);
     let mut mac = Mac::new(id, timer, air, timing, rng);
-    if config.edca.is_some() {
+    if config.mac.edca.is_some() {
         mac.differentiate(timing);
     }
-    if let Some(hardware) = config.hardware_queue {
+    if let Some(hardware) = config.mac.queue.hardware {
         mac.queue_in_hardware(hardware);
     }
-    if config.rate_control.is_some() {
+    if config.mac.rate_control.is_some() {
         mac.control_rates(config.seed);
     }
     let rng = Rng::at(config.seed, &["node", &index.to_string(), "air"]);
@@ -137,8 +137,8 @@ fn ends(
     (id, phy): (FlowId, PhyTimes),
     before: &[FlowRoute],
 ) -> FlowRoute {
-    let flow = &config.flows[id.index()];
-    let scheme = &config.schemes[flow.scheme].scheme;
+    let flow = &config.traffic.flows[id.index()];
+    let scheme = &config.traffic.schemes[flow.scheme].scheme;
     let aggregates = timing.aggregate_limits();
     let station = SenderStation { flow: id, phy, rts_from: timing.rts_from(), aggregates };
     let mut add = |port: Port| {
@@ -171,7 +171,7 @@ fn ends(
         let from = config.multicast_sender(flow);
         nodes[flow.source.index()].stack.relay_multicast_by(config.multicast_relay(flow.source));
         // A station accepts group-addressed frames of its own base station only.
-        if config.nodes[flow.destination.index()].base.is_none_or(|base| base == from) {
+        if config.topology.nodes[flow.destination.index()].base.is_none_or(|base| base == from) {
             nodes[flow.destination.index()].stack.join_group(first, id, from);
         }
     }
@@ -180,7 +180,7 @@ fn ends(
 
 /// Creates the routing agent of each node with its slot; none with static routes.
 pub(super) fn routing_agents(config: &Config, plan: &mut SlotPlan) -> Vec<(Box<dyn RoutingAgent>, Slot)> {
-    let agents = (0..config.nodes.len() as u32).filter_map(|index| {
+    let agents = (0..config.topology.nodes.len() as u32).filter_map(|index| {
         let agent = routing::agent(config, NodeId(index))?;
         Some((agent, plan.add(index, Purpose::Routing(index))))
     });
@@ -189,8 +189,8 @@ pub(super) fn routing_agents(config: &Config, plan: &mut SlotPlan) -> Vec<(Box<d
 
 /// Payload bytes of the smallest packets that saturated sources send.
 fn smallest_datagram(config: &Config) -> u32 {
-    let saturated = config.flows.iter().filter(|flow| flow.app == AppConfig::Saturated);
-    saturated.map(|flow| config.schemes[flow.scheme].scheme.segment_size()).min().unwrap_or(1).max(1)
+    let saturated = config.traffic.flows.iter().filter(|flow| flow.app == AppConfig::Saturated);
+    saturated.map(|flow| config.traffic.schemes[flow.scheme].scheme.segment_size()).min().unwrap_or(1).max(1)
 }
 
 /// Enables aggregation at the nodes, if configured. Returns the store of aggregates, and where MPDUs are
@@ -201,13 +201,13 @@ pub(super) fn aggregation(
     plan: &mut SlotPlan,
 ) -> (Loads, Vec<MpduEnds>) {
     let (mut loads, mut mpdu_ends) = (Loads::default(), Vec::new());
-    if let Some(limits) = config.aggregation {
+    if let Some(limits) = config.mac.block_ack.aggregation {
         let packets =
             limits.mpdus * limits.a_msdu.map_or(1, |most| (most / smallest_datagram(config)).max(1));
         for (index, node) in (0..).zip(nodes) {
             node.mac.aggregate(loads.add(), plan.add(index, Purpose::Reordering(index)));
             node.stack.set_aggregate_limit(packets as usize);
-            if config.delivery == Delivery::Mpdu {
+            if config.mac.block_ack.delivery == Delivery::Mpdu {
                 mpdu_ends.push(MpduEnds::new(plan.add(index, Purpose::MpduEnds(index))));
             }
         }
@@ -224,13 +224,14 @@ pub(super) fn notices(nodes: &[Node], plan: &mut SlotPlan) -> Vec<(u32, Slot)> {
 /// Connects the radios of each node.
 pub(super) fn join_radios(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) {
     let mut joined: Vec<NodeId> =
-        config.radios.further.iter().flat_map(|(radio, node)| [*radio, *node]).collect();
+        config.topology.radios.further.iter().flat_map(|(radio, node)| [*radio, *node]).collect();
     joined.sort_unstable();
     joined.dedup();
     let slots: Vec<(NodeId, Slot)> =
         joined.iter().map(|radio| (*radio, plan.add(radio.0, Purpose::TakeOver(radio.0)))).collect();
     for radio in joined {
-        let shares = |other: &&(NodeId, Slot)| other.0 != radio && config.radios.share_node(radio, other.0);
+        let shares =
+            |other: &&(NodeId, Slot)| other.0 != radio && config.topology.radios.share_node(radio, other.0);
         nodes[radio.index()].stack.join_radios(slots.iter().filter(shares).copied().collect());
     }
 }
@@ -243,7 +244,7 @@ pub(super) fn changes(
     plan: &mut SlotPlan,
 ) -> Vec<(Slot, Time)> {
     let mut changes = Vec::new();
-    for index in 0..config.nodes.len() as u32 {
+    for index in 0..config.topology.nodes.len() as u32 {
         if let Some(at) = listeners.step(index, Time::ZERO) {
             changes.push((plan.add(index, Purpose::Step(index)), at));
         }
@@ -259,16 +260,17 @@ pub(super) fn starts(config: &Config, plan: &SlotPlan) -> Vec<(Slot, Time)> {
     let first = (plan.owners.len() - plan.further.len()) as u32;
     let starts = (first..).zip(&plan.further).filter_map(|(slot, purpose)| {
         let Purpose::App(flow) = purpose else { return None };
-        Some((Slot(slot), Time::ZERO + config.flows[flow.index()].start))
+        Some((Slot(slot), Time::ZERO + config.traffic.flows[flow.index()].start))
     });
     starts.collect()
 }
 
 /// Creates the counters of a run.
 pub(super) fn recorder(config: &Config, wires: usize) -> Recorder {
-    let from = Time::ZERO + config.warmup;
-    let record = Recorder::new(config.nodes.len(), config.flows.len(), from).with_wires(wires);
+    let from = Time::ZERO + config.recording.warmup;
+    let record =
+        Recorder::new(config.topology.nodes.len(), config.traffic.flows.len(), from).with_wires(wires);
     let record =
         record.with_media(config).with_external(config).with_multicast(config).with_categories(config);
-    if config.causes { record.with_causes(Listeners::spread(config)) } else { record }
+    if config.recording.causes { record.with_causes(Listeners::spread(config)) } else { record }
 }
