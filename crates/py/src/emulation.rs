@@ -90,7 +90,7 @@ impl Emulator {
             panics::caught(|| {
                 let mut config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
                 config.recording.causes = true;
-                let shim = shim.then(|| Shim::below_tcp(&config)).transpose();
+                let shim = shim.then(|| Shim::below_tcp(&config.traffic)).transpose();
                 let shim = shim.map_err(|error| PyValueError::new_err(format!("scheme: {error}")))?;
                 let world = world(&config, origin, pcap.as_deref())?;
                 let journal = journal.map(|(path, first)| recorder(&path, &first)).transpose()?;

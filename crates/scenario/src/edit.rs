@@ -6,7 +6,7 @@ use crate::settings::path_of;
 use crate::{Overrides, load};
 use multihop_core::NodeId;
 use multihop_dot11::DataRate;
-use multihop_sim::config::{Config, FlowConfig};
+use multihop_sim::config::{FlowConfig, TopologyConfig};
 use serde::Deserialize;
 use serde_json::Value as Json;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value};
@@ -69,12 +69,12 @@ pub fn list(text: &str, origin: &str) -> Result<String> {
     let (document, mut edited) = parse(text, origin)?;
     if edited["topology"].get("generator").is_some() {
         let at = KeyPath(vec!["topology".into(), "generator".into()]);
-        if let Some(problem) = cannot_list_nodes(&config) {
+        if let Some(problem) = cannot_list_nodes(&config.topology) {
             return Err(document.error(&at, problem));
         }
         if let Some(topology) = edited["topology"].as_table_like_mut() {
             topology.clear();
-            topology.insert("nodes", Item::Value(Value::Array(nodes(&config))));
+            topology.insert("nodes", Item::Value(Value::Array(nodes(&config.topology))));
         }
     }
     if let Some(traffic) = edited.remove("traffic") {
@@ -83,7 +83,8 @@ pub fn list(text: &str, origin: &str) -> Result<String> {
             return Err(document.error(&at, EditProblem::FlowsDiffer { key }));
         }
         let listed = edited.get("flows").map_or(0, length);
-        let tables = config.traffic.flows[listed..].iter().map(|flow| listed_flow(&config, flow, &traffic));
+        let tables =
+            config.traffic.flows[listed..].iter().map(|flow| listed_flow(&config.topology, flow, &traffic));
         let flows = edited.as_table_mut().entry("flows").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
         let inline = || document.error(&at, EditProblem::InlineFlows);
         flows.as_array_of_tables_mut().ok_or_else(inline)?.extend(tables);
@@ -171,12 +172,12 @@ fn length(item: &Item) -> usize {
 }
 
 /// Reason why a list of nodes cannot express a generated topology, if there is one.
-fn cannot_list_nodes(config: &Config) -> Option<EditProblem> {
-    if !config.topology.wires.is_empty() {
+fn cannot_list_nodes(topology: &TopologyConfig) -> Option<EditProblem> {
+    if !topology.wires.is_empty() {
         Some(EditProblem::Wires)
-    } else if !config.topology.radios.are_one_each() {
+    } else if !topology.radios.are_one_each() {
         Some(EditProblem::Radios)
-    } else if config.topology.mobility.moves() {
+    } else if topology.mobility.moves() {
         Some(EditProblem::Motion)
     } else {
         None
@@ -184,9 +185,9 @@ fn cannot_list_nodes(config: &Config) -> Option<EditProblem> {
 }
 
 /// Nodes as inline tables, one per line.
-fn nodes(config: &Config) -> Array {
+fn nodes(topology: &TopologyConfig) -> Array {
     let mut list = Array::new();
-    for node in &config.topology.nodes {
+    for node in &topology.nodes {
         let mut entry = InlineTable::new();
         entry.insert("name", node.name.as_str().into());
         if let Some(position) = node.position {
@@ -194,7 +195,7 @@ fn nodes(config: &Config) -> Array {
             entry.insert("position", position.into());
         }
         if let Some(base) = node.base {
-            entry.insert("base", config.topology.nodes[base.index()].name.as_str().into());
+            entry.insert("base", topology.nodes[base.index()].name.as_str().into());
         }
         if let Some(DataRate::Bits(rate)) = node.data_rate {
             entry.insert("data_rate", format!("{} b/s", rate.bps()).into());
@@ -207,9 +208,8 @@ fn nodes(config: &Config) -> Array {
 }
 
 /// A flow of a pattern as a table, with traffic and times from the table of the pattern.
-fn listed_flow(config: &Config, flow: &FlowConfig, traffic: &Item) -> Table {
-    let name =
-        |node: NodeId| config.topology.nodes[config.topology.radios.node_of(node).index()].name.as_str();
+fn listed_flow(topology: &TopologyConfig, flow: &FlowConfig, traffic: &Item) -> Table {
+    let name = |node: NodeId| topology.nodes[topology.radios.node_of(node).index()].name.as_str();
     let mut table = Table::new();
     table.insert("from", name(flow.source).into());
     table.insert("to", name(flow.destination).into());

@@ -118,7 +118,7 @@ pub fn resolve_among(
     config.topology.nodes.clone_from(&nodes.list);
     radios::resolve(&document, &scenario.phy, &nodes, &mut config)?;
     powers::resolve(&document, &nodes, &mut config)?;
-    config.medium.link_errors = scenario.medium.link_errors(&document, &nodes, &config)?;
+    config.medium.link_errors = scenario.medium.link_errors(&document, &nodes, &config.topology)?;
     let moved =
         mobility::resolve(scenario.mobility.as_ref(), &scenario.outages, &document, &nodes, &mut config)?;
     check_links(&document, &config)?;
@@ -132,7 +132,7 @@ pub fn resolve_among(
     config.recording.measurements = measure::resolve(&scenario.measure, &document, &nodes, &made)?;
     check_measurements(&document, &config)?;
     if let Routing::Aodv(aodv) = &scenario.routing {
-        aodv.resolve_blind_to(&schemes, &mut config)?;
+        aodv.resolve_blind_to(&schemes, &mut config.network)?;
     }
     config.traffic.schemes = schemes.used;
     config.traffic.flows = made.iter().map(|made| made.flow.clone()).collect();

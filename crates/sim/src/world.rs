@@ -110,7 +110,7 @@ pub fn run_logged(
 impl World {
     /// Creates a run that has not begun.
     pub fn new(config: &Config, ties: Ties) -> World {
-        World::in_order(config, ties, NodeOrder::new(config))
+        World::in_order(config, ties, NodeOrder::new(&config.topology))
     }
 
     /// Creates a run with this order of nodes in memory.
@@ -123,14 +123,14 @@ impl World {
         let agents = build::routing_agents(config, &mut plan);
         let notices = build::notices(&nodes.0, &mut plan);
         let (loads, mpdu_ends) = build::aggregation(config, &mut nodes.0, &mut plan);
-        build::join_radios(config, &mut nodes.0, &mut plan);
+        build::join_radios(&config.topology, &mut nodes.0, &mut plan);
         let wires = wires::build(config, &mut nodes.0, &mut plan);
-        let measurements = Measurements::new(config, &timing, &mut nodes.0);
+        let measurements = Measurements::new(&config.recording, &timing, &mut nodes.0);
         let samples = Samples::new(config, &mut plan);
         let warmup = plan.add(u32::MAX, Purpose::WarmUpEnds);
         let mut listeners = Listeners::new(config, links, &order);
         let outages = Outages::new(&config.topology.mobility.outages, config.topology.nodes.len());
-        let changes = build::changes(config, &mut listeners, &outages, &mut plan);
+        let changes = build::changes(&config.topology, &mut listeners, &outages, &mut plan);
         let mut agenda = match ties {
             Ties::InOrder => Agenda::new(plan.owners.len()),
             Ties::Reversed => Agenda::with_reversed_ties(&plan.owners),
@@ -143,7 +143,7 @@ impl World {
         }
         agenda.arm(warmup, Time::ZERO + config.recording.warmup, Lane::Record);
         agenda.arm(Slot(samples.slot), Time::ZERO + samples.every, Lane::Record);
-        for (slot, at) in changes.into_iter().chain(build::starts(config, &plan)) {
+        for (slot, at) in changes.into_iter().chain(build::starts(&config.traffic, &plan)) {
             agenda.arm(slot, at, Lane::Upper);
         }
         let (mut nodes, flows) = (order.arranged(nodes.0), nodes.1);

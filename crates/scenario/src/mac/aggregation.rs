@@ -11,7 +11,7 @@ use multihop_config::quantity::{Duration, Size};
 use multihop_core::Span;
 use multihop_dot11::{MPDU_DELIMITER, Phy, Standard};
 use multihop_sim::config::{
-    AggregationConfig, AppConfig, BlockAckConfig, Config, Delivery, FlowConfig, Persistence,
+    AggregationConfig, AppConfig, BlockAckConfig, Config, Delivery, FlowConfig, Persistence, TrafficConfig,
 };
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
@@ -157,7 +157,8 @@ fn check_room(document: &Document<'_>, config: &Config) -> Result<()> {
     };
     let rules = &config.mac.rules;
     let around = MPDU_DELIMITER + rules.data_header + rules.llc_header + config.network.extra_header;
-    let least = config.traffic.flows.iter().map(|flow| least_packet(config, flow)).min().unwrap_or(0);
+    let least =
+        config.traffic.flows.iter().map(|flow| least_packet(&config.traffic, flow)).min().unwrap_or(0);
     if least == 0 || a_mpdu >= around + least {
         return Ok(());
     }
@@ -166,8 +167,8 @@ fn check_room(document: &Document<'_>, config: &Config) -> Result<()> {
 }
 
 /// Minimum network-layer size of a flow's full packets, in bytes; 0 if unknown.
-fn least_packet(config: &Config, flow: &FlowConfig) -> u32 {
-    let scheme = &config.traffic.schemes[flow.scheme].scheme;
+fn least_packet(traffic: &TrafficConfig, flow: &FlowConfig) -> u32 {
+    let scheme = &traffic.schemes[flow.scheme].scheme;
     let payload = match flow.app {
         AppConfig::External => return 0,
         AppConfig::Cbr { packet, .. } | AppConfig::Poisson { packet, .. } if !scheme.is_reliable() => packet,

@@ -13,7 +13,9 @@ use multihop_config::quantity::{Decibel, Duration, Length, Power, Size};
 use multihop_config::{bounds, keys};
 use multihop_core::NodeId;
 use multihop_dot11::Phy;
-use multihop_sim::config::{Config, FadingConfig, LinkError, MatrixQuantity, MediumConfig, MediumModel};
+use multihop_sim::config::{
+    FadingConfig, LinkError, MatrixQuantity, MediumConfig, MediumModel, TopologyConfig,
+};
 use schemars::transform::Transform;
 use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
@@ -277,7 +279,7 @@ impl Medium {
         &self,
         document: &Document<'_>,
         nodes: &Nodes,
-        config: &Config,
+        topology: &TopologyConfig,
     ) -> Result<Vec<LinkError>> {
         let (Medium::Ranges(Ranges { errors, .. })
         | Medium::Sinr(Sinr { errors, .. })
@@ -297,7 +299,7 @@ impl Medium {
             if a == b {
                 return refuse(KeyProblem::Loop { what: ConnectionKind::Link, node: first.clone() }.into());
             }
-            if config.topology.wire(a, b).is_some() {
+            if topology.wire(a, b).is_some() {
                 return refuse(MediumProblem::ErrorsOfWire { between }.into());
             }
             if let Some(first) = known.insert((a.min(b), a.max(b)), i) {

@@ -7,7 +7,7 @@ use crate::error::{FlowEnd, TopologyProblem};
 use crate::flows::PlannedFlow;
 use multihop_core::{NodeId, Rate};
 use multihop_dot11::DataRate;
-use multihop_sim::config::{Config, LinkError, Radios};
+use multihop_sim::config::{Config, LinkError, Radios, TopologyConfig};
 
 /// Refuses flows without a path over two-way links. Multicast flows are exempt: they take one hop, and their
 /// packets are lost at receivers out of reach.
@@ -34,7 +34,7 @@ pub(crate) fn check(
     let ids = [flow.source, flow.destination];
     let ends = ids.map(whereabouts);
     Err(if are_joined(config, ids, &|other| other.topology.radios.channels.clear()) {
-        let channels = ids.map(|id| channels(config, id));
+        let channels = ids.map(|id| channels(&config.topology, id));
         document.error(at, TopologyProblem::NoPathForChannels { ends, channels })
     } else if let Some(key) = culprit(document, config, ids) {
         document.error(at, TopologyProblem::NoPathBecause { ends, key: key.to_string() })
@@ -74,9 +74,9 @@ fn lower_rate(config: &Config, ends: [NodeId; 2]) -> Option<DataRate> {
 }
 
 /// Channels of a node's radios, for a message.
-fn channels(config: &Config, node: NodeId) -> String {
-    let Radios { channels, .. } = &config.topology.radios;
-    let numbers = config.topology.radios.of(node).map(|radio| channels[radio.index()].number.to_string());
+fn channels(topology: &TopologyConfig, node: NodeId) -> String {
+    let Radios { channels, .. } = &topology.radios;
+    let numbers = topology.radios.of(node).map(|radio| channels[radio.index()].number.to_string());
     format!("channel {}", numbers.collect::<Vec<_>>().join(" and "))
 }
 

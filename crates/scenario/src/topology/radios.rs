@@ -9,7 +9,7 @@ use multihop_config::bounds;
 use multihop_config::quantity::{Gain, Power};
 use multihop_core::NodeId;
 use multihop_dot11::Phy;
-use multihop_sim::config::{Channel, Config, MediumModel, NodeConfig, Radios};
+use multihop_sim::config::{Channel, Config, MediumModel, NodeConfig, Radios, TopologyConfig};
 use multihop_sim::preflight::place_ends;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,7 +89,7 @@ pub(crate) fn resolve(
             radios.channels.push(channel(*number));
         }
     }
-    associate(document, nodes, &radios, config)?;
+    associate(document, nodes, &radios, &mut config.topology)?;
     check_links(document, &radios, config)?;
     config.topology.radios = radios;
     Ok(())
@@ -119,10 +119,15 @@ fn check(document: &Document<'_>, at: &KeyPath, phy: &Phy, number: u16) -> Resul
 }
 
 /// Associates each station with the radio of its base station on the station's channel.
-fn associate(document: &Document<'_>, nodes: &Nodes, radios: &Radios, config: &mut Config) -> Result<()> {
+fn associate(
+    document: &Document<'_>,
+    nodes: &Nodes,
+    radios: &Radios,
+    topology: &mut TopologyConfig,
+) -> Result<()> {
     let channel = |radio: NodeId| radios.channels[radio.index()].number;
     for station in 0..nodes.list.len() {
-        let Some(base) = config.topology.nodes[station].base else { continue };
+        let Some(base) = topology.nodes[station].base else { continue };
         let at = key!["topology", "nodes", station, "base"];
         if radios.of(NodeId(station as u32)).count() > 1 {
             return Err(document.error(&at, TopologyProblem::SeveralRadios));
@@ -131,7 +136,7 @@ fn associate(document: &Document<'_>, nodes: &Nodes, radios: &Radios, config: &m
         let Some(radio) = radios.of(base).find(|radio| channel(*radio) == own) else {
             return Err(document.error(&at, TopologyProblem::NoRadioOnChannel { channel: own }));
         };
-        config.topology.nodes[station].base = Some(radio);
+        topology.nodes[station].base = Some(radio);
     }
     Ok(())
 }

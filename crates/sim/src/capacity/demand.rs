@@ -90,8 +90,10 @@ impl Demand {
         };
         let mut along = |from, to, packets: &[(f64, u32)], direction: CountedDirection| -> Vec<LinkTime> {
             let hops = routes.hops(from, to, &config.topology.radios).unwrap_or_default();
-            let costs: Vec<Vec<PacketCost>> =
-                hops.iter().map(|hop| cross_all(*hop, packets, category, config, quality)).collect();
+            let costs: Vec<Vec<PacketCost>> = hops
+                .iter()
+                .map(|hop| cross_all(*hop, packets, category, &config.topology, quality))
+                .collect();
             let begun = begun(&costs, packets, direction);
             if begun.iter().flatten().any(|packets| *packets > MOST_BEGUN) {
                 return Vec::new();

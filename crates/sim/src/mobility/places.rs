@@ -1,7 +1,7 @@
 //! Positions of nodes over time, for tables and figures.
 
 use super::Outage;
-use crate::config::Config;
+use crate::config::{Config, TopologyConfig};
 use multihop_core::{NodeId, Span};
 
 /// Position of a node at an instant, and whether the node is off.
@@ -33,19 +33,19 @@ pub fn places(config: &Config) -> Vec<Place> {
     let stride = ((steps + 1) * nodes.len() as u64).div_ceil(ROWS_MAX).max(1);
     let mut places = Vec::new();
     for at in (0..=steps / stride).map(|step| config.recording.interval * (step * stride)) {
-        places.extend(nodes.iter().map(|node| place(config, *node, &outages[node.index()], at)));
+        places.extend(nodes.iter().map(|node| place(&config.topology, *node, &outages[node.index()], at)));
     }
     places
 }
 
-fn place(config: &Config, node: NodeId, outages: &[&Outage], at: Span) -> Place {
-    let motion = config.topology.mobility.motions.get(node.index());
+fn place(topology: &TopologyConfig, node: NodeId, outages: &[&Outage], at: Span) -> Place {
+    let motion = topology.mobility.motions.get(node.index());
     let moved = |position| motion.map_or(position, |motion| motion.at(at.seconds()));
     let rounded = |position: [f64; 2]| position.map(|metres| (metres * 1e3).round() / 1e3);
     Place {
         time_s: at.seconds(),
         node,
-        position: config.topology.nodes[node.index()].position.map(moved).map(rounded),
+        position: topology.nodes[node.index()].position.map(moved).map(rounded),
         off: outages.iter().any(|outage| outage.from <= at && at < outage.to),
     }
 }

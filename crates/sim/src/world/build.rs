@@ -4,7 +4,7 @@ use super::mpdus::MpduEnds;
 use super::purpose::Purpose;
 use crate::agenda::Slot;
 use crate::apps::App;
-use crate::config::{AppConfig, Config, Delivery};
+use crate::config::{AppConfig, Config, Delivery, TopologyConfig, TrafficConfig};
 use crate::external::Outside;
 use crate::mac::{Mac, Timing};
 use crate::medium::{Listeners, Loads, Radio};
@@ -43,7 +43,7 @@ impl SlotPlan {
 /// Creates the policies of the schemes at the queue `queue` of a node. `egress` has the run's seed; each
 /// scheme gets one with a seed of its own.
 pub(super) fn policies_at(
-    config: &Config,
+    traffic: &TrafficConfig,
     node: NodeId,
     queue: &str,
     egress: EgressQueue,
@@ -51,7 +51,7 @@ pub(super) fn policies_at(
     scheme_of: &Arc<[usize]>,
 ) -> Policies {
     let node_number = node.0.to_string();
-    let by_scheme = config.traffic.schemes.iter().map(|scheme| {
+    let by_scheme = traffic.schemes.iter().map(|scheme| {
         let path = ["node", &node_number, "policy", &scheme.name, queue];
         let seed = Rng::at(egress.seed, &path).bits();
         scheme.scheme.router(node, &EgressQueue { seed, ..egress })
@@ -101,7 +101,7 @@ fn node(
         aggregates: timing.aggregation.is_some(),
         seed: config.seed,
     };
-    let policies = policies_at(config, id, "radio", egress, Some(phy), scheme_of);
+    let policies = policies_at(&config.traffic, id, "radio", egress, Some(phy), scheme_of);
     let salt = salt_of(config.seed, id, "radio");
     let queues = if config.mac.edca.is_some() { Queues::by_category } else { Queues::single };
     let mut queues = queues(&config.mac.queue.discipline, config.mac.queue.limit, salt);
@@ -188,9 +188,9 @@ pub(super) fn routing_agents(config: &Config, plan: &mut SlotPlan) -> Vec<(Box<d
 }
 
 /// Payload bytes of the smallest packets that saturated sources send.
-fn smallest_datagram(config: &Config) -> u32 {
-    let saturated = config.traffic.flows.iter().filter(|flow| flow.app == AppConfig::Saturated);
-    saturated.map(|flow| config.traffic.schemes[flow.scheme].scheme.segment_size()).min().unwrap_or(1).max(1)
+fn smallest_datagram(traffic: &TrafficConfig) -> u32 {
+    let saturated = traffic.flows.iter().filter(|flow| flow.app == AppConfig::Saturated);
+    saturated.map(|flow| traffic.schemes[flow.scheme].scheme.segment_size()).min().unwrap_or(1).max(1)
 }
 
 /// Enables aggregation at the nodes, if configured. Returns the store of aggregates, and where MPDUs are
@@ -203,7 +203,7 @@ pub(super) fn aggregation(
     let (mut loads, mut mpdu_ends) = (Loads::default(), Vec::new());
     if let Some(limits) = config.mac.block_ack.aggregation {
         let packets =
-            limits.mpdus * limits.a_msdu.map_or(1, |most| (most / smallest_datagram(config)).max(1));
+            limits.mpdus * limits.a_msdu.map_or(1, |most| (most / smallest_datagram(&config.traffic)).max(1));
         for (index, node) in (0..).zip(nodes) {
             node.mac.aggregate(loads.add(), plan.add(index, Purpose::Reordering(index)));
             node.stack.set_aggregate_limit(packets as usize);
@@ -222,29 +222,28 @@ pub(super) fn notices(nodes: &[Node], plan: &mut SlotPlan) -> Vec<(u32, Slot)> {
 }
 
 /// Connects the radios of each node.
-pub(super) fn join_radios(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) {
+pub(super) fn join_radios(topology: &TopologyConfig, nodes: &mut [Node], plan: &mut SlotPlan) {
     let mut joined: Vec<NodeId> =
-        config.topology.radios.further.iter().flat_map(|(radio, node)| [*radio, *node]).collect();
+        topology.radios.further.iter().flat_map(|(radio, node)| [*radio, *node]).collect();
     joined.sort_unstable();
     joined.dedup();
     let slots: Vec<(NodeId, Slot)> =
         joined.iter().map(|radio| (*radio, plan.add(radio.0, Purpose::TakeOver(radio.0)))).collect();
     for radio in joined {
-        let shares =
-            |other: &&(NodeId, Slot)| other.0 != radio && config.topology.radios.share_node(radio, other.0);
+        let shares = |other: &&(NodeId, Slot)| other.0 != radio && topology.radios.share_node(radio, other.0);
         nodes[radio.index()].stack.join_radios(slots.iter().filter(shares).copied().collect());
     }
 }
 
 /// First changes of nodes that move or are switched, with their slots.
 pub(super) fn changes(
-    config: &Config,
+    topology: &TopologyConfig,
     listeners: &mut Listeners,
     outages: &Outages,
     plan: &mut SlotPlan,
 ) -> Vec<(Slot, Time)> {
     let mut changes = Vec::new();
-    for index in 0..config.topology.nodes.len() as u32 {
+    for index in 0..topology.nodes.len() as u32 {
         if let Some(at) = listeners.step(index, Time::ZERO) {
             changes.push((plan.add(index, Purpose::Step(index)), at));
         }
@@ -256,11 +255,11 @@ pub(super) fn changes(
 }
 
 /// Time at which each flow starts to offer data.
-pub(super) fn starts(config: &Config, plan: &SlotPlan) -> Vec<(Slot, Time)> {
+pub(super) fn starts(traffic: &TrafficConfig, plan: &SlotPlan) -> Vec<(Slot, Time)> {
     let first = (plan.owners.len() - plan.further.len()) as u32;
     let starts = (first..).zip(&plan.further).filter_map(|(slot, purpose)| {
         let Purpose::App(flow) = purpose else { return None };
-        Some((Slot(slot), Time::ZERO + config.traffic.flows[flow.index()].start))
+        Some((Slot(slot), Time::ZERO + traffic.flows[flow.index()].start))
     });
     starts.collect()
 }
@@ -270,7 +269,10 @@ pub(super) fn recorder(config: &Config, wires: usize) -> Recorder {
     let from = Time::ZERO + config.recording.warmup;
     let record =
         Recorder::new(config.topology.nodes.len(), config.traffic.flows.len(), from).with_wires(wires);
-    let record =
-        record.with_media(config).with_external(config).with_multicast(config).with_categories(config);
+    let record = record
+        .with_media(config)
+        .with_external(&config.traffic)
+        .with_multicast(config)
+        .with_categories(config);
     if config.recording.causes { record.with_causes(Listeners::spread(config)) } else { record }
 }

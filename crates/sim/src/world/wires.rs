@@ -42,7 +42,7 @@ pub(super) fn build(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) ->
             seed: config.seed,
         };
         let queue = format!("wire to {}", wire.to.0);
-        let policies = policies_at(config, id, &queue, egress, None, &scheme_of);
+        let policies = policies_at(&config.traffic, id, &queue, egress, None, &scheme_of);
         let sent = plan.add(id.0, Purpose::WireSent(index as u32));
         let port = Port::new(index as u32, wire, policies, sent, salt_of(config.seed, id, &queue));
         laid[index].port = nodes[id.index()].stack.add_port(port);

@@ -154,7 +154,7 @@ impl AirLog {
     /// bit lies in the interval.
     #[must_use]
     pub fn only(mut self, config: &Config, selection: Selection) -> AirLog {
-        self.selection = selection.with_senders(config);
+        self.selection = selection.with_senders(&config.traffic);
         self
     }
 

@@ -182,7 +182,7 @@ impl FrameLog {
         out: Box<dyn Sink>,
         writer: fn(Writer) -> LogWriter,
     ) -> io::Result<FrameLog> {
-        let selection = selection.with_senders(config);
+        let selection = selection.with_senders(&config.traffic);
         let timing = Timing::new(config);
         let mut log = Writer::new(out, &head(config, &timing, &selection))?;
         let mut rows = Tables::default();
