@@ -475,24 +475,23 @@ fn flows_view<'py>(
     config: &Config,
     paths: &[Vec<multihop_core::NodeId>],
 ) -> PyResult<Bound<'py, PyList>> {
+    let Config { topology: TopologyConfig { nodes, radios, .. }, traffic, .. } = config;
     let flows = PyList::empty(py);
-    for (flow, path) in config.traffic.flows.iter().zip(paths) {
+    for (flow, path) in traffic.flows.iter().zip(paths) {
         let entry = PyDict::new(py);
         entry.set_item("name", &flow.name)?;
-        let name = |end: multihop_core::NodeId| {
-            &config.topology.nodes[config.topology.radios.node_of(end).index()].name
-        };
+        let name = |end: multihop_core::NodeId| &nodes[radios.node_of(end).index()].name;
         entry.set_item("source", name(flow.source))?;
         entry.set_item("destination", name(flow.destination))?;
         if let Some(group) = flow.group {
             entry.set_item("group", group.0)?;
         }
-        entry.set_item("scheme", &config.traffic.schemes[flow.scheme].name)?;
+        entry.set_item("scheme", &traffic.schemes[flow.scheme].name)?;
         entry.set_item("app", flow.app.name())?;
         entry.set_item("offered_bps", flow.app.offered_bps())?;
-        let datagrams = config.traffic.schemes[flow.scheme].scheme.is_uncontrolled();
+        let datagrams = traffic.schemes[flow.scheme].scheme.is_uncontrolled();
         entry.set_item("interval", flow.app.equal_interval().filter(|_| datagrams))?;
-        let is_hop = |pair: &&[multihop_core::NodeId]| !config.topology.radios.share_node(pair[0], pair[1]);
+        let is_hop = |pair: &&[multihop_core::NodeId]| !radios.share_node(pair[0], pair[1]);
         entry.set_item("hops", path.windows(2).filter(is_hop).count())?;
         entry.set_item("path", path.iter().map(|node| node.0).collect::<Vec<_>>())?;
         flows.append(entry)?;

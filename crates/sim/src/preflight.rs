@@ -27,28 +27,23 @@ pub fn power_ratio_of_delivery(config: &Config, shares: &[f64]) -> Option<Vec<f6
 /// radio of its source and received by the radio on that channel.
 pub fn place_ends(config: &mut Config) {
     let quality = LinkQuality::new(config);
-    let leaves_by = |config: &Config, routes: &Routes, from: NodeId, to: NodeId| {
-        let hops = routes.hops(from, to, &config.topology.radios).unwrap_or_default();
+    let leaves_by = |routes: &Routes, radios: &Radios, from: NodeId, to: NodeId| {
+        let hops = routes.hops(from, to, radios).unwrap_or_default();
         hops.first().map_or(from, |(radio, _)| *radio)
     };
     let routes = Routes::new(config, &quality);
-    for index in 0..config.traffic.flows.len() {
-        let (source, destination) =
-            (config.traffic.flows[index].source, config.traffic.flows[index].destination);
-        config.traffic.flows[index].destination = if config.traffic.flows[index].group.is_some() {
-            hears(&config.topology.radios, source, destination)
+    let radios = &config.topology.radios;
+    for flow in &mut config.traffic.flows {
+        flow.destination = if flow.group.is_some() {
+            hears(radios, flow.source, flow.destination)
         } else {
-            leaves_by(config, &routes, destination, source)
+            leaves_by(&routes, radios, flow.destination, flow.source)
         };
     }
     let routes = Routes::new(config, &quality);
-    for index in 0..config.traffic.flows.len() {
-        let (source, destination) =
-            (config.traffic.flows[index].source, config.traffic.flows[index].destination);
-        if config.traffic.flows[index].group.is_some() {
-            continue;
-        }
-        config.traffic.flows[index].source = leaves_by(config, &routes, source, destination);
+    let radios = &config.topology.radios;
+    for flow in config.traffic.flows.iter_mut().filter(|flow| flow.group.is_none()) {
+        flow.source = leaves_by(&routes, radios, flow.source, flow.destination);
     }
 }
 

@@ -115,22 +115,23 @@ impl World {
 
     /// Creates a run with this order of nodes in memory.
     fn in_order(config: &Config, ties: Ties, order: NodeOrder) -> World {
+        let Config { topology, traffic, recording, .. } = config;
         let quality = LinkQuality::new(config);
         let routes = Routes::new(config, &quality);
         let (links, timing) = quality.into_parts();
-        let mut plan = SlotPlan::new(config.topology.nodes.len() as u32);
+        let mut plan = SlotPlan::new(topology.nodes.len() as u32);
         let mut nodes = build::nodes(config, &timing, &mut plan);
         let agents = build::routing_agents(config, &mut plan);
         let notices = build::notices(&nodes.0, &mut plan);
         let (loads, mpdu_ends) = build::aggregation(config, &mut nodes.0, &mut plan);
-        build::join_radios(&config.topology, &mut nodes.0, &mut plan);
+        build::join_radios(topology, &mut nodes.0, &mut plan);
         let wires = wires::build(config, &mut nodes.0, &mut plan);
-        let measurements = Measurements::new(&config.recording, &timing, &mut nodes.0);
+        let measurements = Measurements::new(recording, &timing, &mut nodes.0);
         let samples = Samples::new(config, &mut plan);
         let warmup = plan.add(u32::MAX, Purpose::WarmUpEnds);
         let mut listeners = Listeners::new(config, links, &order);
-        let outages = Outages::new(&config.topology.mobility.outages, config.topology.nodes.len());
-        let changes = build::changes(&config.topology, &mut listeners, &outages, &mut plan);
+        let outages = Outages::new(&topology.mobility.outages, topology.nodes.len());
+        let changes = build::changes(topology, &mut listeners, &outages, &mut plan);
         let mut agenda = match ties {
             Ties::InOrder => Agenda::new(plan.owners.len()),
             Ties::Reversed => Agenda::with_reversed_ties(&plan.owners),
@@ -141,9 +142,9 @@ impl World {
         for (index, slot) in notices {
             nodes.0[index as usize].stack.notify_by(slot, &mut agenda);
         }
-        agenda.arm(warmup, Time::ZERO + config.recording.warmup, Lane::Record);
+        agenda.arm(warmup, Time::ZERO + recording.warmup, Lane::Record);
         agenda.arm(Slot(samples.slot), Time::ZERO + samples.every, Lane::Record);
-        for (slot, at) in changes.into_iter().chain(build::starts(&config.traffic, &plan)) {
+        for (slot, at) in changes.into_iter().chain(build::starts(traffic, &plan)) {
             agenda.arm(slot, at, Lane::Upper);
         }
         let (mut nodes, flows) = (order.arranged(nodes.0), nodes.1);

@@ -53,7 +53,7 @@ pub(crate) fn resolve(
     nodes: &Nodes,
     config: &mut Config,
 ) -> Result<()> {
-    let phy = &config.phy;
+    let Config { phy, topology, .. } = &mut *config;
     let usual = match choice.channel {
         Some(number) => check(document, &key!["phy", "channel"], phy, number)?,
         None => numbers(phy)[0],
@@ -78,18 +78,18 @@ pub(crate) fn resolve(
         }
         radios.channels.push(channel(numbers.first().copied().unwrap_or(usual)));
     }
-    radios.channels.resize(config.topology.nodes.len(), channel(usual));
+    radios.channels.resize(topology.nodes.len(), channel(usual));
     for (node, numbers) in nodes.channels.iter().enumerate() {
         for number in numbers.iter().skip(1) {
-            let radio = NodeId(config.topology.nodes.len() as u32);
-            let NodeConfig { position, .. } = config.topology.nodes[node];
-            let name = nodes.radio_name(node, config.topology.nodes.len());
-            config.topology.nodes.push(NodeConfig { name, position, base: None, data_rate: None });
+            let radio = NodeId(topology.nodes.len() as u32);
+            let NodeConfig { position, .. } = topology.nodes[node];
+            let name = nodes.radio_name(node, topology.nodes.len());
+            topology.nodes.push(NodeConfig { name, position, base: None, data_rate: None });
             radios.further.push((radio, NodeId(node as u32)));
             radios.channels.push(channel(*number));
         }
     }
-    associate(document, nodes, &radios, &mut config.topology)?;
+    associate(document, nodes, &radios, topology)?;
     check_links(document, &radios, config)?;
     config.topology.radios = radios;
     Ok(())

@@ -6,7 +6,7 @@
 
 use multihop_core::NodeId;
 use multihop_dot11::{ACK_BYTES, DataRate, frame_success};
-use multihop_sim::config::{Config, MediumConfig, MediumModel, WireConfig};
+use multihop_sim::config::{Config, MediumConfig, MediumModel, TopologyConfig, WireConfig};
 use multihop_sim::preflight::{candidates, femtowatts};
 use multihop_sim::routing::{LEAST_DELIVERY, LinkQuality, NOMINAL_BYTES};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -51,23 +51,21 @@ impl Reach {
 
     /// Graph of a configuration.
     fn new(config: &Config) -> Reach {
-        let by_distance = config.topology.nodes.iter().all(|node| node.base.is_none())
+        let TopologyConfig { nodes, radios, powers, .. } = &config.topology;
+        let by_distance = nodes.iter().all(|node| node.base.is_none())
             && config.medium.link_errors.is_empty()
-            && config.topology.radios.are_one_each()
-            && config.topology.powers.is_empty();
+            && radios.are_one_each()
+            && powers.is_empty();
         if let Some(radius) = radius(config).filter(|_| by_distance) {
-            return Reach::Within {
-                positions: config.topology.nodes.iter().map(|node| node.position).collect(),
-                radius,
-            };
+            return Reach::Within { positions: nodes.iter().map(|node| node.position).collect(), radius };
         }
         let usable = LinkQuality::new(config).usable();
         let usable: BTreeSet<(NodeId, NodeId)> = usable.into_iter().map(|(from, to, _)| (from, to)).collect();
-        let mut neighbours = vec![Vec::new(); config.topology.nodes.len()];
+        let mut neighbours = vec![Vec::new(); nodes.len()];
         for (from, to) in usable.iter().filter(|(from, to)| usable.contains(&(*to, *from))) {
             neighbours[from.index()].push(to.0);
         }
-        for (radio, node) in &config.topology.radios.further {
+        for (radio, node) in &radios.further {
             neighbours[radio.index()].push(node.0);
             neighbours[node.index()].push(radio.0);
         }

@@ -66,6 +66,7 @@ impl Demand {
         links: &mut Vec<(NodeId, NodeId)>,
     ) -> Demand {
         let scheme = config.traffic.schemes[flow.scheme].scheme.as_ref();
+        let extra_header = config.network.extra_header;
         let wire = SegmentSizes::of(scheme);
         let payload = match flow.app {
             AppConfig::Cbr { packet, .. } | AppConfig::Poisson { packet, .. } if !scheme.is_reliable() => {
@@ -80,9 +81,9 @@ impl Demand {
         };
         let pieces = pieces(payload, scheme.segment_size());
         let forward: Vec<(f64, u32)> =
-            pieces.map(|piece| (1.0, piece + wire.header + config.network.extra_header)).collect();
+            pieces.map(|piece| (1.0, piece + wire.header + extra_header)).collect();
         let feedback: Vec<(f64, u32)> =
-            wire.feedback.iter().map(|(share, size)| (*share, size + config.network.extra_header)).collect();
+            wire.feedback.iter().map(|(share, size)| (*share, size + extra_header)).collect();
         let category = if config.mac.edca.is_some() {
             AccessCategory::from_priority(user_priority(flow.dscp))
         } else {
@@ -105,7 +106,7 @@ impl Demand {
         };
         Demand {
             payload,
-            header: wire.header + config.network.extra_header,
+            header: wire.header + extra_header,
             offered_bps: flow.app.offered_bps(),
             steady: is_steady(config, flow),
             forward: along(flow.source, flow.destination, &forward, CountedDirection::Out),

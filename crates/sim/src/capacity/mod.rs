@@ -35,6 +35,7 @@ pub struct Capacity {
 impl Capacity {
     /// Computes the capacity of a configuration.
     pub fn new(config: &Config) -> Capacity {
+        let mobility = &config.topology.mobility;
         let quality = LinkQuality::new(config);
         let routes = Routes::new(config, &quality);
         let (table, timing) = quality.parts();
@@ -47,7 +48,7 @@ impl Capacity {
             .collect();
         let by_air = |link: &(NodeId, NodeId)| config.topology.wire(link.0, link.1).is_none();
         let conflicts = Conflicts::new(&links, by_air, table, timing);
-        let changes = config.topology.mobility.moves() || !config.topology.mobility.outages.is_empty();
+        let changes = mobility.moves() || !mobility.outages.is_empty();
         Capacity { links, demands, conflicts, changes }
     }
 }

@@ -6,6 +6,7 @@ use super::link_timing::{LinkTiming, equal_timeouts, largest};
 use super::rate_control::{RateChoices, candidates};
 use crate::config::{
     AggregationConfig, Config, MPDU_RETRY_LIMIT, MatrixQuantity, MediumModel, Protection, REQUEST_LIMIT,
+    RateConfig,
 };
 use crate::medium::{Collisions, Frame, FrameLoss, RateClass, RateErrors, RateSet, femtowatts};
 use multihop_core::{FrameKind, Interval, NodeId, Span, Time};
@@ -76,7 +77,8 @@ pub struct Timing {
 impl Timing {
     /// Timing of a configuration.
     pub fn new(config: &Config) -> Timing {
-        let (phy, rules) = (&config.phy, config.mac.rules);
+        let Config { phy, mac, medium, .. } = config;
+        let (rules, persistence) = (mac.rules, mac.block_ack.persistence);
         let LinkRates { rates: others, set_of, set_between, controlled } = LinkRates::new(config);
         let mut others: Vec<LinkTiming> =
             others.into_iter().map(|rate| LinkTiming::new(config, rate)).collect();
@@ -88,17 +90,12 @@ impl Timing {
         let collisions = collisions(config, std::iter::once(&nominal).chain(&others));
         let busy_from = match &collisions {
             Collisions::Pairwise { .. } => 1,
-            Collisions::Sinr { .. } => femtowatts(config.medium.carrier_sense_mw()).max(1),
+            Collisions::Sinr { .. } => femtowatts(medium.carrier_sense_mw()).max(1),
         };
-        let tries = config.mac.rate_control.and_then(|control| control.tries);
+        let tries = mac.rate_control.and_then(|control| control.tries);
         let limit = |own: Option<u32>| tries.or(own).unwrap_or(u32::MAX);
-        let mpdu_retry_limit = config
-            .mac
-            .block_ack
-            .persistence
-            .retry_limit
-            .or(tries)
-            .unwrap_or(limit(config.mac.short_retry_limit).max(MPDU_RETRY_LIMIT));
+        let mpdu_retry_limit =
+            persistence.retry_limit.or(tries).unwrap_or(limit(mac.short_retry_limit).max(MPDU_RETRY_LIMIT));
         let request_limit = if mpdu_retry_limit == u32::MAX { u32::MAX } else { REQUEST_LIMIT };
         let mut timing = Timing {
             rules,
@@ -106,31 +103,30 @@ impl Timing {
             sifs: phy.sifs,
             difs: phy.difs(),
             eifs,
-            propagation: config.medium.propagation_delay,
+            propagation: medium.propagation_delay,
             access: AccessParameters::by_category(config),
-            busy_period_counts_as_slot: rules.busy_period_counts_as_slot || config.mac.edca.is_some(),
-            differentiates: config.mac.edca.is_some(),
-            protection: config.mac.protection,
-            short_retry_limit: limit(config.mac.short_retry_limit),
+            busy_period_counts_as_slot: rules.busy_period_counts_as_slot || mac.edca.is_some(),
+            differentiates: mac.edca.is_some(),
+            protection: mac.protection,
+            short_retry_limit: limit(mac.short_retry_limit),
             mpdu_retry_limit,
-            request_limit: config.mac.block_ack.persistence.request_limit.unwrap_or(request_limit),
-            reordering_timeout: config
-                .mac
+            request_limit: persistence.request_limit.unwrap_or(request_limit),
+            reordering_timeout: mac
                 .block_ack
                 .aggregation
-                .filter(|_| !config.mac.block_ack.persistence.reorders_without_end)
+                .filter(|_| !persistence.reorders_without_end)
                 .map(|limits| limits.reordering_timeout),
-            long_retry_limit: limit(config.mac.long_retry_limit),
+            long_retry_limit: limit(mac.long_retry_limit),
             nominal,
             others,
             set_of,
             set_between,
-            frame_loss: FrameLoss::new(&config.medium, config.topology.nodes.len()),
+            frame_loss: FrameLoss::new(&medium, config.topology.nodes.len()),
             collisions,
             busy_from,
-            aggregation: config.mac.block_ack.aggregation,
+            aggregation: mac.block_ack.aggregation,
             rate_control: None,
-            rts_threshold: config.mac.rts_threshold,
+            rts_threshold: mac.rts_threshold,
             data_header: rules.llc_header + rules.data_header,
         };
         timing.rate_control = RateChoices::new(config, &timing, controlled);
@@ -419,9 +415,10 @@ struct LinkRates {
 
 impl LinkRates {
     fn new(config: &Config) -> LinkRates {
+        let Config { topology, rates: RateConfig { data, links, .. }, .. } = config;
         let mut rates: Vec<DataRate> = Vec::new();
         let mut set = |rate: DataRate| {
-            if rate == config.rates.data {
+            if rate == *data {
                 return RateSet::NOMINAL;
             }
             let place = rates.iter().position(|other| *other == rate).unwrap_or_else(|| {
@@ -431,14 +428,13 @@ impl LinkRates {
             RateSet(place as u8 + 1) // a PHY has a hundred rates and schemes at most
         };
         let of = |rate: Option<DataRate>| rate.map_or(RateSet::NOMINAL, &mut set);
-        let mut set_of: Vec<RateSet> =
-            config.topology.nodes.iter().map(|node| node.data_rate).map(of).collect();
+        let mut set_of: Vec<RateSet> = topology.nodes.iter().map(|node| node.data_rate).map(of).collect();
         if set_of.iter().all(|set| *set == RateSet::NOMINAL) {
             set_of.clear();
         }
         let ordered = |[one, other]: [NodeId; 2]| [one.min(other), one.max(other)];
         let mut set_between: Vec<([NodeId; 2], RateSet)> =
-            config.rates.links.iter().map(|link| (ordered(link.between), set(link.rate))).collect();
+            links.iter().map(|link| (ordered(link.between), set(link.rate))).collect();
         set_between.sort_unstable_by_key(|(pair, _)| *pair);
         let controlled = candidates(config).into_iter().map(set).collect();
         LinkRates { rates, set_of, set_between, controlled }

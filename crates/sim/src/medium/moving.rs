@@ -11,7 +11,7 @@
 use super::fading::FadingLinks;
 use super::links::{Link, Links, Propagation, distance, farthest};
 use super::{NodeOrder, Wavefront, light};
-use crate::config::{Config, Radios};
+use crate::config::{Config, Radios, TopologyConfig};
 use crate::mobility::Motion;
 use multihop_core::{NodeId, Span, Time};
 use std::collections::BTreeMap;
@@ -51,38 +51,37 @@ pub struct MovingLinks {
 impl MovingLinks {
     /// Computes the links of a configuration; none if no node moves, or if links do not depend on distance.
     pub fn new(config: &Config, stored: &NodeOrder) -> Option<MovingLinks> {
-        let mobility = &config.topology.mobility;
+        let TopologyConfig { nodes, radios, mobility, .. } = &config.topology;
         if !mobility.moves() {
             return None;
         }
         let propagation = Propagation::new(config)?;
         let limit = propagation.limit();
-        let nodes = config.topology.nodes.len();
         // Both nodes of a link may move apart at this speed.
         let fastest = mobility.motions.iter().map(Motion::fastest).fold(0.0, f64::max);
         // A node without a position has no radio: it is in no square, and enters none.
-        let has_radio = |node: &usize| config.topology.nodes[*node].position.is_some();
+        let has_radio = |node: &usize| nodes[*node].position.is_some();
         let mut motions = mobility.motions.clone();
-        (0..nodes)
+        (0..nodes.len())
             .filter(|node| !has_radio(node))
             .for_each(|node| motions[node] = Motion::standing([0.0; 2]));
         let mut links = MovingLinks {
             propagation,
-            radios: config.topology.radios.clone(),
+            radios: radios.clone(),
             stored: stored.clone(),
             limit,
             limit_squared: limit * limit * (1.0 + 1e-9),
             width: limit + MARGIN,
             motions,
-            legs: vec![None; nodes],
-            cell_of: vec![[0; 2]; nodes],
+            legs: vec![None; nodes.len()],
+            cell_of: vec![[0; 2]; nodes.len()],
             cells: BTreeMap::new(),
-            rows: vec![Vec::new(); nodes],
-            made: vec![None; nodes],
+            rows: vec![Vec::new(); nodes.len()],
+            made: vec![None; nodes.len()],
             near: Vec::new(),
             lasts: Span::from_seconds(mobility.resolution / (2.0 * fastest)),
         };
-        for node in (0..nodes).filter(has_radio) {
+        for node in (0..nodes.len()).filter(has_radio) {
             let cell = links.cell(links.motions[node].origin());
             links.cell_of[node] = cell;
             links.cells.entry(cell).or_default().push(node as u32);

@@ -24,11 +24,11 @@ const ROWS_MAX: u64 = 1_000_000;
 /// that makes too many rows, only every second, third, … interval is included. Rows are sorted by time, then
 /// by node.
 pub fn places(config: &Config) -> Vec<Place> {
-    let mut outages: Vec<Vec<&Outage>> = vec![Vec::new(); config.topology.nodes.len()];
-    config.topology.mobility.outages.iter().for_each(|outage| outages[outage.node.index()].push(outage));
-    let changes =
-        |node: &NodeId| config.topology.mobility.node_moves(*node) || !outages[node.index()].is_empty();
-    let nodes: Vec<NodeId> = (0..config.topology.nodes.len() as u32).map(NodeId).filter(changes).collect();
+    let TopologyConfig { nodes, mobility, .. } = &config.topology;
+    let mut outages: Vec<Vec<&Outage>> = vec![Vec::new(); nodes.len()];
+    mobility.outages.iter().for_each(|outage| outages[outage.node.index()].push(outage));
+    let changes = |node: &NodeId| mobility.node_moves(*node) || !outages[node.index()].is_empty();
+    let nodes: Vec<NodeId> = (0..nodes.len() as u32).map(NodeId).filter(changes).collect();
     let steps = config.duration.ns() / config.recording.interval.ns();
     let stride = ((steps + 1) * nodes.len() as u64).div_ceil(ROWS_MAX).max(1);
     let mut places = Vec::new();

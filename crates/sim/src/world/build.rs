@@ -66,17 +66,18 @@ pub(super) fn salt_of(seed: u64, node: NodeId, queue: &str) -> u64 {
 
 /// Creates the nodes with the endpoints of flows; returns the locations of endpoints too.
 pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<Node>, Vec<FlowRoute>) {
-    let (phy, scheme_of) = (timing.phy_times(), config.traffic.scheme_of());
+    let Config { topology, traffic, .. } = config;
+    let (phy, scheme_of) = (timing.phy_times(), traffic.scheme_of());
     let blind_to = routing::blind_to(config);
-    let numbers = 0..config.topology.nodes.len() as u32;
+    let numbers = 0..topology.nodes.len() as u32;
     let mut nodes: Vec<Node> = numbers
         .map(|index| {
             let failures = Failures::new(routing::failure_rule(config), blind_to.clone());
             node(config, timing, index, (&phy, &scheme_of, failures))
         })
         .collect();
-    let mut routes = Vec::with_capacity(config.traffic.flows.len());
-    for id in (0..config.traffic.flows.len()).map(|index| FlowId(index as u32)) {
+    let mut routes = Vec::with_capacity(traffic.flows.len());
+    for id in (0..traffic.flows.len()).map(|index| FlowId(index as u32)) {
         let route = ends(config, timing, plan, &mut nodes, (id, phy), &routes);
         routes.push(route);
     }
@@ -91,40 +92,40 @@ fn node(
     index: u32,
     (phy, scheme_of, failures): (&PhyTimes, &Arc<[usize]>, Failures),
 ) -> Node {
-    let id = NodeId(index);
+    let (id, mac) = (NodeId(index), &config.mac);
     let [timer, air, _, link_slot] = Purpose::slots_of(id);
     let egress = EgressQueue {
         rate: phy.data_rate,
         is_wired: false,
-        queue_limit: config.mac.queue.limit,
+        queue_limit: mac.queue.limit,
         rts_from: timing.rts_from(),
         aggregates: timing.aggregation.is_some(),
         seed: config.seed,
     };
     let policies = policies_at(&config.traffic, id, "radio", egress, Some(phy), scheme_of);
     let salt = salt_of(config.seed, id, "radio");
-    let queues = if config.mac.edca.is_some() { Queues::by_category } else { Queues::single };
-    let mut queues = queues(&config.mac.queue.discipline, config.mac.queue.limit, salt);
-    if let Some(limits) = config.mac.queue.hardware.and_then(|hardware| hardware.airtime) {
+    let queues = if mac.edca.is_some() { Queues::by_category } else { Queues::single };
+    let mut queues = queues(&mac.queue.discipline, mac.queue.limit, salt);
+    if let Some(limits) = mac.queue.hardware.and_then(|hardware| hardware.airtime) {
         queues.limit_airtime(limits);
     }
-    let mut stack = Stack::new(id, queues, config.mac.queue.lifetime, policies, link_slot, failures);
+    let mut stack = Stack::new(id, queues, mac.queue.lifetime, policies, link_slot, failures);
     if config.network.arp {
         stack.resolve_addresses();
     }
     let rng = Rng::at(config.seed, &["node", &index.to_string(), "mac"]);
-    let mut mac = Mac::new(id, timer, air, timing, rng);
-    if config.mac.edca.is_some() {
-        mac.differentiate(timing);
+    let mut station = Mac::new(id, timer, air, timing, rng);
+    if mac.edca.is_some() {
+        station.differentiate(timing);
     }
-    if let Some(hardware) = config.mac.queue.hardware {
-        mac.queue_in_hardware(hardware);
+    if let Some(hardware) = mac.queue.hardware {
+        station.queue_in_hardware(hardware);
     }
-    if config.mac.rate_control.is_some() {
-        mac.control_rates(config.seed);
+    if mac.rate_control.is_some() {
+        station.control_rates(config.seed);
     }
     let rng = Rng::at(config.seed, &["node", &index.to_string(), "air"]);
-    Node { radio: Radio::new(timing.busy_from, rng), mac, stack: Box::new(stack) }
+    Node { radio: Radio::new(timing.busy_from, rng), mac: station, stack: Box::new(stack) }
 }
 
 /// Creates the two endpoints of a flow at their nodes, behind those of earlier flows. The flows of a

@@ -48,16 +48,16 @@ impl Samples {
     /// Creates the samples. Windows are sampled about every 100 ms, or more often if the record interval is
     /// shorter.
     pub fn new(config: &Config, plan: &mut SlotPlan) -> Samples {
-        let row = config.recording.interval;
+        let (row, flows) = (config.recording.interval, config.traffic.flows.len());
         let per_row = row.ns().div_ceil(Span::from_ms(100).ns()).max(1);
         Samples {
             slot: plan.add(u32::MAX - 1, Purpose::Sample).0,
             every: Span::from_ns((row.ns() / per_row).max(1)),
             per_row,
-            delivered_before: vec![0; config.traffic.flows.len()],
-            sent_before: vec![0; config.traffic.flows.len()],
-            window: vec![WindowMean::default(); config.traffic.flows.len()],
-            rates: vec![RateMeans::default(); config.traffic.flows.len()],
+            delivered_before: vec![0; flows],
+            sent_before: vec![0; flows],
+            window: vec![WindowMean::default(); flows],
+            rates: vec![RateMeans::default(); flows],
             ..Samples::default()
         }
     }

@@ -182,6 +182,7 @@ impl FrameLog {
         out: Box<dyn Sink>,
         writer: fn(Writer) -> LogWriter,
     ) -> io::Result<FrameLog> {
+        let (nodes, flows) = (config.topology.nodes.len(), &config.traffic.flows);
         let selection = selection.with_senders(&config.traffic);
         let timing = Timing::new(config);
         let mut log = Writer::new(out, &head(config, &timing, &selection))?;
@@ -196,8 +197,8 @@ impl FrameLog {
             }
         }
         log.append(&rows)?;
-        let mut sources = vec![Vec::new(); config.topology.nodes.len()];
-        for (index, flow) in (0..).zip(&config.traffic.flows) {
+        let mut sources = vec![Vec::new(); nodes];
+        for (index, flow) in (0..).zip(flows) {
             sources[flow.source.index()].push(index);
         }
         let is_unrestricted = selection == Selection::default();
@@ -209,11 +210,11 @@ impl FrameLog {
             timing,
             spread: crate::medium::Listeners::spread(config),
             is_unrestricted,
-            senders: vec![sender; config.topology.nodes.len()],
-            windows: vec![WindowState::default(); config.traffic.flows.len()],
+            senders: vec![sender; nodes],
+            windows: vec![WindowState::default(); flows.len()],
             sources,
-            routes: vec![Vec::new(); config.topology.nodes.len()],
-            ingresses: vec![Vec::new(); config.topology.nodes.len()],
+            routes: vec![Vec::new(); nodes],
+            ingresses: vec![Vec::new(); nodes],
             ingress_count: 0,
             recent_ingresses: [None; CACHED_INGRESSES],
         })
