@@ -439,7 +439,7 @@ fn view<'py>(
     made.set_item("warmup", config.recording.warmup.seconds())?;
     made.set_item("seed", config.seed)?;
     made.set_item("hash", &resolved.hash)?;
-    made.set_item("nodes", nodes_view(py, &config.topology)?)?;
+    made.set_item("nodes", nodes_view(py, config)?)?;
     made.set_item(
         "links",
         links.iter().map(|(from, to, quality)| (from.0, to.0, *quality)).collect::<Vec<_>>(),
@@ -452,19 +452,17 @@ fn view<'py>(
     Ok(made)
 }
 
-fn nodes_view<'py>(py: Python<'py>, topology: &TopologyConfig) -> PyResult<Bound<'py, PyList>> {
+fn nodes_view<'py>(py: Python<'py>, config: &Config) -> PyResult<Bound<'py, PyList>> {
+    let TopologyConfig { nodes: list, radios, .. } = &config.topology;
     let nodes = PyList::empty(py);
-    for (index, node) in (0..).zip(&topology.nodes) {
+    for (index, node) in (0..).zip(list) {
         let entry = PyDict::new(py);
         entry.set_item("name", &node.name)?;
         entry.set_item("x", node.position.map(|position| position[0]))?;
         entry.set_item("y", node.position.map(|position| position[1]))?;
-        entry.set_item(
-            "channel",
-            topology.radios.channels.get(index as usize).map(|channel| channel.number),
-        )?;
-        entry.set_item("node", topology.radios.node_of(multihop_core::NodeId(index)).0)?;
-        entry.set_item("moves", topology.mobility.node_moves(multihop_core::NodeId(index)))?;
+        entry.set_item("channel", radios.channels.get(index as usize).map(|channel| channel.number))?;
+        entry.set_item("node", radios.node_of(multihop_core::NodeId(index)).0)?;
+        entry.set_item("moves", config.mobility.node_moves(multihop_core::NodeId(index)))?;
         nodes.append(entry)?;
     }
     Ok(nodes)

@@ -6,7 +6,7 @@ use crate::settings::path_of;
 use crate::{Overrides, load};
 use multihop_core::NodeId;
 use multihop_dot11::DataRate;
-use multihop_sim::config::{FlowConfig, TopologyConfig};
+use multihop_sim::config::{Config, FlowConfig, TopologyConfig};
 use serde::Deserialize;
 use serde_json::Value as Json;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value};
@@ -69,7 +69,7 @@ pub fn list(text: &str, origin: &str) -> Result<String> {
     let (document, mut edited) = parse(text, origin)?;
     if edited["topology"].get("generator").is_some() {
         let at = KeyPath(vec!["topology".into(), "generator".into()]);
-        if let Some(problem) = cannot_list_nodes(&config.topology) {
+        if let Some(problem) = cannot_list_nodes(&config) {
             return Err(document.error(&at, problem));
         }
         if let Some(topology) = edited["topology"].as_table_like_mut() {
@@ -172,12 +172,12 @@ fn length(item: &Item) -> usize {
 }
 
 /// Reason why a list of nodes cannot express a generated topology, if there is one.
-fn cannot_list_nodes(topology: &TopologyConfig) -> Option<EditProblem> {
-    if !topology.wires.is_empty() {
+fn cannot_list_nodes(config: &Config) -> Option<EditProblem> {
+    if !config.topology.wires.is_empty() {
         Some(EditProblem::Wires)
-    } else if !topology.radios.are_one_each() {
+    } else if !config.topology.radios.are_one_each() {
         Some(EditProblem::Radios)
-    } else if topology.mobility.moves() {
+    } else if config.mobility.moves() {
         Some(EditProblem::Motion)
     } else {
         None

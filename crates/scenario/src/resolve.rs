@@ -22,6 +22,7 @@ use multihop_config::quantity::{Duration, Length, ParseError};
 use multihop_core::Span;
 use multihop_schemes::{REGISTRY, SchemeEntry};
 use multihop_sim::config::{Config, RecordingConfig, TopologyConfig, TrafficConfig};
+use multihop_sim::mobility::Mobility;
 use multihop_sim::preflight::{exceed, farthest, least_pause, light};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -132,7 +133,7 @@ pub fn resolve_among(
     config.recording.measurements = measure::resolve(&scenario.measure, &document, &nodes, &made)?;
     check_measurements(&document, &config)?;
     if let Routing::Aodv(aodv) = &scenario.routing {
-        aodv.resolve_blind_to(&schemes, &mut config.network)?;
+        aodv.resolve_blind_to(&schemes, &mut config.routing)?;
     }
     config.traffic.schemes = schemes.used;
     config.traffic.flows = made.iter().map(|made| made.flow.clone()).collect();
@@ -159,17 +160,19 @@ fn before_nodes(document: &Document<'_>, scenario: &Scenario) -> Result<Config> 
     let (phy, rates) = scenario.phy.resolve(document)?;
     let (phy, mac) = scenario.mac.resolve(document, (phy, scenario.phy.mixed), rates.data)?;
     let medium = scenario.medium.resolve(document, &phy)?;
-    let network = scenario.network.resolve(scenario.routing.resolve(document, &mac.rules)?);
+    let routing = scenario.routing.resolve(document, &mac.rules)?;
     Ok(Config {
         name: scenario.name.clone().unwrap_or_else(|| stem(document.origin())),
         seed: scenario.seed.unwrap_or(SEED),
         duration,
         topology: TopologyConfig::default(),
+        mobility: Mobility::default(),
         medium,
         phy,
         rates,
         mac,
-        network,
+        routing,
+        network: scenario.network.resolve(),
         traffic: TrafficConfig::default(),
         recording: RecordingConfig {
             warmup,

@@ -19,6 +19,7 @@ pub use recording::{MeasurementConfig, RecordingConfig};
 pub use topology::{NodeConfig, TopologyConfig, WireConfig};
 pub use traffic::{AppConfig, FlowConfig, SchemeConfig, TrafficConfig};
 
+use crate::mobility::Mobility;
 use multihop_core::{NodeId, Span};
 use multihop_dot11::Phy;
 use serde::Serialize;
@@ -41,6 +42,9 @@ pub struct Config {
     /// Nodes, wires and radios.
     #[serde(flatten)]
     pub topology: TopologyConfig,
+    /// Motion of nodes, and their outages.
+    #[serde(skip)]
+    pub mobility: Mobility,
     /// Medium.
     pub medium: MediumConfig,
     /// PHY: rates and inter-frame spaces.
@@ -50,6 +54,8 @@ pub struct Config {
     pub rates: RateConfig,
     /// MAC parameters.
     pub mac: MacConfig,
+    /// Routing protocol, path metric, and reaction to link failures.
+    pub routing: RoutingConfig,
     /// Network layer.
     #[serde(flatten)]
     pub network: NetworkConfig,
@@ -64,8 +70,6 @@ pub struct Config {
 /// Network layer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct NetworkConfig {
-    /// Routing protocol, path metric, and reaction to link failures.
-    pub routing: RoutingConfig,
     /// Header bytes added to every packet below the transport, in addition to those of its scheme. ns-2 adds
     /// 20 with DSDV.
     pub extra_header: u32,

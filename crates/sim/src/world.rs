@@ -24,7 +24,7 @@ use crate::node::{Node, at_node, settle};
 use crate::outages::{Outages, TransmittedPart};
 use crate::outcome::{NodeOutcome, Outcome, delay_rows};
 use crate::record::Recorder;
-use crate::routing::{self, LinkQuality, Routes};
+use crate::routing::{LinkQuality, Routes};
 use crate::slab::Slab;
 use crate::stack::{End, Network, Stack, StackContext};
 use build::SlotPlan;
@@ -130,7 +130,7 @@ impl World {
         let samples = Samples::new(config, &mut plan);
         let warmup = plan.add(u32::MAX, Purpose::WarmUpEnds);
         let mut listeners = Listeners::new(config, links, &order);
-        let outages = Outages::new(&topology.mobility.outages, topology.nodes.len());
+        let outages = Outages::new(&config.mobility.outages, topology.nodes.len());
         let changes = build::changes(topology, &mut listeners, &outages, &mut plan);
         let mut agenda = match ties {
             Ties::InOrder => Agenda::new(plan.owners.len()),
@@ -170,7 +170,7 @@ impl World {
                 flows,
                 extra_header: config.network.extra_header,
                 link_layer_delay: timing.rules.link_layer_delay,
-                hop_limit: routing::hop_limit(config),
+                hop_limit: config.routing.hop_limit(topology.nodes.len()),
             },
             timing,
             config: config.clone(),

@@ -20,7 +20,7 @@ pub fn view(resolved: &Resolved) -> Value {
             "x": node.position.map(|position| position[0]),
             "y": node.position.map(|position| position[1]),
             "node": topology.radios.node_of(NodeId(index)).0,
-            "moves": topology.mobility.node_moves(NodeId(index)),
+            "moves": config.mobility.node_moves(NodeId(index)),
         })
     });
     let flows = traffic.flows.iter().map(|flow| {

@@ -95,7 +95,7 @@ pub(super) fn add(
     schemes: &mut Schemes<'_>,
 ) -> Result<()> {
     let (document, nodes) = (flows.document, flows.nodes);
-    if !config.topology.mobility.motions.is_empty() {
+    if !config.mobility.motions.is_empty() {
         return Err(document.error(&key!["traffic", "pattern"], FlowProblem::UnknownGateways));
     }
     if traffic.mix.as_ref().is_some_and(Vec::is_empty) {

@@ -12,7 +12,8 @@ use multihop_config::bounds;
 use multihop_config::keys::usually;
 use multihop_config::quantity::Duration;
 use multihop_core::{NodeId, Rng};
-use multihop_sim::config::{Config, Radios, TopologyConfig};
+use multihop_sim::config::{Config, Radios};
+use multihop_sim::mobility::Mobility;
 use multihop_sim::routing::{LinkQuality, Routes};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -133,7 +134,7 @@ impl Traffic {
         component: &[u32],
         schemes: &mut Schemes<'_>,
     ) -> Result<()> {
-        self.check(flows.document, &config.topology)?;
+        self.check(flows.document, &config.mobility)?;
         if self.pattern == Pattern::Gateway {
             return gateway::add(self, flows, config, component, schemes);
         }
@@ -157,9 +158,9 @@ impl Traffic {
     }
 
     /// Refuses keys that the pattern does not use.
-    fn check(&self, document: &Document<'_>, topology: &TopologyConfig) -> Result<()> {
+    fn check(&self, document: &Document<'_>, mobility: &Mobility) -> Result<()> {
         self.check_keys(document)?;
-        if self.min_hops() > 1 && !topology.mobility.motions.is_empty() {
+        if self.min_hops() > 1 && !mobility.motions.is_empty() {
             return Err(document.error(&key!["traffic", "min_hops"], FlowProblem::UnknownHops));
         }
         Ok(())

@@ -65,7 +65,7 @@ impl Identity<'_> {
                 "nodes": moved.nodes,
                 "motion": moved.motion,
                 "outages": moved.outages,
-                "resolution": config.topology.mobility.resolution,
+                "resolution": config.mobility.resolution,
             });
         }
         json

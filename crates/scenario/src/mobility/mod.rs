@@ -14,7 +14,7 @@ use crate::topology::Nodes;
 use multihop_config::bounds;
 use multihop_config::quantity::{Duration, Length, Speed};
 use multihop_core::{NodeId, Rng, Span};
-use multihop_sim::config::{Config, NodeConfig, RoutingProtocol, TopologyConfig};
+use multihop_sim::config::{Config, NodeConfig, RoutingProtocol};
 use multihop_sim::mobility::{self, Motion};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -215,24 +215,24 @@ pub(super) fn resolve(
         // All radios of a node are down together.
         let of = |node| mobility::Outage { node, ..resolved };
         let all: Vec<mobility::Outage> = config.topology.radios.of(resolved.node).map(of).collect();
-        config.topology.mobility.outages.extend(all);
+        config.mobility.outages.extend(all);
     }
     let Some(mobility) = mobility else { return Ok(moved) };
     if !config.medium.model.needs_positions() {
         return Err(document.error(&key!["mobility", "model"], MobilityProblem::Measured));
     }
-    if config.network.routing.protocol == RoutingProtocol::Static {
+    if config.routing.protocol == RoutingProtocol::Static {
         let instead = proposed::<Routing>(|name| name != "static");
         return Err(document.error(&key!["routing", "protocol"], MobilityProblem::StaticRoutes { instead }));
     }
     let at = key!["mobility", "resolution"];
-    config.topology.mobility.resolution = document.between(&at, mobility.resolution(), "0 m", "1000 km")?.0;
+    config.mobility.resolution = document.between(&at, mobility.resolution(), "0 m", "1000 km")?.0;
     let moving = match mobility.count() {
         Some(count) => (nodes.list.len() - count as usize..nodes.list.len()).collect(),
         None => moving(mobility.nodes(), document, nodes)?,
     };
     let standing = |node: &NodeConfig| Motion::standing(node.position.unwrap_or_default());
-    config.topology.mobility.motions = config.topology.nodes.iter().map(standing).collect();
+    config.mobility.motions = config.topology.nodes.iter().map(standing).collect();
     (moved.nodes, moved.motion) = match mobility {
         Mobility::RandomWaypoint(model) => model.resolve(document, &moving, config)?,
         Mobility::Setdest(file) => file.resolve(document, &moving, config)?,
@@ -240,9 +240,9 @@ pub(super) fn resolve(
         Mobility::Bonnmotion(file) => file.resolve(document, &moving, config)?,
     };
     moved.file = mobility.file(document);
-    let TopologyConfig { nodes, mobility, .. } = &mut config.topology;
+    let nodes = &mut config.topology.nodes;
     for index in &moved.nodes {
-        nodes[*index].position = Some(mobility.motions[*index].origin());
+        nodes[*index].position = Some(config.mobility.motions[*index].origin());
     }
     match nodes.iter().find(|node| node.position.is_none()) {
         None => Ok(moved),
@@ -342,7 +342,7 @@ impl RandomWaypoint {
         let seed = self.seed.unwrap_or(config.seed);
         for index in moving {
             let mut rng = Rng::at(seed, &["node", &index.to_string(), "mobility"]);
-            config.topology.mobility.motions[*index] = model.motion(&mut rng, duration);
+            config.mobility.motions[*index] = model.motion(&mut rng, duration);
         }
         Ok((moving.to_vec(), json!({ "model": model, "seed": self.seed })))
     }

@@ -156,18 +156,14 @@ impl Recorded {
             };
             let motion = node.motion.advanced(start.seconds());
             content.update(canonical(&json!([index, motion, node.off])));
-            config.topology.mobility.motions[index] = motion;
+            config.mobility.motions[index] = motion;
             moved.push(index);
             let end = after(config);
             for [from, to] in node.off.iter().map(|span| span.map(|time| time - start.seconds())) {
                 let (from, to) =
                     (Span::from_seconds(from.min(1e9)), Span::from_seconds(to.min(1e9)).min(end));
                 if from < to {
-                    config.topology.mobility.outages.push(mobility::Outage {
-                        node: NodeId(index as u32),
-                        from,
-                        to,
-                    });
+                    config.mobility.outages.push(mobility::Outage { node: NodeId(index as u32), from, to });
                 }
             }
         }

@@ -140,8 +140,8 @@ fn protocol_is_optional(schema: &mut Schema) {
 }
 
 impl Network {
-    /// The network layer with its routing.
-    pub(super) fn resolve(&self, routing: RoutingConfig) -> NetworkConfig {
-        NetworkConfig { routing, extra_header: self.extra_header.bytes() as u32, arp: self.arp }
+    /// The network layer in the types of the engine.
+    pub(super) fn resolve(&self) -> NetworkConfig {
+        NetworkConfig { extra_header: self.extra_header.bytes() as u32, arp: self.arp }
     }
 }

@@ -256,7 +256,7 @@ impl Topology {
         if !config.topology.wires.is_empty() && mobility.is_some() {
             return Err(document.error(&key!["mobility"], TopologyProblem::WiresMove));
         }
-        if !config.topology.wires.is_empty() && config.network.routing.protocol != RoutingProtocol::Static {
+        if !config.topology.wires.is_empty() && config.routing.protocol != RoutingProtocol::Static {
             return Err(document.error(&key!["routing", "protocol"], TopologyProblem::WiresRouted));
         }
         check_associations(document, &nodes, config, mobility)?;
@@ -278,7 +278,7 @@ fn check_radios(
     if mobility.is_some() {
         return Err(document.error(&key!["mobility"], TopologyProblem::RadiosMove { node }));
     }
-    if config.network.routing.protocol != RoutingProtocol::Static {
+    if config.routing.protocol != RoutingProtocol::Static {
         return Err(document.error(&key!["routing", "protocol"], TopologyProblem::RadiosRouted { node }));
     }
     Ok(())
@@ -297,7 +297,7 @@ fn check_associations(
     if mobility.is_some() {
         return Err(document.error(&key!["mobility"], TopologyProblem::StationsMove { node }));
     }
-    if config.network.routing.protocol != RoutingProtocol::Static {
+    if config.routing.protocol != RoutingProtocol::Static {
         return Err(document.error(&key!["routing", "protocol"], TopologyProblem::StationsRouted { node }));
     }
     Ok(())

@@ -48,7 +48,7 @@ fn seeded(mobility: &str, seed: u64) -> Resolved {
 fn motion_depends_on_the_seed_and_the_hash_does_not() {
     let (one, two) = (seeded(WALK, 1), seeded(WALK, 2));
     assert_eq!(one.hash, two.hash);
-    let motion = |resolved: &Resolved, node: usize| resolved.config.topology.mobility.motions[node].clone();
+    let motion = |resolved: &Resolved, node: usize| resolved.config.mobility.motions[node].clone();
     assert!(motion(&one, 1) != motion(&two, 1) && motion(&one, 1) != motion(&one, 2));
     assert_eq!(one.config.topology.nodes[1].position, Some(motion(&one, 1).origin()));
     assert!(motion(&one, 0).legs().is_empty() && motion(&one, 0).origin() == [0.0, 0.0]);
@@ -65,10 +65,7 @@ fn an_additional_node_does_not_change_the_motion_of_others() {
         .replace("{ name = \"c\" }]", "{ name = \"c\" }, { name = \"d\" }]")
         .replace("[\"b\", \"c\"]", "[\"d\", \"b\", \"c\"]");
     let with = resolve(&more, &origin(), &Overrides::default()).unwrap();
-    assert_eq!(
-        with.config.topology.mobility.motions[..3],
-        read(WALK).unwrap().config.topology.mobility.motions
-    );
+    assert_eq!(with.config.mobility.motions[..3], read(WALK).unwrap().config.mobility.motions);
 }
 
 #[test]
@@ -80,20 +77,14 @@ fn the_content_of_motion_files_is_in_the_hash() {
     let zipped = seeded(&file("bonnmotion", "passing.movements.gz", ""), 2);
     assert_eq!(movements.hash, zipped.hash);
     assert_eq!(movements.config.topology.nodes[2].position, Some([0.0, 150.0]));
-    assert_eq!(movements.config.topology.mobility.motions[2].at(45.0), [350.0, 150.0]);
+    assert_eq!(movements.config.mobility.motions[2].at(45.0), [350.0, 150.0]);
     let later = seeded(&file("bonnmotion", "passing.movements", "file_start = \"30 s\"\n"), 1);
     let [x, y] = later.config.topology.nodes[2].position.unwrap();
     assert!((x - 200.0).abs() < 1e-9 && y == 150.0);
     assert!(later.hash != movements.hash);
     let cars = seeded(&file("fcd", "passing.fcd.xml", ""), 1);
-    let times: Vec<(f64, f64)> = cars
-        .config
-        .topology
-        .mobility
-        .outages
-        .iter()
-        .map(|outage| (outage.from.seconds(), outage.to.seconds()))
-        .collect();
+    let outages = cars.config.mobility.outages.iter();
+    let times: Vec<(f64, f64)> = outages.map(|outage| (outage.from.seconds(), outage.to.seconds())).collect();
     assert_eq!(times, [(0.0, 10.0), (70.0, 101.0)], "a node is down while its car is absent");
     let script = file("setdest", "passing.tcl", "").replace("[\"b\", \"c\"]", "[\"b\", \"c\", \"a\"]");
     assert_eq!(seeded(&script, 1).config.topology.nodes[0].position, Some([3000.0, 0.0]));
@@ -123,7 +114,7 @@ fn scripts_may_number_nodes_from_one() {
     }
     // Node 2 of the file is switched off from 30 s to 40 s.
     let off = |text: &str| {
-        let outages = read(text).unwrap().config.topology.mobility.outages;
+        let outages = read(text).unwrap().config.mobility.outages;
         outages.iter().map(|o| (o.node.0, o.from.ns() / 1_000_000, o.to.ns() / 1_000_000)).collect::<Vec<_>>()
     };
     assert_eq!(off(&two), [(2, 30_000, 40_000)]);
@@ -135,9 +126,9 @@ fn outages_are_in_the_hash() {
     let base = "[[flows]]\nfrom = \"n0\"\nto = \"n1\"\nscheme = \"udp\"\n[topology]\ngenerator = \"chain\"\nhops = 1\n";
     let text = format!("duration = \"10 s\"\n{base}[[outages]]\nnode = \"n1\"\nfrom = \"2 s\"\n");
     let with = resolve(&text, "x.toml", &Overrides::default()).unwrap();
-    let outage = with.config.topology.mobility.outages[0];
+    let outage = with.config.mobility.outages[0];
     assert_eq!((outage.node.0, outage.from.seconds()), (1, 2.0));
-    assert!(outage.to > with.config.duration && !with.config.topology.mobility.moves());
+    assert!(outage.to > with.config.duration && !with.config.mobility.moves());
     let without = resolve(&format!("duration = \"10 s\"\n{base}"), "x.toml", &Overrides::default()).unwrap();
     assert!(with.hash != without.hash);
 }
@@ -250,7 +241,7 @@ fn count_adds_moving_nodes() {
     let names: Vec<&str> = added.topology.nodes.iter().map(|node| node.name.as_str()).collect();
     assert_eq!(names, ["n0", "n1", "n2", "n3", "m0", "m1", "m2"]);
     let moves: Vec<bool> =
-        added.topology.mobility.motions.iter().map(|motion| motion.at(0.0) != motion.at(9.0)).collect();
+        added.mobility.motions.iter().map(|motion| motion.at(0.0) != motion.at(9.0)).collect();
     assert_eq!(moves, [false, false, false, false, true, true, true]);
     let mut pairs: Vec<(u32, u32)> =
         added.traffic.flows.iter().map(|flow| (flow.source.0, flow.destination.0)).collect();
@@ -269,7 +260,7 @@ fn one_of_several_nodes_is_off() {
     for seed in 0..40 {
         let overrides = Overrides { seed: Some(seed), ..Overrides::default() };
         let resolved = resolve(&text, "x.toml", &overrides).unwrap();
-        drawn.insert(resolved.config.topology.mobility.outages[0].node.0);
+        drawn.insert(resolved.config.mobility.outages[0].node.0);
         hashes.insert(resolved.hash);
     }
     assert_eq!((drawn.into_iter().collect::<Vec<_>>(), hashes.len()), (vec![1, 2, 4], 1));

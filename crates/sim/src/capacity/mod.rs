@@ -35,7 +35,7 @@ pub struct Capacity {
 impl Capacity {
     /// Computes the capacity of a configuration.
     pub fn new(config: &Config) -> Capacity {
-        let mobility = &config.topology.mobility;
+        let mobility = &config.mobility;
         let quality = LinkQuality::new(config);
         let routes = Routes::new(config, &quality);
         let (table, timing) = quality.parts();

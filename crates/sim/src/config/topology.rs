@@ -1,7 +1,6 @@
 //! Nodes, wires and radios.
 
 use super::{RadioPower, Radios};
-use crate::mobility::Mobility;
 use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::DataRate;
 use multihop_link::Discipline;
@@ -19,9 +18,6 @@ pub struct TopologyConfig {
     /// Transmit power and antenna gain of each entry of `nodes`. Empty if all have the transmit power of the
     /// medium and antennas without gain. Only with [`MediumModel::Sinr`](super::MediumModel::Sinr).
     pub powers: Vec<RadioPower>,
-    /// Motion of nodes, and their outages.
-    #[serde(skip)]
-    pub mobility: Mobility,
 }
 
 impl TopologyConfig {

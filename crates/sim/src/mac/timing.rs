@@ -5,8 +5,8 @@ use super::aggregation::{BLOCK_ACK_REQUEST_BYTES, block_ack_bytes};
 use super::link_timing::{LinkTiming, equal_timeouts, largest};
 use super::rate_control::{RateChoices, candidates};
 use crate::config::{
-    AggregationConfig, Config, MPDU_RETRY_LIMIT, MatrixQuantity, MediumModel, Protection, REQUEST_LIMIT,
-    RateConfig,
+    AggregationConfig, BlockAckConfig, Config, MPDU_RETRY_LIMIT, MatrixQuantity, MediumModel, Protection,
+    REQUEST_LIMIT, RateConfig,
 };
 use crate::medium::{Collisions, Frame, FrameLoss, RateClass, RateErrors, RateSet, femtowatts};
 use multihop_core::{FrameKind, Interval, NodeId, Span, Time};
@@ -78,7 +78,7 @@ impl Timing {
     /// Timing of a configuration.
     pub fn new(config: &Config) -> Timing {
         let Config { phy, mac, medium, .. } = config;
-        let (rules, persistence) = (mac.rules, mac.block_ack.persistence);
+        let (rules, BlockAckConfig { aggregation, persistence, .. }) = (mac.rules, mac.block_ack);
         let LinkRates { rates: others, set_of, set_between, controlled } = LinkRates::new(config);
         let mut others: Vec<LinkTiming> =
             others.into_iter().map(|rate| LinkTiming::new(config, rate)).collect();
@@ -111,9 +111,7 @@ impl Timing {
             short_retry_limit: limit(mac.short_retry_limit),
             mpdu_retry_limit,
             request_limit: persistence.request_limit.unwrap_or(request_limit),
-            reordering_timeout: mac
-                .block_ack
-                .aggregation
+            reordering_timeout: aggregation
                 .filter(|_| !persistence.reorders_without_end)
                 .map(|limits| limits.reordering_timeout),
             long_retry_limit: limit(mac.long_retry_limit),
@@ -121,10 +119,10 @@ impl Timing {
             others,
             set_of,
             set_between,
-            frame_loss: FrameLoss::new(&medium, config.topology.nodes.len()),
+            frame_loss: FrameLoss::new(medium, config.topology.nodes.len()),
             collisions,
             busy_from,
-            aggregation: mac.block_ack.aggregation,
+            aggregation,
             rate_control: None,
             rts_threshold: mac.rts_threshold,
             data_header: rules.llc_header + rules.data_header,

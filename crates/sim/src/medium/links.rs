@@ -325,7 +325,7 @@ pub fn farthest(config: &Config) -> Result<f64, NodeId> {
         };
     }
     let propagation = Propagation::new(config).expect("only measured links do not go by distance");
-    if config.topology.mobility.moves() {
+    if config.mobility.moves() {
         return Ok(propagation.limit());
     }
     let squares = Squares::new(nodes, propagation.limit());

@@ -51,7 +51,7 @@ pub struct MovingLinks {
 impl MovingLinks {
     /// Computes the links of a configuration; none if no node moves, or if links do not depend on distance.
     pub fn new(config: &Config, stored: &NodeOrder) -> Option<MovingLinks> {
-        let TopologyConfig { nodes, radios, mobility, .. } = &config.topology;
+        let Config { topology: TopologyConfig { nodes, radios, .. }, mobility, .. } = config;
         if !mobility.moves() {
             return None;
         }

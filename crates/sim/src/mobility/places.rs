@@ -24,7 +24,7 @@ const ROWS_MAX: u64 = 1_000_000;
 /// that makes too many rows, only every second, third, … interval is included. Rows are sorted by time, then
 /// by node.
 pub fn places(config: &Config) -> Vec<Place> {
-    let TopologyConfig { nodes, mobility, .. } = &config.topology;
+    let Config { topology: TopologyConfig { nodes, .. }, mobility, .. } = config;
     let mut outages: Vec<Vec<&Outage>> = vec![Vec::new(); nodes.len()];
     mobility.outages.iter().for_each(|outage| outages[outage.node.index()].push(outage));
     let changes = |node: &NodeId| mobility.node_moves(*node) || !outages[node.index()].is_empty();
@@ -33,19 +33,19 @@ pub fn places(config: &Config) -> Vec<Place> {
     let stride = ((steps + 1) * nodes.len() as u64).div_ceil(ROWS_MAX).max(1);
     let mut places = Vec::new();
     for at in (0..=steps / stride).map(|step| config.recording.interval * (step * stride)) {
-        places.extend(nodes.iter().map(|node| place(&config.topology, *node, &outages[node.index()], at)));
+        places.extend(nodes.iter().map(|node| place(config, *node, &outages[node.index()], at)));
     }
     places
 }
 
-fn place(topology: &TopologyConfig, node: NodeId, outages: &[&Outage], at: Span) -> Place {
-    let motion = topology.mobility.motions.get(node.index());
+fn place(config: &Config, node: NodeId, outages: &[&Outage], at: Span) -> Place {
+    let motion = config.mobility.motions.get(node.index());
     let moved = |position| motion.map_or(position, |motion| motion.at(at.seconds()));
     let rounded = |position: [f64; 2]| position.map(|metres| (metres * 1e3).round() / 1e3);
     Place {
         time_s: at.seconds(),
         node,
-        position: topology.nodes[node.index()].position.map(moved).map(rounded),
+        position: config.topology.nodes[node.index()].position.map(moved).map(rounded),
         off: outages.iter().any(|outage| outage.from <= at && at < outage.to),
     }
 }

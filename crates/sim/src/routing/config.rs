@@ -17,6 +17,31 @@ pub struct RoutingConfig {
     pub on_link_failure: LinkFailureRule,
 }
 
+impl RoutingConfig {
+    /// Rule by which packets that the MAC gives up break the link to their next hop.
+    pub(crate) fn failure_rule(&self) -> LinkFailureRule {
+        match &self.protocol {
+            RoutingProtocol::Static => self.on_link_failure,
+            RoutingProtocol::Dsdv(_) => LinkFailureRule::Ignore,
+            RoutingProtocol::Aodv(AodvConfig { failures, .. })
+            | RoutingProtocol::Dsr(DsrConfig { failures, .. }) => {
+                // The link is usable again as soon as a message arrives over it.
+                LinkFailureRule::Break { failures: *failures, hold: Span::ZERO }
+            }
+        }
+    }
+
+    /// Largest number of hops of a packet in a network of this many nodes.
+    pub(crate) fn hop_limit(&self, nodes: usize) -> u16 {
+        match &self.protocol {
+            RoutingProtocol::Static => u16::try_from(nodes).unwrap_or(u16::MAX),
+            RoutingProtocol::Dsdv(parameters) => parameters.hop_limit,
+            RoutingProtocol::Aodv(parameters) => parameters.hop_limit,
+            RoutingProtocol::Dsr(parameters) => parameters.hop_limit,
+        }
+    }
+}
+
 /// Routing protocol.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub enum RoutingProtocol {

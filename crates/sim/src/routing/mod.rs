@@ -28,14 +28,14 @@ pub(crate) use agent::{Action, GivenUp, NextHop, Overheard, RoutedPacket, Routin
 pub(crate) use dsr::{DSR_PROTOCOL, next_on, source_route_bytes, source_route_header};
 pub use static_routes::{LEAST_DELIVERY, NOMINAL_BYTES};
 
-use crate::config::{AodvConfig, Config, DsrConfig, LinkFailureRule, RoutingProtocol};
+use crate::config::{Config, RoutingProtocol};
 use multihop_core::{NodeId, Rng, Span};
 use std::sync::Arc;
 
 /// Routing agent of a node; none with static routes.
 pub(crate) fn agent(config: &Config, node: NodeId) -> Option<Box<dyn RoutingAgent>> {
     let rng = || Rng::at(config.seed, &["node", &node.0.to_string(), "routing"]);
-    match &config.network.routing.protocol {
+    match &config.routing.protocol {
         RoutingProtocol::Static => None,
         RoutingProtocol::Dsdv(parameters) => Some(Box::new(dsdv::Dsdv::new(node, parameters.clone(), rng()))),
         RoutingProtocol::Aodv(parameters) => Some(Box::new(aodv::Aodv::new(node, parameters.clone(), rng()))),
@@ -46,36 +46,13 @@ pub(crate) fn agent(config: &Config, node: NodeId) -> Option<Box<dyn RoutingAgen
 /// Wire formats of the routing protocols.
 pub const FORMATS: [WireFormat; 3] = [aodv::FORMAT, dsr::FORMAT, dsdv::FORMAT];
 
-/// Rule by which packets that the MAC gives up break the link to their next hop.
-pub(crate) fn failure_rule(config: &Config) -> LinkFailureRule {
-    match &config.network.routing.protocol {
-        RoutingProtocol::Static => config.network.routing.on_link_failure,
-        RoutingProtocol::Dsdv(_) => LinkFailureRule::Ignore,
-        RoutingProtocol::Aodv(AodvConfig { failures, .. })
-        | RoutingProtocol::Dsr(DsrConfig { failures, .. }) => {
-            // The link is usable again as soon as a message arrives over it.
-            LinkFailureRule::Break { failures: *failures, hold: Span::ZERO }
-        }
-    }
-}
-
 /// For each flow, whether its lost packets break no link.
 pub(crate) fn blind_to(config: &Config) -> Arc<[bool]> {
-    let schemes: &[usize] = match &config.network.routing.protocol {
+    let schemes: &[usize] = match &config.routing.protocol {
         RoutingProtocol::Aodv(parameters) => &parameters.blind_to,
         RoutingProtocol::Static | RoutingProtocol::Dsdv(_) | RoutingProtocol::Dsr(_) => &[],
     };
     config.traffic.flows.iter().map(|flow| schemes.contains(&flow.scheme)).collect()
-}
-
-/// Largest number of hops of a packet.
-pub(crate) fn hop_limit(config: &Config) -> u16 {
-    match &config.network.routing.protocol {
-        RoutingProtocol::Static => u16::try_from(config.topology.nodes.len()).unwrap_or(u16::MAX),
-        RoutingProtocol::Dsdv(parameters) => parameters.hop_limit,
-        RoutingProtocol::Aodv(parameters) => parameters.hop_limit,
-        RoutingProtocol::Dsr(parameters) => parameters.hop_limit,
-    }
 }
 
 /// Random delay up to a bound, so that neighbours do not send at the same time.

@@ -238,7 +238,7 @@ impl Routes {
     /// Cost of the route by the metric of the configuration; none without a route.
     pub fn cost(&self, ends: (NodeId, NodeId), config: &Config, quality: &LinkQuality) -> Option<f64> {
         let hops = self.hops(ends.0, ends.1, &config.topology.radios)?;
-        let hop = |(from, to)| cost(config.network.routing.metric, quality.judged(from, to));
+        let hop = |(from, to)| cost(config.routing.metric, quality.judged(from, to));
         Some(hops.into_iter().map(hop).sum())
     }
 }
@@ -292,7 +292,7 @@ struct Search {
 
 impl Search {
     fn new(config: &Config, quality: &LinkQuality) -> Search {
-        let metric = config.network.routing.metric;
+        let metric = config.routing.metric;
         let links = quality.usable().into_iter();
         let mut links: Vec<(u32, u32, f64)> =
             links.map(|(from, to, _)| (from.0, to.0, cost(metric, quality.judged(from, to)))).collect();

@@ -72,7 +72,7 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
     let numbers = 0..topology.nodes.len() as u32;
     let mut nodes: Vec<Node> = numbers
         .map(|index| {
-            let failures = Failures::new(routing::failure_rule(config), blind_to.clone());
+            let failures = Failures::new(config.routing.failure_rule(), blind_to.clone());
             node(config, timing, index, (&phy, &scheme_of, failures))
         })
         .collect();

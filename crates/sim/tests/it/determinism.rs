@@ -78,11 +78,11 @@ fn configurations() -> Vec<Config> {
     let mut routed = busy_grid(DcfRules::IEEE, None);
     let (update_period, settling_time) = (Span::from_ms(1_000), Span::from_ms(100));
     let parameters = DsdvConfig { update_period, settling_time, ..DsdvConfig::default() };
-    routed.network.routing.protocol = RoutingProtocol::Dsdv(parameters);
+    routed.routing.protocol = RoutingProtocol::Dsdv(parameters);
     configs.push(routed.clone());
-    routed.network.routing.protocol = RoutingProtocol::Dsr(DsrConfig::default());
+    routed.routing.protocol = RoutingProtocol::Dsr(DsrConfig::default());
     configs.push(routed.clone());
-    routed.network.routing.protocol = RoutingProtocol::Aodv(AodvConfig::default());
+    routed.routing.protocol = RoutingProtocol::Aodv(AodvConfig::default());
     configs.push(routed);
     let mut wired = busy_grid(DcfRules::NS2, None);
     for (from, to) in [(0, 5), (5, 0), (5, 15), (15, 5), (2, 15), (15, 2)] {

@@ -264,19 +264,19 @@ fn random(seed: u64) -> Config {
     config.medium.bit_error_rate = pick(rng, &[0.0, 0.0, 1e-6, 1e-4]);
     config.medium.packet_error_rate = pick(rng, &[0.0, 0.0, 0.1, 0.5]);
     config.medium.model = medium(rng, nodes);
-    config.network.routing.metric = pick(rng, &[RouteMetric::Hops, RouteMetric::Etx]);
+    config.routing.metric = pick(rng, &[RouteMetric::Hops, RouteMetric::Etx]);
     if rng.below(3) == 0 {
         let (failures, hold) = (1 + rng.below(3), Span::from_ms(u64::from(rng.below(300))));
-        config.network.routing.on_link_failure = LinkFailureRule::Break { failures, hold };
+        config.routing.on_link_failure = LinkFailureRule::Break { failures, hold };
     }
     match rng.below(5) {
-        2 => config.network.routing.protocol = RoutingProtocol::Aodv(aodv(rng)),
-        0 => config.network.routing.protocol = RoutingProtocol::Dsdv(dsdv(rng)),
-        1 => config.network.routing.protocol = RoutingProtocol::Dsr(dsr(rng)),
+        2 => config.routing.protocol = RoutingProtocol::Aodv(aodv(rng)),
+        0 => config.routing.protocol = RoutingProtocol::Dsdv(dsdv(rng)),
+        1 => config.routing.protocol = RoutingProtocol::Dsr(dsr(rng)),
         _ => {}
     }
     flows(rng, &mut config);
-    if config.network.routing.protocol == RoutingProtocol::Static && coin(rng) {
+    if config.routing.protocol == RoutingProtocol::Static && coin(rng) {
         wires(rng, &mut config);
     }
     config.mac.queue.discipline = match rng.below(3) {

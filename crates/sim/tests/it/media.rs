@@ -79,7 +79,7 @@ fn an_outage_stalls_a_player_for_its_length_less_what_it_has_in_store() {
     for scheme in ["udp", "tcp-newreno"] {
         let mut config = over_wire(mbps(10), 50, scheme);
         let (from, to) = (Span::from_ms(10_000), Span::from_ms(12_000));
-        config.topology.mobility.outages = vec![Outage { node: NodeId(1), from, to }];
+        config.mobility.outages = vec![Outage { node: NodeId(1), from, to }];
         let outcome = seconds(&mut config, 5, 65);
         let video = video(&outcome.flows[0]);
         if scheme == "udp" {

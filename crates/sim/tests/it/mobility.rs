@@ -18,7 +18,7 @@ fn moving(rules: DcfRules, motions: Vec<Motion>) -> Config {
     config.recording.warmup = Span::ZERO;
     config.duration = Span::from_ms(100_000);
     config.recording.interval = Span::from_ms(500);
-    config.topology.mobility.motions = motions;
+    config.mobility.motions = motions;
     config
 }
 
@@ -43,7 +43,7 @@ fn walk(rules: DcfRules, nodes: usize, seed: u64) -> Config {
     let motion = |i: usize| model.motion(&mut Rng::at(seed, &["node", &i.to_string(), "mobility"]), 30.0);
     let mut config = moving(rules, (0..nodes).map(motion).collect());
     config.duration = Span::from_ms(30_000);
-    config.network.routing.protocol = quick_dsdv();
+    config.routing.protocol = quick_dsdv();
     for i in 0..nodes / 2 {
         add_flow(&mut config, i, i + nodes / 2, trickle());
     }
@@ -67,7 +67,7 @@ fn passing() -> Vec<Motion> {
 fn a_link_is_there_while_nodes_are_within_range() {
     for (rules, resolution) in RULES.into_iter().flat_map(|rules| [(rules, 0.0), (rules, 0.1)]) {
         let mut config = moving(rules, passing());
-        config.topology.mobility.resolution = resolution;
+        config.mobility.resolution = resolution;
         // Static routes would be those of the start: there is none, so that nothing would be sent.
         config.topology.nodes[1].position = Some([300.0, 150.0]);
         add_flow(&mut config, 1, 0, trickle());
@@ -104,7 +104,7 @@ fn a_moving_node_is_found_again_over_another() {
     for protocol in [quick_dsdv(), dsr(), aodv()] {
         let motions = vec![stand(0.0), stand(200.0), stand(400.0), walker.clone()];
         let mut config = moving(DcfRules::IEEE, motions);
-        config.network.routing.protocol = protocol;
+        config.routing.protocol = protocol;
         add_flow(&mut config, 3, 0, trickle());
         let outcome = run(&config);
         let times = delivering(&outcome);
@@ -135,7 +135,7 @@ fn runs_with_motion_are_conserved_and_the_same_whatever_the_order_of_ties() {
             if let Some(model) = model {
                 config.medium.model = model;
             }
-            config.topology.mobility.outages = (0..6)
+            config.mobility.outages = (0..6)
                 .map(|i| Outage {
                     node: NodeId(4 * i),
                     from: Span::from_ms(5_000 + 300 * u64::from(i)),
@@ -143,7 +143,7 @@ fn runs_with_motion_are_conserved_and_the_same_whatever_the_order_of_ties() {
                 })
                 .collect();
             for protocol in [quick_dsdv(), dsr(), aodv()] {
-                config.network.routing.protocol = protocol;
+                config.routing.protocol = protocol;
                 let first = World::new(&config, Ties::InOrder).finish();
                 assert!(first.conservation.delivered > 300, "{:?}", first.conservation);
                 assert_eq!(first, World::new(&config, Ties::Reversed).finish());
@@ -165,7 +165,7 @@ fn standing_nodes_with_motions_are_a_static_network() {
         // One more node, too far away to matter, moves: links are computed at run time, and are equal.
         let mut far = Motion::standing([50_000.0, 0.0]);
         far.head_for(0.0, [80_000.0, 9_000.0], 1_000.0);
-        config.topology.mobility.motions =
+        config.mobility.motions =
             positions.iter().map(|place| Motion::standing(*place)).chain([far]).collect();
         config.topology.nodes.push(NodeConfig {
             name: "far".into(),
@@ -200,7 +200,7 @@ fn a_coarse_resolution_ends_a_link_late_by_no_more_than_it_says() {
     add_flow(&mut config, 1, 0, trickle());
     let last = |resolution: f64| {
         let mut config = config.clone();
-        config.topology.mobility.resolution = resolution;
+        config.mobility.resolution = resolution;
         *delivering(&run(&config)).last().unwrap()
     };
     // 60 m at 10 m/s, of which only one of the two nodes goes: up to 3 s late.
@@ -213,7 +213,7 @@ fn interrupted(rules: DcfRules) -> Config {
     let stand = |x: f64| Motion::standing([x, 0.0]);
     let mut config = moving(rules, vec![stand(0.0), stand(200.0), stand(400.0)]);
     let (from, to) = (Span::from_ms(30_000), Span::from_ms(50_000));
-    config.topology.mobility.outages = vec![Outage { node: NodeId(1), from, to }];
+    config.mobility.outages = vec![Outage { node: NodeId(1), from, to }];
     config
 }
 
@@ -222,7 +222,7 @@ fn nothing_comes_through_a_node_that_is_off_and_the_flow_recovers() {
     for rules in RULES {
         for protocol in [RoutingProtocol::Static, quick_dsdv(), dsr(), aodv()] {
             let mut config = interrupted(rules);
-            config.network.routing.protocol = protocol.clone();
+            config.routing.protocol = protocol.clone();
             add_flow(&mut config, 0, 2, trickle());
             let outcome = run(&config);
             let times = delivering(&outcome);
@@ -262,11 +262,11 @@ fn short_outages_at_any_instant_of_an_exchange_do_no_lasting_harm() {
             let mut config = interrupted(rules);
             config.mac.rts_threshold = rts_threshold;
             config.duration = Span::from_ms(6_000);
-            config.topology.mobility.outages.clear();
+            config.mobility.outages.clear();
             for i in 0..800u64 {
                 let from = Span::from_us(1_000 + 5_037 * i);
                 let node = NodeId((i % 3) as u32);
-                config.topology.mobility.outages.push(Outage {
+                config.mobility.outages.push(Outage {
                     node,
                     from,
                     to: from + Span::from_us(10 + 17 * (i % 90)),

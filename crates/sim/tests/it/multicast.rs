@@ -188,7 +188,7 @@ fn nodes_that_are_off_receive_nothing() {
     config.duration = Span::from_ms(3_000);
     let at = |ms: u64| Span::from_ms(ms);
     let outage = |node: u32, from, to| Outage { node: NodeId(node), from: at(from), to: at(to) };
-    config.topology.mobility.outages = vec![outage(0, 505, 1_001), outage(1, 1_501, 2_002)];
+    config.mobility.outages = vec![outage(0, 505, 1_001), outage(1, 1_501, 2_002)];
     send_to_all(&mut config, 0, &[1, 2], AppConfig::Saturated);
     let outcome = run(&config);
     check(&outcome);

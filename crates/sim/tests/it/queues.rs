@@ -272,8 +272,7 @@ fn the_bytes_that_policies_hear_of_add_up() {
             config.mac.queue.lifetime = Some(Span::from_ms(30));
             config.mac.short_retry_limit = Some(3);
             config.medium.packet_error_rate = 0.3;
-            config.network.routing.on_link_failure =
-                LinkFailureRule::Break { failures: 1, hold: Span::from_ms(5) };
+            config.routing.on_link_failure = LinkFailureRule::Break { failures: 1, hold: Span::from_ms(5) };
             config.duration = Span::from_ms(60_000);
             for to in [1, 2, 2] {
                 add_flow(&mut config, 0, to, AppConfig::Bulk { bytes: Some(1_000_000) });

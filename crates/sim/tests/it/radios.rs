@@ -112,7 +112,7 @@ fn the_order_of_ties_changes_nothing() {
     place_ends(&mut config);
     for node in [NodeId(2)].into_iter().flat_map(|node| config.topology.radios.of(node)).collect::<Vec<_>>() {
         let (from, to) = (Span::from_ms(5_000), Span::from_ms(6_000));
-        config.topology.mobility.outages.push(Outage { node, from, to });
+        config.mobility.outages.push(Outage { node, from, to });
     }
     let [there, back] = [Ties::InOrder, Ties::Reversed].map(|ties| World::new(&config, ties).finish());
     assert_eq!(there.fingerprint, back.fingerprint);

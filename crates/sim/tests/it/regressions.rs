@@ -36,8 +36,7 @@ fn a_saturated_source_survives_a_broken_route() {
     for rules in [DcfRules::IEEE, DcfRules::NS2] {
         let mut config = chain(rules, 1);
         config.medium.packet_error_rate = 0.6;
-        config.network.routing.on_link_failure =
-            LinkFailureRule::Break { failures: 1, hold: Span::from_ms(500) };
+        config.routing.on_link_failure = LinkFailureRule::Break { failures: 1, hold: Span::from_ms(500) };
         saturate(&mut config, 0, 1);
         let outcome = run(&config);
         let dropped = |cause: DropCause| outcome.conservation.dropped[cause as usize];

@@ -186,9 +186,9 @@ fn errors_of_one_link_do_nothing_to_others() {
 fn errors_of_a_link_go_with_nodes_that_move() {
     let mut config = stations(&[0.0, 10.0, 20.0], &[]);
     config.duration = Span::from_ms(60_000);
-    config.network.routing.protocol = RoutingProtocol::Dsdv(DsdvConfig::default());
-    config.topology.mobility.motions = [0.0, 10.0, 20.0].map(|x| Motion::standing([x, 0.0])).to_vec();
-    config.topology.mobility.motions[1].head_for(0.0, [10.0, 50.0], 1.0);
+    config.routing.protocol = RoutingProtocol::Dsdv(DsdvConfig::default());
+    config.mobility.motions = [0.0, 10.0, 20.0].map(|x| Motion::standing([x, 0.0])).to_vec();
+    config.mobility.motions[1].head_for(0.0, [10.0, 50.0], 1.0);
     lose(&mut config, 0, 1, 0.3);
     config.mac.short_retry_limit = None;
     trickle(&mut config, 0, 1);

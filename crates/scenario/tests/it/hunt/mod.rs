@@ -118,7 +118,7 @@ fn fate(scenario: &mut Value, draw: &Draw, rng: &mut Rng, cost: &mut Cost) -> Fa
 fn parts(scenario: &Value, config: &Config) -> Vec<String> {
     let name = |text: String| text.split(['(', ' ', '{']).next().unwrap_or_default().to_owned();
     let mut parts = vec![
-        format!("routing {}", name(format!("{:?}", config.network.routing.protocol))),
+        format!("routing {}", name(format!("{:?}", config.routing.protocol))),
         format!("medium {}", name(format!("{:?}", config.medium.model))),
         format!("queue {}", name(format!("{:?}", config.mac.queue.discipline))),
     ];
@@ -135,7 +135,7 @@ fn parts(scenario: &Value, config: &Config) -> Vec<String> {
     parts.extend(tags);
     let present = [
         ("wires", !config.topology.wires.is_empty()),
-        ("outages", !config.topology.mobility.outages.is_empty()),
+        ("outages", !config.mobility.outages.is_empty()),
         ("motion by a model", scenario["mobility"]["area"].is_array()),
         ("motion by a file", scenario["mobility"]["file"].is_string()),
         ("long links", config.medium.propagation_delay.ns() > 50_000),

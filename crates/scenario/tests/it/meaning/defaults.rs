@@ -31,7 +31,7 @@ fn defaults_are_those_of_the_standard_and_of_ns2s_radio() {
     };
     assert_eq!((receive_range, carrier_sense_range, capture_ratio), (250.0, 550.0, Some(10.0)));
     assert_eq!(path_loss, PathLoss::TwoRayGround { frequency_hz: 914e6, antenna_height: 1.5 });
-    assert_eq!(config.network.routing.on_link_failure, LinkFailureRule::Ignore);
+    assert_eq!(config.routing.on_link_failure, LinkFailureRule::Ignore);
     assert_eq!(config.traffic.flows[0].app, AppConfig::Saturated);
 }
 
@@ -165,7 +165,7 @@ fn wires_have_disciplines_of_their_own() {
 fn a_routing_protocol_has_ns2s_parameters_unless_set_otherwise() {
     let routed = |keys: &str| {
         let text = format!("generator = \"chain\"\nhops = 2\n[routing]\nprotocol = {keys}");
-        of(&text, CANONICAL).network.routing.protocol
+        of(&text, CANONICAL).routing.protocol
     };
     assert_eq!(routed("\"dsdv\""), RoutingProtocol::Dsdv(DsdvConfig::default()));
     assert_eq!(routed("\"dsr\""), RoutingProtocol::Dsr(DsrConfig::default()));
@@ -200,10 +200,7 @@ fn a_routing_protocol_has_ns2s_parameters_unless_set_otherwise() {
     assert_eq!(routed("\"dsdv\"\nupdate_period = \"5 s\"\nuse_mac = true"), RoutingProtocol::Dsdv(expected));
     let fixed =
         of("generator = \"chain\"\nhops = 2\n[routing]\nprotocol = \"static\"\nmetric = \"etx\"", CANONICAL);
-    assert_eq!(
-        (fixed.network.routing.protocol, fixed.network.routing.metric),
-        (RoutingProtocol::Static, RouteMetric::Etx)
-    );
+    assert_eq!((fixed.routing.protocol, fixed.routing.metric), (RoutingProtocol::Static, RouteMetric::Etx));
 }
 
 #[test]

@@ -8,11 +8,12 @@
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::config::{
     AggregationConfig, BlockAckConfig, Config, LinkFailureRule, MacConfig, MediumConfig, MediumModel,
-    NetworkConfig, NodeConfig, PathLoss, Protection, QueueConfig, RateConfig, RecordingConfig,
+    NetworkConfig, NodeConfig, PathLoss, Protection, QueueConfig, RateConfig, RecordingConfig, RoutingConfig,
     TopologyConfig, TrafficConfig,
 };
 use crate::mac::{Context, Mac, Timing};
 use crate::medium::{Bitmap, Collisions, Frame, Link, LoadId, Loads, Mpdu, Radio, RateClass, RateSet};
+use crate::mobility::Mobility;
 use crate::record::Recorder;
 use crate::slab::Slab;
 use crate::stack::{Failures, Policies, Queues, Stack};
@@ -429,6 +430,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         seed: 1,
         duration: Span::from_ms(1),
         topology: TopologyConfig { nodes: vec![node], ..TopologyConfig::default() },
+        mobility: Mobility::default(),
         medium: MediumConfig {
             propagation_delay: Span::ZERO,
             bit_error_rate: 0.0,
@@ -467,6 +469,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
             rate_control: None,
             block_ack: BlockAckConfig::default(),
         },
+        routing: RoutingConfig::default(),
         network: NetworkConfig::default(),
         traffic: TrafficConfig::default(),
         recording: RecordingConfig {

@@ -9,6 +9,7 @@ use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
 use multihop_link::Discipline;
 use multihop_schemes::Scheme;
 use multihop_sim::config::*;
+use multihop_sim::mobility::Mobility;
 use multihop_sim::outcome::Outcome;
 use multihop_transport::{Endpoint, UdpOptions, UdpReceiver, UdpSender};
 use std::sync::Arc;
@@ -93,6 +94,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         seed: 1,
         duration: Span::from_ms(20_000),
         topology: TopologyConfig { nodes, ..TopologyConfig::default() },
+        mobility: Mobility::default(),
         medium: ns2_ranges(),
         phy,
         rates: RateConfig {
@@ -102,6 +104,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
             links: Vec::new(),
         },
         mac: mac(rules, &phy),
+        routing: RoutingConfig::default(),
         network: NetworkConfig::default(),
         traffic: TrafficConfig {
             schemes: vec![SchemeConfig { name: "udp".into(), scheme }],

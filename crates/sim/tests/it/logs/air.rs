@@ -37,7 +37,7 @@ fn busy(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
     config.medium.packet_error_rate = 0.05;
     config.traffic.schemes =
         vec![SchemeConfig { name: "tcp-sack".into(), scheme: Arc::new(TcpSack::default()) }];
-    config.network.routing.protocol = RoutingProtocol::Dsdv(DsdvConfig {
+    config.routing.protocol = RoutingProtocol::Dsdv(DsdvConfig {
         start_jitter: Span::from_ms(100),
         update_period: Span::from_ms(500),
         triggered_interval: Span::from_ms(100),
@@ -190,7 +190,7 @@ fn tsft_and_packet_time_enclose_the_mpdu() {
 #[test]
 fn every_acknowledged_exchange_is_data_then_ack() {
     let mut config = busy(DcfRules::IEEE, Some(500));
-    config.network.routing.protocol = RoutingProtocol::Static;
+    config.routing.protocol = RoutingProtocol::Static;
     for flow in &mut config.traffic.flows {
         // All exchanges end long before the run.
         flow.app = AppConfig::Bulk { bytes: Some(60_000) };
@@ -276,7 +276,7 @@ fn datagrams_are_complete_under_every_rule_set() {
 #[test]
 fn source_routes_precede_the_transport() {
     let mut config = busy(DcfRules::IEEE, None);
-    config.network.routing.protocol = RoutingProtocol::Dsr(DsrConfig::default());
+    config.routing.protocol = RoutingProtocol::Dsr(DsrConfig::default());
     let (outcome, capture) = capture(&config);
     assert_eq!(outcome, run(&config), "a log changes nothing");
     let headers = config.mac.rules.data_header + config.mac.rules.llc_header;
@@ -319,7 +319,7 @@ fn the_signal_is_captured_if_the_medium_computes_powers() {
         links: vec![link(0, 1, -60.4), link(1, 0, -55.6)],
         quantity: MatrixQuantity::Rssi { noise_mw: 1e-9, sensitivity_mw: 1e-9, carrier_sense_mw: 1e-8 },
     };
-    config.network.routing.protocol = RoutingProtocol::Static;
+    config.routing.protocol = RoutingProtocol::Static;
     config.traffic.flows.clear();
     add_flow(&mut config, 0, 1, AppConfig::Saturated);
     let (_, with) = capture(&config);

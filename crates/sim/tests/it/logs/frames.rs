@@ -221,7 +221,7 @@ fn a_selection_of_flows_contains_their_frames_and_the_responses() {
 fn radios_in_an_outage_send_nothing_and_lose_all_frames() {
     let mut config = relayed(DcfRules::IEEE, 2);
     let outage = Outage { node: NodeId(1), from: Span::from_ms(1_000), to: Span::from_ms(2_000) };
-    config.topology.mobility.outages.push(outage);
+    config.mobility.outages.push(outage);
     let (outcome, log) = logged(seconds(config, 4));
     check(&outcome, &log);
     let off = column(&log, Table::Places, "off");

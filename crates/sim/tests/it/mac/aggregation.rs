@@ -451,7 +451,7 @@ fn data_can_share_an_a_msdu_with_packets_of_no_flow() {
             config.duration = Span::from_ms(1_500);
             config.recording.warmup = Span::ZERO;
             config.network.arp = true;
-            config.network.routing.protocol = protocol.clone();
+            config.routing.protocol = protocol.clone();
             let mpdus = if a_mpdu > 0 { LIMITS.mpdus } else { 1 };
             config.mac.block_ack.aggregation =
                 Some(AggregationConfig { a_msdu: Some(7_935), mpdu: 11_454, mpdus, ..LIMITS });
@@ -505,11 +505,7 @@ fn a_silent_neighbour_takes_no_turns_from_others() {
             let app = AppConfig::Cbr { rate: Rate::from_kbps(6_000), packet: 1_472, jitter: 0.0 };
             add_flow(&mut config, 0, to, app);
         }
-        config.topology.mobility.outages.push(Outage {
-            node: NodeId(3),
-            from: Span::ZERO,
-            to: config.duration,
-        });
+        config.mobility.outages.push(Outage { node: NodeId(3), from: Span::ZERO, to: config.duration });
         let outcome = run(&config);
         let goodput = |flow: usize| outcome.flows[flow].delivered_bytes as f64 * 8.0 / outcome.measured_s;
         println!("{discipline:?}: {} {}", goodput(0), goodput(1));

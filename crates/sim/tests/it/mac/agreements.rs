@@ -20,7 +20,7 @@ fn off_until(seconds: u64, seed: u64) -> Config {
         config.traffic.flows.last_mut().expect("a flow was added").dscp = Dscp::new(dscp).expect("six bits");
     }
     let [from, to] = [1, seconds].map(|seconds| Span::from_ms(1_000 * seconds));
-    config.topology.mobility.outages = vec![Outage { node: NodeId(1), from, to }];
+    config.mobility.outages = vec![Outage { node: NodeId(1), from, to }];
     config
 }
 

@@ -75,8 +75,7 @@ fn mpdus_that_ended_before_an_outage_are_delivered_once() {
         for node in [0, 1] {
             let mut config = pair();
             let from = Span::from_us(INJECTED + off_us);
-            config.topology.mobility.outages =
-                vec![Outage { node: NodeId(node), from, to: Span::from_us(10_900) }];
+            config.mobility.outages = vec![Outage { node: NodeId(node), from, to: Span::from_us(10_900) }];
             let at = delivered(&config);
             let case = format!("node {node} off after {off_us} us: {at:?}");
             assert!(at.len() == 4 && is_close(&at[..arrive], &ENDS[..arrive]), "{case}");

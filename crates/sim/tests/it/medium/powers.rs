@@ -68,7 +68,7 @@ fn equal_powers_are_the_same_run_as_a_power_of_the_medium() {
     let mut walker = Motion::standing([120.0, 0.0]);
     walker.head_for(0.5, [20.0, 30.0], 20.0);
     let standing = [0.0, 40.0, 80.0].map(|x| Motion::standing([x, 0.0]));
-    walking.topology.mobility.motions = standing.into_iter().chain([walker]).collect();
+    walking.mobility.motions = standing.into_iter().chain([walker]).collect();
     for config in [plain, walking] {
         let expected = run(&config);
         assert!(total_goodput(&expected) > 1e5);

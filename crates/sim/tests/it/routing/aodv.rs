@@ -18,7 +18,7 @@ fn aodv(mut config: Config, mut parameters: AodvConfig) -> Config {
     if config.mac.rules.immediate_access && parameters.broadcast_jitter > Span::ZERO {
         parameters.rreq_jitter = Span::from_ms(10);
     }
-    config.network.routing.protocol = RoutingProtocol::Aodv(parameters);
+    config.routing.protocol = RoutingProtocol::Aodv(parameters);
     config
 }
 
@@ -92,7 +92,7 @@ fn a_route_is_repaired_behind_the_middle() {
         |relay: u32| first.links.iter().any(|link| link.to == relay && link.from == 3 && link.data > 50);
     let relay = if used(4) { 4 } else { 5 };
     let (from, to) = (Span::from_ms(10_000), Span::from_ms(20_000));
-    config.topology.mobility.outages = vec![Outage { node: NodeId(relay), from, to }];
+    config.mobility.outages = vec![Outage { node: NodeId(relay), from, to }];
     let asks = |local_repair| {
         let outcome = run(&aodv(config.clone(), AodvConfig { local_repair, ..AodvConfig::default() }));
         check_conservation(&outcome);
@@ -111,7 +111,7 @@ fn a_break_empties_the_queue() {
         let mut config = network(rules, &[[0.0, 0.0], [200.0, 0.0]]);
         (config.recording.warmup, config.duration) = (Span::ZERO, Span::from_ms(20_000));
         let (from, to) = (Span::from_ms(10_000), Span::from_ms(20_000));
-        config.topology.mobility.outages = vec![Outage { node: NodeId(1), from, to }];
+        config.mobility.outages = vec![Outage { node: NodeId(1), from, to }];
         let burst = AppConfig::Cbr { rate: Rate::from_kbps(3_200), packet: 500, jitter: 0.0 };
         add_flow(&mut config, 0, 1, burst);
         let outcome = run(&aodv(config, AodvConfig::default()));

@@ -9,7 +9,7 @@ use multihop_sim::outcome::Outcome;
 use multihop_sim::{Ties, World, run};
 
 fn dsdv(mut config: Config, parameters: DsdvConfig) -> Config {
-    config.network.routing.protocol = RoutingProtocol::Dsdv(parameters);
+    config.routing.protocol = RoutingProtocol::Dsdv(parameters);
     config
 }
 

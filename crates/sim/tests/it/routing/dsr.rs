@@ -8,7 +8,7 @@ use multihop_sim::config::*;
 use multihop_sim::{Ties, World, run};
 
 fn dsr(mut config: Config, parameters: DsrConfig) -> Config {
-    config.network.routing.protocol = RoutingProtocol::Dsr(parameters);
+    config.routing.protocol = RoutingProtocol::Dsr(parameters);
     config
 }
 

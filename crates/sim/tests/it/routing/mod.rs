@@ -21,7 +21,7 @@ fn diamond(rules: DcfRules) -> Config {
         from: Span::from_ms(from * 1_000),
         to: Span::from_ms(to * 1_000),
     };
-    config.topology.mobility.outages = vec![off(1, 10, 30), off(2, 35, 50)];
+    config.mobility.outages = vec![off(1, 10, 30), off(2, 35, 50)];
     add_flow(&mut config, 0, 3, trickle());
     config
 }

@@ -217,7 +217,7 @@ fn grid() -> Config {
         from: Span::from_ms(1_000 + 300 * u64::from(node)),
         to: Span::from_ms(1_550 + 300 * u64::from(node)),
     };
-    config.topology.mobility.outages = (4..10).map(outage).collect();
+    config.mobility.outages = (4..10).map(outage).collect();
     config
 }
 

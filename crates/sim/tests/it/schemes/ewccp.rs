@@ -150,8 +150,7 @@ fn lost_frames_slow_nothing_down_for_ever() {
 fn a_restarted_router_is_passed_again() {
     let off = |config: &mut Config| {
         let from = Span::from_ms(20_000);
-        config.topology.mobility.outages =
-            vec![Outage { node: NodeId(2), from, to: from + Span::from_ms(2_000) }];
+        config.mobility.outages = vec![Outage { node: NodeId(2), from, to: from + Span::from_ms(2_000) }];
     };
     let build = || {
         let mut config = ewccp(chain(DcfRules::IEEE, 4), &json!({}));

@@ -130,7 +130,7 @@ fn without_contention_nothing_is_marked() {
     for name in MARKING {
         let mut config = slow(chain(DcfRules::IEEE, 1));
         config.traffic.schemes = vec![scheme(name)];
-        config.network.routing.protocol = RoutingProtocol::Dsdv(DsdvConfig::default());
+        config.routing.protocol = RoutingProtocol::Dsdv(DsdvConfig::default());
         add_flow(&mut config, 0, 1, AppConfig::Cbr { rate: Rate::from_kbps(16), packet: 1000, jitter: 0.0 });
         let outcome = run(&config);
         let flow = &outcome.flows[0];

@@ -109,8 +109,7 @@ fn a_node_that_is_off_is_silent() {
     let log = Arc::default();
     let mut config = config(1, &log);
     let from = Span::from_ms(2_960);
-    config.topology.mobility.outages =
-        vec![Outage { node: NodeId(1), from, to: from + Span::from_ms(4_000) }];
+    config.mobility.outages = vec![Outage { node: NodeId(1), from, to: from + Span::from_ms(4_000) }];
     let outcome = run(&config);
     let log = log.lock().unwrap();
     assert_eq!(log.restarts, [1]);

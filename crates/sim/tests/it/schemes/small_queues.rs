@@ -117,14 +117,12 @@ fn a_source_hears_once_of_every_packet_that_leaves() {
             config.mac.queue.lifetime = lifetime;
             config.mac.short_retry_limit = Some(2);
             config.mac.queue.discipline = discipline;
-            config.network.routing.on_link_failure =
-                LinkFailureRule::Break { failures: 2, hold: Span::from_ms(50) };
+            config.routing.on_link_failure = LinkFailureRule::Break { failures: 2, hold: Span::from_ms(50) };
             if lifetime.is_some() {
                 config.mac.queue.hardware =
                     Some(HardwareQueueConfig { packets: Some(100), aggregates: None, airtime: None });
                 let second = |at: u64| Span::from_ms(at * 1_000);
-                config.topology.mobility.outages =
-                    vec![Outage { node: NodeId(0), from: second(1), to: second(2) }];
+                config.mobility.outages = vec![Outage { node: NodeId(0), from: second(1), to: second(2) }];
             }
             let rate = multihop_core::Rate::from_kbps(if aggregates { 90_000 } else { 9_000 });
             add_flow(&mut config, 0, 2, AppConfig::Cbr { rate, packet: 1_472, jitter: 0.0 });
@@ -133,7 +131,7 @@ fn a_source_hears_once_of_every_packet_that_leaves() {
     }
     let mut aodv = chain(DcfRules::IEEE, 3);
     (aodv.duration, aodv.medium.packet_error_rate) = (Span::from_ms(20_000), 0.3);
-    aodv.network.routing.protocol = RoutingProtocol::Aodv(AodvConfig::default());
+    aodv.routing.protocol = RoutingProtocol::Aodv(AodvConfig::default());
     let rate = multihop_core::Rate::from_kbps(400);
     add_flow(&mut aodv, 0, 3, AppConfig::Cbr { rate, packet: 1_472, jitter: 0.0 });
     all.push(aodv);

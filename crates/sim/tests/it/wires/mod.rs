@@ -252,7 +252,7 @@ fn interrupted(off: u32) -> Outcome {
     lay(&mut config, (0, 1), mbps(1), Span::from_ms(10), 50);
     add_flow(&mut config, 0, 1, AppConfig::Bulk { bytes: Some(20 * 1_472) });
     let (from, to) = (Span::from_ms(30), Span::from_ms(100));
-    config.topology.mobility.outages = vec![Outage { node: NodeId(off), from, to }];
+    config.mobility.outages = vec![Outage { node: NodeId(off), from, to }];
     run(&config)
 }
 
@@ -292,7 +292,7 @@ fn outages_of_wired_nodes_do_no_lasting_harm() {
         for i in 0..400u64 {
             let from = Span::from_us(1_000 + 10_037 * i);
             let node = NodeId((i % 4) as u32);
-            config.topology.mobility.outages.push(Outage {
+            config.mobility.outages.push(Outage {
                 node,
                 from,
                 to: from + Span::from_us(10 + 170 * (i % 90)),
