@@ -146,15 +146,11 @@ impl<C: RealClock, W: DeviceIo> Emulation<C, W> {
     /// If `slow` is not positive.
     pub fn new(world: World, clock: C, wire: W, slow: f64) -> Emulation<C, W> {
         assert!(slow > 0.0 && slow.is_finite(), "time cannot pass {slow} times as slowly");
-        let flows = FlowTable::of(&world);
+        let table = FlowTable::of(&world);
+        let flows = &world.config().traffic.flows;
         Emulation {
-            delivered: vec![0; world.config().traffic.flows.len()],
-            has_no_own_traffic: world
-                .config()
-                .traffic
-                .flows
-                .iter()
-                .all(|flow| flow.app == AppConfig::External),
+            delivered: vec![0; flows.len()],
+            has_no_own_traffic: flows.iter().all(|flow| flow.app == AppConfig::External),
             largest_packet: world.config().largest_packet(),
             slack: Span::ZERO,
             world,
@@ -162,7 +158,7 @@ impl<C: RealClock, W: DeviceIo> Emulation<C, W> {
             wire,
             slow,
             mode: Mode::Ip,
-            flows,
+            flows: table,
             in_network: BTreeMap::new(),
             sent: VecDeque::new(),
             journal: None,

@@ -13,7 +13,7 @@ mod occupancy;
 mod timely;
 mod wires;
 
-use crate::config::{AppConfig, TrafficConfig};
+use crate::config::{AppConfig, Config};
 use crate::external::PacketOutcome;
 use crate::medium::Frame;
 use crate::outcome::Conservation;
@@ -74,8 +74,8 @@ impl Recorder {
 
     /// Adds the counters of flows whose packets are injected.
     #[must_use]
-    pub fn with_external(mut self, traffic: &TrafficConfig) -> Recorder {
-        for (counters, flow) in self.flows.iter_mut().zip(&traffic.flows) {
+    pub fn with_external(mut self, config: &Config) -> Recorder {
+        for (counters, flow) in self.flows.iter_mut().zip(&config.traffic.flows) {
             counters.external = flow.app == AppConfig::External;
         }
         self

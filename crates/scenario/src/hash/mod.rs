@@ -9,7 +9,7 @@ use multihop_sim::config::Config;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// Members of the groups `mac` and `medium` that the hashed JSON has at its top level.
+/// Members of the groups `mac` and `medium` that the hashed JSON has at its top level, as in older hashes.
 const TOP_LEVEL: [(&str, &str); 3] = [
     ("mac", "aggregation cts_to_self delivery discipline edca hardware_queue"),
     ("mac", "msdu_limit persistence protection rate_control"),

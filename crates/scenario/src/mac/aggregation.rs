@@ -121,8 +121,7 @@ pub(super) fn resolve(
             Some(_) => Err(document.error(&table, MacProblem::NoAggregation)),
         };
     }
-    let default = Aggregation::default();
-    let choice = choice.unwrap_or(&default);
+    let choice = choice.cloned().unwrap_or_default();
     Ok(BlockAckConfig {
         aggregation: choice.resolve(document, &table, &limits(phy.standard()))?,
         persistence: choice.persistence(),
@@ -155,10 +154,9 @@ fn check_room(document: &Document<'_>, config: &Config) -> Result<()> {
     let Some(AggregationConfig { a_mpdu, mpdus: 2.., .. }) = config.mac.block_ack.aggregation else {
         return Ok(());
     };
-    let rules = &config.mac.rules;
+    let (rules, traffic) = (&config.mac.rules, &config.traffic);
     let around = MPDU_DELIMITER + rules.data_header + rules.llc_header + config.network.extra_header;
-    let least =
-        config.traffic.flows.iter().map(|flow| least_packet(&config.traffic, flow)).min().unwrap_or(0);
+    let least = traffic.flows.iter().map(|flow| least_packet(traffic, flow)).min().unwrap_or(0);
     if least == 0 || a_mpdu >= around + least {
         return Ok(());
     }

@@ -9,7 +9,7 @@ use multihop_config::bounds;
 use multihop_config::quantity::{Gain, Power};
 use multihop_core::NodeId;
 use multihop_dot11::Phy;
-use multihop_sim::config::{Channel, Config, MediumModel, NodeConfig, Radios, TopologyConfig};
+use multihop_sim::config::{Channel, Config, MediumModel, NodeConfig, Radios};
 use multihop_sim::preflight::place_ends;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub(crate) fn resolve(
     nodes: &Nodes,
     config: &mut Config,
 ) -> Result<()> {
-    let Config { phy, topology, .. } = &mut *config;
+    let (phy, list) = (&config.phy, &mut config.topology.nodes);
     let usual = match choice.channel {
         Some(number) => check(document, &key!["phy", "channel"], phy, number)?,
         None => numbers(phy)[0],
@@ -78,18 +78,18 @@ pub(crate) fn resolve(
         }
         radios.channels.push(channel(numbers.first().copied().unwrap_or(usual)));
     }
-    radios.channels.resize(topology.nodes.len(), channel(usual));
+    radios.channels.resize(list.len(), channel(usual));
     for (node, numbers) in nodes.channels.iter().enumerate() {
         for number in numbers.iter().skip(1) {
-            let radio = NodeId(topology.nodes.len() as u32);
-            let NodeConfig { position, .. } = topology.nodes[node];
-            let name = nodes.radio_name(node, topology.nodes.len());
-            topology.nodes.push(NodeConfig { name, position, base: None, data_rate: None });
+            let radio = NodeId(list.len() as u32);
+            let NodeConfig { position, .. } = list[node];
+            let name = nodes.radio_name(node, list.len());
+            list.push(NodeConfig { name, position, base: None, data_rate: None });
             radios.further.push((radio, NodeId(node as u32)));
             radios.channels.push(channel(*number));
         }
     }
-    associate(document, nodes, &radios, topology)?;
+    associate(document, nodes, &radios, list)?;
     check_links(document, &radios, config)?;
     config.topology.radios = radios;
     Ok(())
@@ -119,15 +119,10 @@ fn check(document: &Document<'_>, at: &KeyPath, phy: &Phy, number: u16) -> Resul
 }
 
 /// Associates each station with the radio of its base station on the station's channel.
-fn associate(
-    document: &Document<'_>,
-    nodes: &Nodes,
-    radios: &Radios,
-    topology: &mut TopologyConfig,
-) -> Result<()> {
+fn associate(document: &Document<'_>, nodes: &Nodes, radios: &Radios, list: &mut [NodeConfig]) -> Result<()> {
     let channel = |radio: NodeId| radios.channels[radio.index()].number;
     for station in 0..nodes.list.len() {
-        let Some(base) = topology.nodes[station].base else { continue };
+        let Some(base) = list[station].base else { continue };
         let at = key!["topology", "nodes", station, "base"];
         if radios.of(NodeId(station as u32)).count() > 1 {
             return Err(document.error(&at, TopologyProblem::SeveralRadios));
@@ -136,7 +131,7 @@ fn associate(
         let Some(radio) = radios.of(base).find(|radio| channel(*radio) == own) else {
             return Err(document.error(&at, TopologyProblem::NoRadioOnChannel { channel: own }));
         };
-        topology.nodes[station].base = Some(radio);
+        list[station].base = Some(radio);
     }
     Ok(())
 }

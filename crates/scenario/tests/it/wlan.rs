@@ -297,12 +297,8 @@ stop = "90 s"
 
 /// Source, destination and start in milliseconds of each flow.
 fn flows(config: &Config) -> Vec<(u32, u32, u64)> {
-    config
-        .traffic
-        .flows
-        .iter()
-        .map(|flow| (flow.source.0, flow.destination.0, flow.start.ns() / 1_000_000))
-        .collect()
+    let flows = config.traffic.flows.iter();
+    flows.map(|flow| (flow.source.0, flow.destination.0, flow.start.ns() / 1_000_000)).collect()
 }
 
 #[test]
@@ -329,12 +325,9 @@ fn a_server_is_wired_to_the_base_station_and_flows_start_one_after_another() {
     let expected = expected.into_iter().zip(0..).map(|((from, to), i)| (from, to, 2_000 + 10_000 * i));
     assert_eq!(flows(&both), expected.collect::<Vec<_>>());
     assert_eq!((both.topology.nodes[5].base, both.topology.nodes[5].position), (None, None));
-    let wires: Vec<_> = both
-        .topology
-        .wires
-        .iter()
-        .map(|wire| (wire.from.0, wire.to.0, wire.rate.mbps(), wire.queue_limit))
-        .collect();
+    let wires = both.topology.wires.iter();
+    let wires: Vec<_> =
+        wires.map(|wire| (wire.from.0, wire.to.0, wire.rate.mbps(), wire.queue_limit)).collect();
     assert_eq!(wires, [(0, 5, 100.0, 64), (5, 0, 100.0, 64)]);
     let outcome = multihop_sim::run(&both);
     assert!(

@@ -162,10 +162,8 @@ pub(super) fn largest(most: u32, holds: impl Fn(u32) -> bool) -> u32 {
 
 /// Makes the timeouts of all links equal under [`ResponseTimeout::Eifs`], long enough for every response.
 /// Returns EIFS, which is this timeout and DIFS.
-pub(super) fn equal_timeouts<'a>(
-    Config { phy, medium, .. }: &Config,
-    links: impl Iterator<Item = &'a mut LinkTiming>,
-) -> Span {
+pub(super) fn equal_timeouts<'a>(config: &Config, links: impl Iterator<Item = &'a mut LinkTiming>) -> Span {
+    let Config { phy, medium, .. } = config;
     let links: Vec<&mut LinkTiming> = links.collect();
     let responses = links.iter().map(|link| phy.sifs + link.cts.max(link.ack).max(link.block_ack));
     let least = (phy.eifs() - phy.difs()).max(medium.propagation_delay);

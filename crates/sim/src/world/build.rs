@@ -267,13 +267,9 @@ pub(super) fn starts(traffic: &TrafficConfig, plan: &SlotPlan) -> Vec<(Slot, Tim
 
 /// Creates the counters of a run.
 pub(super) fn recorder(config: &Config, wires: usize) -> Recorder {
-    let from = Time::ZERO + config.recording.warmup;
+    let (nodes, flows) = (config.topology.nodes.len(), config.traffic.flows.len());
+    let record = Recorder::new(nodes, flows, Time::ZERO + config.recording.warmup).with_wires(wires);
     let record =
-        Recorder::new(config.topology.nodes.len(), config.traffic.flows.len(), from).with_wires(wires);
-    let record = record
-        .with_media(config)
-        .with_external(&config.traffic)
-        .with_multicast(config)
-        .with_categories(config);
+        record.with_media(config).with_external(config).with_multicast(config).with_categories(config);
     if config.recording.causes { record.with_causes(Listeners::spread(config)) } else { record }
 }

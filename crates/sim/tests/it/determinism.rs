@@ -88,15 +88,8 @@ fn configurations() -> Vec<Config> {
     for (from, to) in [(0, 5), (5, 0), (5, 15), (15, 5), (2, 15), (15, 2)] {
         let (from, to, rate) = (NodeId(from), NodeId(to), Rate::from_kbps(1_000));
         let (delay, discipline) = (Span::from_us(200), Discipline::DropTail);
-        wired.topology.wires.push(WireConfig {
-            from,
-            to,
-            rate,
-            delay,
-            queue_limit: 4,
-            discipline,
-            loss: 0.0,
-        });
+        let wire = WireConfig { from, to, rate, delay, queue_limit: 4, discipline, loss: 0.0 };
+        wired.topology.wires.push(wire);
     }
     configs.push(wired.clone());
     let lines = FqCodelOptions { flows: 2, ..FqCodelOptions::default() };

@@ -123,12 +123,8 @@ fn parts(scenario: &Value, config: &Config) -> Vec<String> {
         format!("queue {}", name(format!("{:?}", config.mac.queue.discipline))),
     ];
     parts.extend(config.traffic.schemes.iter().map(|scheme| format!("scheme {}", scheme.name)));
-    let mut tags: Vec<String> = config
-        .traffic
-        .flows
-        .iter()
-        .map(|flow| name(format!("app {:?}", flow.app).replace(' ', "-")))
-        .collect();
+    let apps = config.traffic.flows.iter().map(|flow| format!("app {:?}", flow.app));
+    let mut tags: Vec<String> = apps.map(|app| name(app.replace(' ', "-"))).collect();
     tags.extend(config.recording.measurements.iter().map(|of| name(format!("estimator-{:?}", of.estimator))));
     tags.sort();
     tags.dedup();

@@ -97,13 +97,8 @@ fn each_receiver_has_its_own_counters() {
 #[test]
 fn flows_of_a_group_start_together() {
     let config = resolved(&changed("scheme = \"udp\"", "scheme = \"udp\"\nstart_jitter = \"1 s\"")).config;
-    assert!(
-        config
-            .traffic
-            .flows
-            .iter()
-            .all(|flow| flow.start == config.traffic.flows[0].start && flow.start.ns() > 0)
-    );
+    let flows = &config.traffic.flows;
+    assert!(flows.iter().all(|flow| flow.start == flows[0].start && flow.start.ns() > 0));
 }
 
 #[test]
