@@ -1,7 +1,7 @@
 //! Configuration of a run: every key has a value, every name is an index, every quantity is in base units.
 //!
-//! The crate `multihop-scenario` makes a [`Config`] from a scenario file; tests make one directly. Groups that
-//! one module reads are defined in that module.
+//! The crate `multihop-scenario` makes a [`Config`] from a scenario file; tests make one directly. A group
+//! that belongs to one module is defined there.
 
 mod radios;
 mod rates;

@@ -9,7 +9,7 @@ use multihop_sim::config::Config;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// Members of the groups `mac` and `medium` that the hashed JSON has at its top level, as in older hashes.
+/// Keys of the groups `mac` and `medium` that the hashed JSON has at its top level, as older hashes do.
 const TOP_LEVEL: [(&str, &str); 3] = [
     ("mac", "aggregation cts_to_self delivery discipline edca hardware_queue"),
     ("mac", "msdu_limit persistence protection rate_control"),
@@ -45,7 +45,8 @@ impl Identity<'_> {
         let mut json = json!(config);
         for (group, keys) in TOP_LEVEL {
             for key in keys.split(' ') {
-                json[key] = json[group].as_object_mut().and_then(|group| group.remove(key)).into();
+                let value = json[group].as_object_mut().and_then(|group| group.remove(key));
+                json[key] = value.expect("the group has the key");
             }
         }
         // The positions of moving nodes follow from their motion.

@@ -141,8 +141,8 @@ pub enum ResponseTimeout {
 }
 
 impl Mac {
-    /// MAC parameters on a PHY with a nominal rate, and the PHY with the slot of the coverage class. A CTS-to-self
-    /// is the default on a PHY that is `mixed`.
+    /// The PHY with the slot of the coverage class, and the MAC parameters on it. `mixed` is the default of
+    /// `cts_to_self`; `nominal` is the rate of unicast DATA without rate control.
     pub(crate) fn resolve(
         &self,
         document: &Document<'_>,
@@ -197,8 +197,8 @@ impl Mac {
     }
 }
 
-/// Refuses a CTS-to-self that propagates for longer than the SIFS behind it, because the medium carries at most
-/// one frame of a station at a time.
+/// Refuses a CTS-to-self that propagates for longer than the SIFS behind it, because the medium carries at
+/// most one frame of a station at a time.
 pub(crate) fn check_cts_to_self(document: &Document<'_>, config: &Config) -> Result<()> {
     let [delay, sifs] = [config.medium.propagation_delay, config.phy.sifs];
     if !config.mac.cts_to_self || delay <= sifs {
