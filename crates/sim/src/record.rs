@@ -75,7 +75,7 @@ impl Recorder {
     /// Adds the counters of flows whose packets are injected.
     #[must_use]
     pub fn with_external(mut self, config: &Config) -> Recorder {
-        for (counters, flow) in self.flows.iter_mut().zip(&config.flows) {
+        for (counters, flow) in self.flows.iter_mut().zip(&config.traffic.flows) {
             counters.external = flow.app == AppConfig::External;
         }
         self

@@ -54,7 +54,7 @@ fn noise_and_thresholds_are_proportional_to_the_width() {
 fn rates_and_channels_depend_on_the_width() {
     let half = |keys: &str| read(&format!("standard = \"802.11a\"\nchannel_width = \"10 MHz\"\n{keys}"), "");
     let (config, hash) = half("").unwrap();
-    assert_eq!(config.phy.bit_rate(config.data_rate).unwrap().bps(), 27_000_000);
+    assert_eq!(config.phy.bit_rate(config.rates.data).unwrap().bps(), 27_000_000);
     assert_ne!(hash, read("standard = \"802.11a\"", "").unwrap().1);
     assert_eq!(
         read("standard = \"802.11a\"\nchannel_width = \"20 MHz\"", "").unwrap().1,

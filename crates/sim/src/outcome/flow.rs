@@ -21,7 +21,7 @@ table! {
     /// index of the first flow of its multicast group, which sends for all of them; missing for unicast flows
     column multicast_group("1"): Option<u64> = |at| of(at).group.map(|first| u64::from(first.0));
     /// congestion control
-    column scheme(""): String = |at| at.config.schemes[of(at).scheme].name.clone();
+    column scheme(""): String = |at| at.config.traffic.schemes[of(at).scheme].name.clone();
     /// application
     column app(""): String = |at| of(at).app.name().to_owned();
     /// hops of the flow's shortest path, initially where nodes move; static routes follow it, routing
@@ -155,11 +155,11 @@ table! {
 pub const RTS_COUNTS: usize = 8;
 
 fn of<'a>(at: &At<'a, FlowOutcome>) -> &'a FlowConfig {
-    &at.config.flows[at.index]
+    &at.config.traffic.flows[at.index]
 }
 
 fn node_name(at: &At<FlowOutcome>, node: NodeId) -> String {
-    at.config.nodes[at.config.radios.node_of(node).index()].name.clone()
+    at.config.topology.nodes[at.config.topology.radios.node_of(node).index()].name.clone()
 }
 
 fn delays() -> Vec<Column<FlowOutcome>> {

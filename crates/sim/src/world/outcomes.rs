@@ -16,7 +16,7 @@ impl World {
         nodes: &[NodeOutcome],
         measured: Span,
     ) -> FlowOutcome {
-        let flow = &self.config.flows[index];
+        let flow = &self.config.traffic.flows[index];
         let base = self.samples.baseline.get(index).copied().unwrap_or_default();
         let route = self.network.flows[index];
         let sender = self.nodes[self.order.of(flow.source)].stack.end(route.ends[Port::Sender as usize]);
@@ -27,7 +27,7 @@ impl World {
         let window = self.samples.window[index];
         let receive_limited = progress.receive_limited - base.receive_limited;
         let rates = self.samples.rates[index];
-        let routed = self.network.routes.hops(flow.source, flow.destination, &self.config.radios);
+        let routed = self.network.routes.hops(flow.source, flow.destination, &self.config.topology.radios);
         let hops = if flow.group.is_none() {
             routed.map_or(0, |hops| hops.len() as u32)
         } else {

@@ -76,7 +76,7 @@ fn topology(name: &str) -> Config {
 fn goodput_kbps(scheme: &str, topology_name: &str) -> u32 {
     let mut config = topology(topology_name);
     let built = multihop_schemes::find(scheme).unwrap().build(&json!({})).unwrap();
-    config.schemes = vec![SchemeConfig { name: scheme.into(), scheme: built }];
+    config.traffic.schemes = vec![SchemeConfig { name: scheme.into(), scheme: built }];
     (total_goodput(&run(&config)) / 1e3).round() as u32
 }
 

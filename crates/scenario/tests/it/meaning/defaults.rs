@@ -18,12 +18,12 @@ use multihop_sim::config::{
 fn defaults_are_those_of_the_standard_and_of_ns2s_radio() {
     let config = config(PLAIN);
     assert_eq!((config.name.as_str(), config.seed), ("case", 1));
-    assert_eq!((config.warmup, config.record_interval), (Span::ZERO, Span::from_ms(1000)));
-    assert_eq!(config.data_rate, Rate::from_kbps(11_000).into());
-    assert_eq!(config.control_rate, None);
+    assert_eq!((config.recording.warmup, config.recording.interval), (Span::ZERO, Span::from_ms(1000)));
+    assert_eq!(config.rates.data, Rate::from_kbps(11_000).into());
+    assert_eq!(config.rates.control, None);
     assert_eq!(config.mac.rules, DcfRules::IEEE);
     assert_eq!((config.mac.short_retry_limit, config.mac.long_retry_limit), (Some(7), Some(4)));
-    assert_eq!((config.mac.cw_min, config.mac.cw_max, config.mac.queue_limit), (31, 1023, 50));
+    assert_eq!((config.mac.cw_min, config.mac.cw_max, config.mac.queue.limit), (31, 1023, 50));
     let MediumModel::Ranges { receive_range, carrier_sense_range, capture_ratio, path_loss } =
         config.medium.model
     else {
@@ -32,7 +32,7 @@ fn defaults_are_those_of_the_standard_and_of_ns2s_radio() {
     assert_eq!((receive_range, carrier_sense_range, capture_ratio), (250.0, 550.0, Some(10.0)));
     assert_eq!(path_loss, PathLoss::TwoRayGround { frequency_hz: 914e6, antenna_height: 1.5 });
     assert_eq!(config.routing.on_link_failure, LinkFailureRule::Ignore);
-    assert_eq!(config.flows[0].app, AppConfig::Saturated);
+    assert_eq!(config.traffic.flows[0].app, AppConfig::Saturated);
 }
 
 /// Minstrel-HT has the retry limit of its chain; the ideal algorithm has the limits of the MAC.
@@ -42,7 +42,7 @@ fn rate_control_sets_the_retry_limit() {
         let text = format!(
             "generator = \"chain\"\nhops = 2\nspacing = \"10 m\"\n[medium]\nmodel = \"sinr\"\n[mac.rate_control]\n{keys}"
         );
-        of(&text, CANONICAL).rate_control.expect("rates are chosen").tries
+        of(&text, CANONICAL).mac.rate_control.expect("rates are chosen").tries
     };
     assert_eq!(tries("algorithm = \"minstrel-ht\""), Some(21));
     assert_eq!(tries("algorithm = \"minstrel-ht\"\ntries = 7"), Some(7));
@@ -52,7 +52,7 @@ fn rate_control_sets_the_retry_limit() {
 /// The discipline of the radio with these keys of `[mac]`.
 fn discipline(keys: &str) -> Discipline {
     let text = format!("generator = \"chain\"\nhops = 2\n[mac]\nqueue = 1000\n{keys}");
-    of(&text, CANONICAL).discipline
+    of(&text, CANONICAL).mac.queue.discipline
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn the_hardware_queue_and_slow_stations_have_linuxs_defaults() {
     let hardware = |keys: &str| {
         let text = format!("generator = \"chain\"\nhops = 2\n[mac]\ndiscipline = \"stations\"\n{keys}");
         let config = of(&text, CANONICAL);
-        (config.hardware_queue, config.discipline)
+        (config.mac.queue.hardware, config.mac.queue.discipline)
     };
     let ms = Span::from_ms;
     assert_eq!(hardware("").0, None);
@@ -149,11 +149,14 @@ fn wires_have_disciplines_of_their_own() {
                 rate = \"1 Mb/s\"\ndelay = \"2 ms\"\ndiscipline = \"fq-codel\"";
     let lines = Discipline::FqCodel(FqCodelOptions::default());
     let config = of(text, "pattern = \"random-pairs\"\nflows = 1");
-    assert!(config.wires.iter().all(|wire| wire.discipline == lines) && config.wires.len() == 2);
-    assert_eq!(config.discipline, Discipline::DropTail);
+    assert!(
+        config.topology.wires.iter().all(|wire| wire.discipline == lines) && config.topology.wires.len() == 2
+    );
+    assert_eq!(config.mac.queue.discipline, Discipline::DropTail);
     let text = "generator = \"dumbbell\"\npairs = 2\nrate = \"10 Mb/s\"\ndelay = \"10 ms\"\n\
                 discipline = \"fq-codel\"";
-    let disciplines: Vec<Discipline> = of(text, CANONICAL).wires.iter().map(|wire| wire.discipline).collect();
+    let disciplines: Vec<Discipline> =
+        of(text, CANONICAL).topology.wires.iter().map(|wire| wire.discipline).collect();
     assert_eq!(disciplines[..2], [lines; 2], "the bottleneck");
     assert!(disciplines[2..].iter().all(|discipline| *discipline == Discipline::DropTail));
 }
@@ -235,11 +238,14 @@ fn overrides_take_precedence() {
     };
     let config = resolve(PLAIN, "case.toml", &overrides).unwrap().config;
     assert_eq!(
-        (config.seed, config.duration, config.warmup),
+        (config.seed, config.duration, config.recording.warmup),
         (9, Span::from_ms(30_000), Span::from_ms(3_000))
     );
-    assert_eq!(config.record_interval, Span::from_ms(500));
-    assert_eq!(config.schemes.iter().map(|scheme| scheme.name.as_str()).collect::<Vec<_>>(), ["recn"]);
+    assert_eq!(config.recording.interval, Span::from_ms(500));
+    assert_eq!(
+        config.traffic.schemes.iter().map(|scheme| scheme.name.as_str()).collect::<Vec<_>>(),
+        ["recn"]
+    );
     let without = PLAIN.replace("duration = \"100 s\"\n", "").replace("scheme = \"tcp-sack\"\n", "");
     assert!(
         resolve(&without, "case.toml", &overrides).is_ok(),
@@ -255,12 +261,12 @@ fn schemes_in_use_are_listed_once_in_the_order_of_their_use() {
     );
     let config = config(&text);
     assert_eq!(
-        config.schemes.iter().map(|scheme| scheme.name.as_str()).collect::<Vec<_>>(),
+        config.traffic.schemes.iter().map(|scheme| scheme.name.as_str()).collect::<Vec<_>>(),
         ["tcp-sack", "gentle"]
     );
-    assert_eq!(config.flows.iter().map(|flow| flow.scheme).collect::<Vec<_>>(), [0, 1, 0]);
+    assert_eq!(config.traffic.flows.iter().map(|flow| flow.scheme).collect::<Vec<_>>(), [0, 1, 0]);
     assert_eq!(
-        config.flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>(),
+        config.traffic.flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>(),
         ["n0->n2", "n1->n0", "n1->n0 #2"]
     );
 }
@@ -270,13 +276,14 @@ fn names_given_by_the_user_are_not_changed() {
     let text = format!(
         "{PLAIN}[[flows]]\nname = \"n0->n2\"\nfrom = \"n1\"\nto = \"n0\"\nscheme = \"udp\"\n[[flows]]\nfrom = \"n0\"\nto = \"n2\"\nscheme = \"udp\"\n"
     );
-    let names: Vec<String> = config(&text).flows.into_iter().map(|flow| flow.name).collect();
+    let names: Vec<String> = config(&text).traffic.flows.into_iter().map(|flow| flow.name).collect();
     assert_eq!(names, ["n0->n2 #2", "n0->n2", "n0->n2 #3"]);
 }
 
 #[test]
 fn estimators_have_the_published_parameters_unless_set_otherwise() {
-    let measured = |table: &str| config(&format!("{PLAIN}[[measure]]\n{table}\n")).measurements.remove(0);
+    let measured =
+        |table: &str| config(&format!("{PLAIN}[[measure]]\n{table}\n")).recording.measurements.remove(0);
     let plain = measured("estimator = \"rt-winf\"");
     assert_eq!((plain.name.as_str(), plain.nodes.len()), ("rt-winf", 3));
     assert_eq!(plain.estimator, EstimatorConfig::RtWinf(RtWinfOptions::default()));
