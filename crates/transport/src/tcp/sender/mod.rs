@@ -197,13 +197,12 @@ impl TcpSender {
         }
     }
 
-    /// Records whether the receive window holds data back, when nothing more is sent.
+    /// Records whether the receive window holds data back, when nothing more is sent. Controllers do not let the
+    /// congestion window exceed it.
     fn note_receive_limit(&mut self, now: Time) {
         let SequenceState { una, max, pushed, peer_window, .. } = self.sequence;
-        let is_limited = una + peer_window < max + self.options.mss() && max < pushed && {
-            let view = self.view();
-            self.recovery.pipe(&view) + view.mss() <= self.recovery.window(&view)
-        };
+        let is_full = una + peer_window < max + self.options.mss() && max < pushed;
+        let is_limited = is_full && self.recovery.window(&self.view()) >= peer_window;
         match self.receive_limited_since {
             None if is_limited => self.receive_limited_since = Some(now),
             Some(since) if !is_limited => {
