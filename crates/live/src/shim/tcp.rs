@@ -130,7 +130,6 @@ impl TcpSegment {
 
     /// Lowers the MSS option of a SYN with these parsed options (`offer`), so that segments carry at most
     /// `payload` bytes besides their timestamps. A SYN without the option is not changed.
-
     pub fn limit_payload(&self, packet: &mut [u8], offer: SynOptions, payload: u32) {
         let timestamps = if offer.timestamps { TIMESTAMPS } else { 0 };
         let most = u16::try_from(payload).unwrap_or(u16::MAX).saturating_add(timestamps);

@@ -181,7 +181,6 @@ impl Mac {
 
     /// Freezes the back-off when the medium turns busy. A back-off that ends within the CCA time continues.
     /// If no back-off counts down and a NAV reset was pending (`might_reset`), the reset is cancelled.
-
     #[inline]
     pub fn freeze_backoff(&mut self, ctx: &mut Context, might_reset: bool) {
         let cca = ctx.timing.rules.cca_time;

@@ -39,9 +39,6 @@ impl TcpSender {
         let una_before = self.sequence.una;
         let acked = segment.ack - una_before;
         let app_limited = self.app_limited();
-        if acked > 0 || !changes.updates_window {
-            self.controller.on_ack(&AckInfo { now, advance: (acked > 0).then_some(acked) });
-        }
         self.sequence.una = segment.ack;
         if acked > 0 {
             self.repairs.on_advance(segment.ack);
@@ -58,6 +55,9 @@ impl TcpSender {
         let Some(rack) = self.rack() else { return };
         rack.take_lost();
         let effect = rack.on_ack(&event);
+        if acked > 0 || effect.delivered > 0 {
+            self.controller.on_ack(&AckInfo { now, advance: (acked > 0).then_some(acked) });
+        }
         let measured = if acked > 0 { self.measure(now, segment) } else { None };
         let measured = measured.or_else(|| effect.sent_once.map(|sent| self.note_round_trip(sent, now)));
         self.apply(now, &effect, acked > 0);
