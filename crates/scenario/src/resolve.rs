@@ -176,7 +176,7 @@ fn before_nodes(document: &Document<'_>, scenario: &Scenario) -> Result<Config> 
         data_rate: rates.data,
         control_rate: rates.control,
         ack_rate: rates.ack,
-        discipline: scenario.mac.discipline.resolve(document, &key!["mac"], scenario.mac.codel.as_ref())?,
+        discipline: scenario.mac.discipline(document)?,
         hardware_queue: scenario.mac.hardware_queue(document)?,
         medium,
         sensitivity_by_rate: scenario.medium.has_sensitivity_by_rate(),

@@ -11,7 +11,7 @@ use self::edca::Edca;
 use self::hardware_queue::HardwareQueue;
 use self::rate_control::RateControl;
 pub(crate) use self::rate_control::check as check_rate_control;
-use crate::discipline::{Codel, Discipline};
+use crate::discipline::{Codel, Discipline, DisciplineTables, DualPi2, Pie};
 use crate::document::{Document, Result, key};
 use crate::error::{KeyProblem, MacProblem};
 use crate::parameters::overrides;
@@ -66,9 +66,15 @@ keys! {
         /// Queue discipline of the interface queue. `queue` limits every discipline: Linux has 10240 for
         /// `fq-codel` and 8192 for `stations`.
         pub discipline: Discipline = Discipline::DropTail,
-        /// Parameters of the discipline.
+        /// Parameters of the disciplines "fq-codel" and "stations".
         #[serde(skip_serializing_if = "Option::is_none")]
         pub codel: Option<Codel> = None,
+        /// Parameters of the discipline "pie".
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub pie: Option<Pie> = None,
+        /// Parameters of the discipline "dualpi2".
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub dualpi2: Option<DualPi2> = None,
         /// Hardware queue below the discipline.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub hardware_queue: Option<HardwareQueue> = None,
@@ -184,6 +190,13 @@ impl Mac {
     /// Instant at which recipients deliver MPDUs to the network layer.
     pub(crate) fn delivery(&self) -> Delivery {
         self.aggregation.as_ref().map(|aggregation| aggregation.delivery).unwrap_or_default()
+    }
+
+    /// Queue discipline of the radios, with its parameters.
+    pub(crate) fn discipline(&self, document: &Document<'_>) -> Result<multihop_link::Discipline> {
+        let Mac { codel, pie, dualpi2, .. } = self;
+        let (codel, pie, dualpi2) = (codel.as_ref(), pie.as_ref(), dualpi2.as_ref());
+        self.discipline.resolve(document, &key!["mac"], DisciplineTables { codel, pie, dualpi2 })
     }
 
     /// Hardware queue, if there is one.

@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn accurate_feedback_cannot_be_switched_off() {
         let error = prague(json!({ "accurate_ecn": false })).check().unwrap_err().to_string();
-        assert_eq!(error, "accurate_ecn: false; tcp-prague needs it, so leave it out");
+        assert_eq!(error, "accurate_ecn: found false; tcp-prague needs it, so leave it out");
         assert_eq!(prague(json!({ "accurate_ecn": true })).check(), Ok(()));
     }
 }

@@ -158,16 +158,19 @@ impl TcpSender {
         }
     }
 
-    /// Reports marks to a controller that reduces by their share: once per window of data, and not while losses
-    /// are repaired, as in Linux.
+    /// Reports marks to a controller that reduces by their share, until it reduces: once per window of data. As in
+    /// Linux, not while losses are repaired.
     fn report_marks(&mut self, now: Time) {
         let is_new = self.marks_until.is_none_or(|until| self.sequence.una > until);
         if self.marked == 0 || !self.controller.reduces_by_share() || self.recovery.active() || !is_new {
             return;
         }
-        self.marks_until = Some(self.sequence.max);
-        self.counters.ecn_reductions += 1;
+        let before = self.controller.allowance().window;
         self.controller.on_marked(&Marked { now, in_flight: self.in_flight() });
+        if self.controller.allowance().window < before {
+            self.marks_until = Some(self.sequence.max);
+            self.counters.ecn_reductions += 1;
+        }
     }
 
     /// Processes an ECN-Echo: at most one reduction per window of data (RFC 3168, section 6.1.2).

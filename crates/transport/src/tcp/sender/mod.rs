@@ -67,7 +67,7 @@ pub struct TcpSender {
     ack_arrivals: ArrivalCounters,
     marked: u64,
     handshake_ace: Option<u8>,
-    /// One past the highest byte sent when marks were last reported to [`Controller::on_marked`].
+    /// One past the highest byte sent when the controller last reduced the window by the share of marks.
     marks_until: Option<u64>,
     sequence: SequenceState,
     /// Bytes sent by Limited Transmit since `una` last advanced, which are not part of `FlightSize` (RFC
