@@ -91,6 +91,8 @@ fn differences_from_the_transport_are_stated() {
         }
     }
     let expected = "tcp-vegas limited_transmit true (rfc, linux) or false (ns2)
+tcp-prague accurate_ecn true
+tcp-prague segmentation_offload false
 tcp-ap ack_every none
 tcp-ap delayed_ack \"0 s\"
 tcp-ap timestamps true (rfc, linux) or false (ns2)
