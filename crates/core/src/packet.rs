@@ -120,7 +120,7 @@ impl Flags {
     }
 }
 
-/// Byte counters of an AccECN option (RFC 9768, section 3.2.3): the 24 lowest bits of the numbers of payload
+/// Byte counters of an `AccECN` option (RFC 9768, section 3.2.3): the 24 lowest bits of the numbers of payload
 /// bytes that arrived with ECT(1), and with congestion experienced.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct AccEcnOption {
@@ -219,7 +219,7 @@ pub struct Segment {
     /// Timestamp option (RFC 7323), if enabled. Data carries its own sending time (`TSval`), an
     /// acknowledgement the sending time of the segment that caused it (`TSecr`).
     pub echo: Option<Time>,
-    /// AccECN option (RFC 9768), with accurate ECN feedback.
+    /// `AccECN` option (RFC 9768), with accurate ECN feedback.
     pub acc_ecn: Option<AccEcnOption>,
     /// Receive window in bytes that the sender of this segment advertises.
     pub window: u64,

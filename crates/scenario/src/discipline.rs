@@ -31,7 +31,7 @@ pub enum Discipline {
     /// RFC 8033).
     Pie,
     /// A queue of low latency for packets with ECT(1) or CE, and one for all others. Both are dropped or marked
-    /// at random, by the queue delay and by a common controller (DualPI2, RFC 9332).
+    /// at random, by the queue delay and by a common controller (`DualPI2`, RFC 9332).
     #[serde(rename = "dualpi2")]
     DualPi2,
 }

@@ -349,13 +349,15 @@ fn dual_pi2(rng: &mut Rng) -> DualPi2Options {
         target: Span::from_us(pick(rng, &[10, 1_000, 15_000])),
         update: Span::from_us(pick(rng, &[100, 16_000])),
         coupling: pick(rng, &[0.5, 2.0]),
-        marking: match coin(rng) {
-            true => LowLatencyMarking::Step { threshold },
-            false => LowLatencyMarking::Ramp { from: threshold, range: Span::from_us(400) },
+        marking: if coin(rng) {
+            LowLatencyMarking::Step { threshold }
+        } else {
+            LowLatencyMarking::Ramp { from: threshold, range: Span::from_us(400) }
         },
-        schedule: match coin(rng) {
-            true => DualQueueSchedule::Weighted { classic: pick(rng, &[0, 10, 100]) },
-            false => DualQueueSchedule::TimeShifted { shift: Span::from_ms(pick(rng, &[0, 30])) },
+        schedule: if coin(rng) {
+            DualQueueSchedule::Weighted { classic: pick(rng, &[0, 10, 100]) }
+        } else {
+            DualQueueSchedule::TimeShifted { shift: Span::from_ms(pick(rng, &[0, 30])) }
         },
         ..DualPi2Options::default()
     }

@@ -3,7 +3,7 @@
 
 use multihop_core::{AccEcnOption, Ecn, Flags, Segment};
 
-/// ACE field of an AccECN SYN: all three flags (RFC 9768, section 3.1.1).
+/// ACE field of an `AccECN` SYN: all three flags (RFC 9768, section 3.1.1).
 const SETUP: u8 = 0b111;
 
 /// Initial value of the counters of packets, so that a connection that clears the field is noticed (section
@@ -137,7 +137,7 @@ impl ArrivalCounters {
         self.packets & MAX_COUNT as u8
     }
 
-    /// AccECN option of an acknowledgement.
+    /// `AccECN` option of an acknowledgement.
     pub fn option(&self) -> AccEcnOption {
         AccEcnOption::new(self.ect1_bytes, self.ce_bytes)
     }
@@ -164,7 +164,7 @@ impl ReportedMarks {
     /// Number of payload bytes that an acknowledgement reports as newly marked. `acked` is the number of bytes by
     /// which the acknowledgement number grew, in segments of `mss` bytes.
     ///
-    /// The AccECN option counts bytes. Without the option, packets count as segments; if more than seven were
+    /// The `AccECN` option counts bytes. Without the option, packets count as segments; if more than seven were
     /// acknowledged, the counter may have cycled, and as many as possible count as marked (RFC 9768, section
     /// 3.2.2.5.2 and appendix A.2).
     pub fn on_ack(&mut self, segment: &Segment, acked: u64, mss: u64) -> u64 {
@@ -197,7 +197,7 @@ mod tests {
         Flags::default().with_ace(ace)
     }
 
-    /// RFC 9768, table 2: all answers to an AccECN SYN, and to one of RFC 3168.
+    /// RFC 9768, table 2: all answers to an `AccECN` SYN, and to one of RFC 3168.
     #[test]
     fn rfc_9768_3_1_2_the_syn_ack_selects_the_mode() {
         use EcnMode::{Accurate, Classic, Off};

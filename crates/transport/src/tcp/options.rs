@@ -277,7 +277,7 @@ impl TcpOptions {
         self.header + self.congestion_header.bytes + timestamps + sack
     }
 
-    /// Whether an AccECN option of two fields fits beside `sack_blocks` SACK blocks: options have 40 bytes (RFC
+    /// Whether an `AccECN` option of two fields fits beside `sack_blocks` SACK blocks: options have 40 bytes (RFC
     /// 9293, section 3.1).
     pub(crate) fn has_room_for_acc_ecn(&self, sack_blocks: usize) -> bool {
         let others = self.header_with(sack_blocks) - self.header - self.congestion_header.bytes;

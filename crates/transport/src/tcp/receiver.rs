@@ -44,9 +44,10 @@ impl TcpReceiver {
     /// A receiver that has received nothing yet.
     pub fn new(options: TcpOptions) -> TcpReceiver {
         TcpReceiver {
-            ecn: match options.handshake {
-                true => EcnMode::Off,
-                false => EcnMode::without_handshake(options.ecn, options.accurate_ecn),
+            ecn: if options.handshake {
+                EcnMode::Off
+            } else {
+                EcnMode::without_handshake(options.ecn, options.accurate_ecn)
             },
             arrivals: ArrivalCounters::default(),
             feedback: None,

@@ -46,7 +46,7 @@ impl Options {
     const NOP: u8 = 1;
     const SACK: u8 = 5;
     const TIMESTAMPS: u8 = 8;
-    /// Kind of an AccECN option that begins with the bytes of ECT(1) (RFC 9768, section 3.2.3).
+    /// Kind of an `AccECN` option that begins with the bytes of ECT(1) (RFC 9768, section 3.2.3).
     const ACC_ECN_1: u8 = 174;
 
     /// Returns the options of a packet that fit into `room` bytes: timestamps, accurate ECN, then SACK blocks. ns-2 counts

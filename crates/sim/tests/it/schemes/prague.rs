@@ -91,7 +91,7 @@ fn downloads(discipline: Discipline) -> Outcome {
     run(&config)
 }
 
-/// DualPI2 whose low latency is marked from this many milliseconds on.
+/// `DualPI2` whose low latency is marked from this many milliseconds on.
 fn marking_from(ms: u64) -> Discipline {
     let marking = LowLatencyMarking::Step { threshold: Span::from_ms(ms) };
     Discipline::DualPi2(DualPi2Options { marking, ..DualPi2Options::default() })

@@ -119,9 +119,10 @@ impl TcpSender {
             rates: options.delivery_rate.then(DeliveryRate::default),
             rto: Rto::new(options.rto.clone()),
             connection: if options.handshake { Connection::Closed } else { Connection::Open },
-            ecn: match options.handshake {
-                true => EcnMode::Off,
-                false => EcnMode::without_handshake(options.ecn, options.accurate_ecn),
+            ecn: if options.handshake {
+                EcnMode::Off
+            } else {
+                EcnMode::without_handshake(options.ecn, options.accurate_ecn)
             },
             marks: ReportedMarks::default(),
             ack_arrivals: ArrivalCounters::default(),
