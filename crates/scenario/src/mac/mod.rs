@@ -11,7 +11,7 @@ use self::edca::Edca;
 use self::hardware_queue::HardwareQueue;
 use self::rate_control::RateControl;
 pub(crate) use self::rate_control::check as check_rate_control;
-use crate::discipline::{Codel, Discipline};
+use crate::discipline::{Codel, Discipline, DisciplineTables, DualPi2, Pie};
 use crate::document::{Document, Result, key};
 use crate::error::{KeyProblem, MacProblem};
 use crate::parameters::overrides;
@@ -64,9 +64,15 @@ keys! {
         /// Queue discipline of the interface queue. `queue` limits every discipline: Linux has 10240 for
         /// `fq-codel` and 8192 for `stations`.
         pub discipline: Discipline = Discipline::DropTail,
-        /// Parameters of the discipline.
+        /// Parameters of the disciplines "fq-codel" and "stations".
         #[serde(skip_serializing_if = "Option::is_none")]
         pub codel: Option<Codel> = None,
+        /// Parameters of the discipline "pie".
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub pie: Option<Pie> = None,
+        /// Parameters of the discipline "dualpi2".
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub dualpi2: Option<DualPi2> = None,
         /// Hardware queue below the discipline.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub hardware_queue: Option<HardwareQueue> = None,
@@ -160,7 +166,7 @@ impl Mac {
         let queue = QueueConfig {
             limit: self.queue.unwrap_or_else(|| default_queue(mpdus)) as usize,
             lifetime: self.lifetime.at().map(Duration::span),
-            discipline: self.discipline.resolve(document, &key!["mac"], self.codel.as_ref())?,
+            discipline: self.queue_discipline(document)?,
             hardware: hardware_queue::resolve(document, self.hardware_queue.as_ref(), self.discipline)?,
         };
         let mac = MacConfig {
@@ -179,6 +185,13 @@ impl Mac {
             block_ack,
         };
         Ok((phy, mac))
+    }
+
+    /// Queue discipline of the radios, with its parameters.
+    fn queue_discipline(&self, document: &Document<'_>) -> Result<multihop_link::Discipline> {
+        let Mac { codel, pie, dualpi2, .. } = self;
+        let (codel, pie, dualpi2) = (codel.as_ref(), pie.as_ref(), dualpi2.as_ref());
+        self.discipline.resolve(document, &key!["mac"], DisciplineTables { codel, pie, dualpi2 })
     }
 
     /// The PHY with the slot of the coverage class.

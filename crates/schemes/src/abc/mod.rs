@@ -117,6 +117,7 @@ mod tests {
                 sender.on_delivered(&DeliverySample {
                     now: Time::ZERO,
                     size: 1_000,
+                    marked: None,
                     delivered: 1_000,
                     prior_delivered: 0,
                     rate: None,

@@ -105,6 +105,8 @@ fn differences_from_the_transport_are_stated() {
 /// Scheme, parameter and default, wherever the default is not that of the plain transport. Flavours are in
 /// brackets.
 const DIFFERENCES: &str = "tcp-vegas limited_transmit true (rfc, linux) or false (ns2)
+tcp-prague accurate_ecn true
+tcp-prague segmentation_offload false
 tcp-ap ack_every none
 tcp-ap delayed_ack \"0 s\"
 tcp-ap timestamps true (rfc, linux) or false (ns2)

@@ -12,7 +12,8 @@ use multihop_dot11::{
     ResponseTimeout, Standard,
 };
 use multihop_link::{
-    Adaptation, AirtimeLimits, CodelOptions, Discipline, FqCodelOptions, SlowStations, StationsOptions,
+    Adaptation, AirtimeLimits, CodelOptions, Discipline, DualPi2Options, DualQueueSchedule, FqCodelOptions,
+    LowLatencyMarking, PieOptions, SlowStations, StationsOptions,
 };
 use multihop_schemes::find;
 use multihop_sim::config::{
@@ -279,9 +280,11 @@ fn random(seed: u64) -> Config {
     if config.routing.protocol == RoutingProtocol::Static && coin(rng) {
         wires(rng, &mut config);
     }
-    config.mac.queue.discipline = match rng.below(3) {
+    config.mac.queue.discipline = match rng.below(5) {
         0 => Discipline::DropTail,
         1 => Discipline::FqCodel(lines(rng)),
+        2 => Discipline::Pie(pie(rng)),
+        3 => Discipline::DualPi2(dual_pi2(rng)),
         _ => Discipline::Stations(StationsOptions {
             lines: lines(rng),
             airtime_quantum: Span::from_us(pick(rng, &[10, 256, 10_000])),
@@ -330,6 +333,36 @@ fn hardware(rng: &mut Rng, config: &mut Config) {
     }
 }
 
+fn pie(rng: &mut Rng) -> PieOptions {
+    PieOptions {
+        target: Span::from_us(pick(rng, &[10, 1_000, 15_000])),
+        update: Span::from_us(pick(rng, &[100, 15_000])),
+        max_burst: Span::from_us(pick(rng, &[0, 150_000])),
+        ecn: coin(rng),
+        ..PieOptions::default()
+    }
+}
+
+fn dual_pi2(rng: &mut Rng) -> DualPi2Options {
+    let threshold = Span::from_us(pick(rng, &[0, 100, 1_000]));
+    DualPi2Options {
+        target: Span::from_us(pick(rng, &[10, 1_000, 15_000])),
+        update: Span::from_us(pick(rng, &[100, 16_000])),
+        coupling: pick(rng, &[0.5, 2.0]),
+        marking: if coin(rng) {
+            LowLatencyMarking::Step { threshold }
+        } else {
+            LowLatencyMarking::Ramp { from: threshold, range: Span::from_us(400) }
+        },
+        schedule: if coin(rng) {
+            DualQueueSchedule::Weighted { classic: pick(rng, &[0, 10, 100]) }
+        } else {
+            DualQueueSchedule::TimeShifted { shift: Span::from_ms(pick(rng, &[0, 30])) }
+        },
+        ..DualPi2Options::default()
+    }
+}
+
 fn lines(rng: &mut Rng) -> FqCodelOptions {
     let codel = CodelOptions {
         target: Span::from_us(pick(rng, &[10, 5_000, 20_000])),
@@ -353,7 +386,12 @@ fn wires(rng: &mut Rng, config: &mut Config) {
             let rate = Rate::from_kbps(pick(rng, &[100, 1_000, 1_000, 50_000_000]));
             let delay = Span::from_us(pick(rng, &[0, 10, 1_000, 2_000_000]));
             let queue_limit = pick(rng, &[1, 3, 50]);
-            let discipline = if coin(rng) { Discipline::DropTail } else { Discipline::FqCodel(lines(rng)) };
+            let discipline = match rng.below(4) {
+                0 => Discipline::DropTail,
+                1 => Discipline::FqCodel(lines(rng)),
+                2 => Discipline::Pie(pie(rng)),
+                _ => Discipline::DualPi2(dual_pi2(rng)),
+            };
             let (from, to) = (NodeId(from), NodeId(to));
             let loss = pick(rng, &[0.0, 0.0, 0.02, 0.9]);
             config.topology.wires.push(WireConfig { from, to, rate, delay, queue_limit, discipline, loss });

@@ -47,6 +47,8 @@ pub struct DeliverySample {
     pub now: Time,
     /// Number of payload bytes newly delivered.
     pub size: u64,
+    /// Number of payload bytes newly reported as marked; none without accurate ECN feedback.
+    pub marked: Option<u64>,
     /// Number of payload bytes delivered since the connection began.
     pub delivered: u64,
     /// Value of `delivered` when the newest of the segments was sent.
@@ -194,6 +196,13 @@ pub trait Controller: Send {
     /// Whether the controller sets the window during loss recovery. If not, recovery by time sets it, by
     /// proportional rate reduction (RFC 9937).
     fn sets_recovery_window(&self) -> bool {
+        false
+    }
+    /// Whether the controller reduces the window by the share of marked data, which [`Controller::on_delivered`]
+    /// reports. With accurate ECN feedback, marks then begin no reduction of the connection, and acknowledgements
+    /// keep opening the window. [`Controller::on_marked`] is called for each acknowledgement with marks, but after a
+    /// reduction not before a window of data was acknowledged.
+    fn reduces_by_share(&self) -> bool {
         false
     }
     /// Called when a loss proves to have been none: the window before the last [`Controller::on_lost`] is

@@ -1,7 +1,7 @@
 //! Congestion controls, which set the window and the pacing rate of a sender.
 //!
-//! [`Controller`] is the trait. [`Reno`] is the base of most schemes; [`Cubic`], [`Vegas`], [`Westwood`] and
-//! [`AdaptivePacing`] each contain one, for its slow start and limits. [`Bbr`] does not: it models the path
+//! [`Controller`] is the trait. [`Reno`] is the base of most schemes; [`Cubic`], [`Vegas`], [`Westwood`],
+//! [`Prague`] and [`AdaptivePacing`] each contain one, for its slow start and limits. [`Bbr`] does not: it models the path
 //! from samples of the delivery rate.
 
 mod adaptive_pacing;
@@ -9,6 +9,7 @@ mod bbr;
 mod controller;
 mod cubic;
 mod hystart;
+mod prague;
 mod reno;
 mod vegas;
 mod westwood;
@@ -20,6 +21,7 @@ pub use controller::{
     SentSegment,
 };
 pub use cubic::{Cubic, CubicOptions};
+pub use prague::{Prague, PragueOptions};
 pub use reno::{Growth, Halving, Reno, RenoOptions};
 pub use vegas::{BacklogEstimate, Vegas, VegasOptions};
 pub use westwood::{BandwidthFilter, Westwood, WestwoodOptions};

@@ -2,7 +2,7 @@
 
 use crate::{Flavour, RtoOptions, SmallQueues};
 use multihop_config::{Written, parameters};
-use multihop_core::{Ecn, Span};
+use multihop_core::{AccEcnOption, Ecn, Span};
 
 /// Detection and repair of lost segments.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -162,6 +162,10 @@ parameters! {
     timestamps: bool = false, Linux: true;
     /// Explicit congestion notification (RFC 3168).
     ecn: bool = false;
+    /// Accurate ECN feedback (RFC 9768), negotiated in the handshake; includes `ecn`. Each acknowledgement
+    /// reports the number of marks, in flags and in an option of 8 bytes. With timestamps and three SACK blocks
+    /// there is no room for the option.
+    accurate_ecn: bool = false;
     /// Limited Transmit: new data on the first two duplicate acknowledgements (RFC 3042).
     limited_transmit: bool = true;
     /// With recovery from selective acknowledgements: keep the scoreboard when the retransmission timer
@@ -189,6 +193,9 @@ parameters! {
         /// Header bytes of the SACK option without its blocks of 8 bytes: 4 with padding (RFC 2018, section
         /// 3), none in ns-2.
         sack_option: u32 = 4, Ns2: 0;
+        /// Send data with ECT(1), as a scalable sender (RFC 9331, section 4.1), once accurate feedback was
+        /// negotiated.
+        scalable: bool = false;
         /// Congestion header, in addition to `header`.
         congestion_header: CongestionHeader = CongestionHeader::of(0);
         /// Use router feedback of acknowledgements without new data as well. ns-2's XCP only uses that of
@@ -277,6 +284,13 @@ impl TcpOptions {
         let timestamps = if self.timestamps { 12 } else { 0 };
         let sack = if sack_blocks > 0 { self.sack_option + 8 * sack_blocks as u32 } else { 0 };
         self.header + self.congestion_header.bytes + timestamps + sack
+    }
+
+    /// Whether an `AccECN` option of two fields fits beside `sack_blocks` SACK blocks: options have 40 bytes (RFC
+    /// 9293, section 3.1).
+    pub(crate) fn has_room_for_acc_ecn(&self, sack_blocks: usize) -> bool {
+        let others = self.header_with(sack_blocks) - self.header - self.congestion_header.bytes;
+        others + AccEcnOption::LENGTH <= 40
     }
 
     /// Number of header bytes of a segment with data.

@@ -1,9 +1,10 @@
 //! The receiving end of a TCP connection.
 
+use crate::tcp::accurate_ecn::{ArrivalCounters, EcnMode, handshake_ace};
 use crate::tcp::ack_compression::AckCompression;
 use crate::tcp::ranges::ByteRanges;
 use crate::{Delivered, Echo, Endpoint, Progress, TcpOptions};
-use multihop_core::{Ecn, Flags, HeaderBytes, SackBlock, SackBlocks, Segment, Time};
+use multihop_core::{AccEcnOption, Ecn, Flags, HeaderBytes, SackBlock, SackBlocks, Segment, Time};
 use std::collections::VecDeque;
 
 /// Data receiver of a TCP connection. The application reads delivered data at once, so that the advertised
@@ -18,8 +19,10 @@ pub struct TcpReceiver {
     out_of_order: ByteRanges,
     /// Data that has just arrived for the second time, to report.
     duplicate: Option<SackBlock>,
-    /// Whether ECN was negotiated.
-    ecn: bool,
+    /// Negotiated ECN feedback.
+    ecn: EcnMode,
+    /// Counters of marks, for accurate feedback.
+    arrivals: ArrivalCounters,
     /// Whether ECN-Echo is set: congestion was experienced, and the sender has not confirmed a reduction yet.
     echo: bool,
     /// Send time to echo (`TS.Recent`), and the last acknowledgement number, which selects it
@@ -47,7 +50,12 @@ impl TcpReceiver {
     /// A receiver that has received nothing yet.
     pub fn new(options: TcpOptions) -> TcpReceiver {
         TcpReceiver {
-            ecn: options.ecn && !options.handshake,
+            ecn: if options.handshake {
+                EcnMode::Off
+            } else {
+                EcnMode::without_handshake(options.ecn, options.accurate_ecn)
+            },
+            arrivals: ArrivalCounters::default(),
             feedback: None,
             repairs: options.local_repairs,
             options,
@@ -78,12 +86,18 @@ impl TcpReceiver {
 
     fn on_syn(&mut self, now: Time, segment: &Segment) {
         self.compression.on_syn_ack(now);
-        self.ecn = self.options.ecn && segment.flags.ece && segment.flags.cwr;
+        self.ecn = EcnMode::from_syn(segment.flags, self.options.ecn, self.options.accurate_ecn);
+        let flags = Flags { syn: true, ack: true, ..Flags::default() };
+        let flags = match self.ecn {
+            EcnMode::Off => flags,
+            EcnMode::Classic => Flags { ece: true, ..flags },
+            EcnMode::Accurate => flags.with_ace(handshake_ace(segment.ecn)),
+        };
         self.recent = segment.echo;
         let reply = Segment {
             ack: self.next,
             header: self.options.header_with(0),
-            flags: Flags { syn: true, ack: true, ece: self.ecn, ..Flags::default() },
+            flags,
             echo: self.recent.filter(|_| self.options.timestamps),
             window: self.options.receive_window(),
             feedback: self.take_feedback(),
@@ -137,11 +151,20 @@ impl TcpReceiver {
             self.duplicate.take().into_iter().for_each(|block| sack.push(block));
             self.list_blocks(&mut sack);
         }
+        let blocks = sack.as_slice().len();
+        let flags = Flags { ack: true, ece: self.echo, ..Flags::default() };
+        let (mut flags, mut acc_ecn) = (flags, None);
+        if self.ecn == EcnMode::Accurate {
+            flags = flags.with_ace(self.arrivals.ace());
+            acc_ecn = self.options.has_room_for_acc_ecn(blocks).then(|| self.arrivals.option());
+            self.arrivals.on_acknowledged();
+        }
         let reply = Segment {
             ack: self.next,
-            header: self.options.header_with(sack.as_slice().len()),
-            flags: Flags { ack: true, ece: self.echo, ..Flags::default() },
+            header: self.options.header_with(blocks) + acc_ecn.map_or(0, |_| AccEcnOption::LENGTH),
+            flags,
             sack,
+            acc_ecn,
             ecn: self.options.congestion_header.ack_codepoint,
             echo: self.recent.filter(|_| self.options.timestamps),
             window: self.options.receive_window(),
@@ -198,6 +221,9 @@ impl Endpoint for TcpReceiver {
             self.on_syn(now, segment);
             return Delivered::default();
         }
+        if self.ecn == EcnMode::Accurate {
+            self.arrivals.count(segment);
+        }
         if segment.payload == 0 {
             if !segment.feedback.is_none() {
                 self.acknowledge(now);
@@ -206,27 +232,30 @@ impl Endpoint for TcpReceiver {
         }
         self.repairs = self.options.local_repairs;
         self.compression.on_data(now);
+        let is_accurate = self.ecn == EcnMode::Accurate;
         // "Until it receives a CWR packet" (RFC 3168, section 6.1.3); that packet may itself be marked.
-        if segment.flags.cwr {
+        let confirms = segment.flags.cwr && !is_accurate;
+        if confirms {
             self.echo = false;
         }
-        if self.ecn && segment.ecn == Ecn::CongestionExperienced && !self.echo {
+        if self.ecn == EcnMode::Classic && segment.ecn == Ecn::CongestionExperienced && !self.echo {
             self.echo = true;
             self.quick_acks_left = self.options.quick_acks;
         }
         let before = self.next;
-        let is_prompt = self.options.prompt_acks && (segment.flags.psh || segment.flags.cwr);
+        let is_prompt = self.options.prompt_acks && (segment.flags.psh || confirms);
+        let reports_marks = is_accurate && self.arrivals.wants_ack();
         let is_quick = self.quick_acks_left > 0;
         let may_wait = self.on_data(segment) && !is_quick && !is_prompt;
         self.quick_acks_left = self.quick_acks_left.saturating_sub(1);
         match self.options.delayed_ack {
-            Some(delay) if may_wait && self.unacknowledged + 1 < self.options.ack_every => {
+            Some(delay) if may_wait && !reports_marks && self.unacknowledged + 1 < self.options.ack_every => {
                 self.unacknowledged += 1;
                 self.deadline.get_or_insert(now + delay);
             }
             // More segments may arrive at this instant.
             Some(_) if may_wait && self.options.receive_offload => self.deadline = Some(now),
-            _ => self.acknowledge_gap(now, is_quick),
+            _ => self.acknowledge_gap(now, is_quick || reports_marks),
         }
         Delivered { bytes: self.next - before, offset: before }
     }
@@ -375,7 +404,7 @@ mod tests {
     #[test]
     fn linux_acknowledges_at_once_when_a_mark_arrives() {
         let mut receiver = receiver(Some(Span::from_ms(100)));
-        (receiver.ecn, receiver.options.quick_acks) = (true, 2);
+        (receiver.ecn, receiver.options.quick_acks) = (EcnMode::Classic, 2);
         let marked = |number| Segment { ecn: Ecn::CongestionExperienced, ..data(number) };
         let mut at_once = |segment: &Segment| reply(&mut receiver, segment).is_some();
         assert_eq!([data(0), data(1)].map(|segment| at_once(&segment)), [false, true]);

@@ -57,6 +57,7 @@ fn deliveries_are_reported_with_what_is_in_the_network() {
     let options = TcpOptions { delivery_rate: true, recovery: Recovery::Sack, ..options() };
     let (mut sender, recorder) = sending(options, 4, 4);
     let first = DeliverySample {
+        marked: None,
         now: ms(100),
         size: 1_000,
         delivered: 1_000,

@@ -4,9 +4,10 @@ use super::{CANONICAL, PLAIN, config, hash, of};
 use multihop_core::{FlowId, NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, EifsRule, ResponseTimeout};
 use multihop_link::{
-    AdHocProbeOptions, Adaptation, AirtimeLimits, BusyRatioOptions, CodelOptions, Discipline, Elapsed,
-    EstimatorConfig, FqCodelOptions, IdleGapOptions, PacketThroughputOptions, RtWinfOptions,
-    RtWinfProbeOptions, ServiceDelayOptions, SlowStations, StationsOptions, WinfReading,
+    AdHocProbeOptions, Adaptation, AirtimeLimits, BusyRatioOptions, CodelOptions, Discipline, DualPi2Options,
+    DualQueueSchedule, Elapsed, EstimatorConfig, FqCodelOptions, IdleGapOptions, LowLatencyMarking,
+    PacketThroughputOptions, PieOptions, RtWinfOptions, RtWinfProbeOptions, ServiceDelayOptions,
+    SlowStations, StationsOptions, WinfReading,
 };
 use multihop_scenario::{Overrides, resolve};
 use multihop_sim::config::{
@@ -108,6 +109,38 @@ fn each_parameter_of_a_discipline_is_applied_and_is_in_the_hash() {
     assert_eq!(of("discipline = \"drop-tail\""), of(""));
 }
 
+/// Each key of `[mac.pie]` and `[mac.dualpi2]` is applied, and is in the hash; keys with their default are not.
+#[test]
+fn pie_and_dualpi2_have_parameters() {
+    assert_eq!(discipline("discipline = \"pie\""), Discipline::Pie(PieOptions::default()));
+    assert_eq!(discipline("discipline = \"dualpi2\""), Discipline::DualPi2(DualPi2Options::default()));
+    let keys = "discipline = \"pie\"\n[mac.pie]\ntarget = \"7 ms\"\nmax_burst = \"70 ms\"\necn = true";
+    let (target, max_burst) = (Span::from_ms(7), Span::from_ms(70));
+    let pie = PieOptions { target, max_burst, ecn: true, ..PieOptions::default() };
+    assert_eq!(discipline(keys), Discipline::Pie(pie));
+    let of = |table: &str| discipline(&format!("discipline = \"dualpi2\"\n[mac.dualpi2]\n{table}"));
+    let ms = Span::from_ms;
+    let ramp = LowLatencyMarking::Ramp { from: Span::from_us(800), range: Span::from_us(400) };
+    let schedule = DualQueueSchedule::TimeShifted { shift: ms(30) };
+    let dualpi2 =
+        DualPi2Options { target, coupling: 3.0, marking: ramp, schedule, ..DualPi2Options::default() };
+    let given =
+        "target = \"7 ms\"\ncoupling = 3\nthreshold = \"800 us\"\nramp = \"400 us\"\nshift = \"30 ms\"";
+    assert_eq!(of(given), Discipline::DualPi2(dualpi2));
+    let schedule = DualQueueSchedule::Weighted { classic: 6 };
+    let weighted = DualPi2Options { schedule, ..DualPi2Options::default() };
+    assert_eq!(of("classic_share = 6"), Discipline::DualPi2(weighted));
+    let of = |mac: &str| {
+        hash(&format!(
+            "duration = \"10 s\"\n[topology]\ngenerator = \"chain\"\nhops = 2\n[traffic]\nscheme = \"udp\"\n\
+             {CANONICAL}\n[mac]\n{mac}\n"
+        ))
+    };
+    let plain = ["", "discipline = \"pie\"", "discipline = \"dualpi2\"", keys].map(of);
+    assert_eq!(std::collections::BTreeSet::from(plain.clone()).len(), 4);
+    assert_eq!(of("discipline = \"dualpi2\"\ndualpi2 = { ramp = \"0 s\", coupling = 2 }"), plain[2]);
+}
+
 /// Absent keys have Linux's limits, also for slow stations.
 #[test]
 fn the_hardware_queue_and_slow_stations_have_linuxs_defaults() {
@@ -153,6 +186,15 @@ fn wires_have_disciplines_of_their_own() {
         config.topology.wires.iter().all(|wire| wire.discipline == lines) && config.topology.wires.len() == 2
     );
     assert_eq!(config.mac.queue.discipline, Discipline::DropTail);
+    let pie = text.replace("\"fq-codel\"", "\"pie\"\npie = { ecn = true }");
+    let wires = of(&pie, "pattern = \"random-pairs\"\nflows = 1").topology.wires;
+    let expected = Discipline::Pie(PieOptions { ecn: true, ..PieOptions::default() });
+    assert!(wires.iter().all(|wire| wire.discipline == expected));
+    let dualpi2 = text.replace("\"fq-codel\"", "\"dualpi2\"\ndualpi2 = { threshold = \"2 ms\" }");
+    let wires = of(&dualpi2, "pattern = \"random-pairs\"\nflows = 1").topology.wires;
+    let marking = LowLatencyMarking::Step { threshold: Span::from_ms(2) };
+    let expected = Discipline::DualPi2(DualPi2Options { marking, ..DualPi2Options::default() });
+    assert!(wires.iter().all(|wire| wire.discipline == expected));
     let text = "generator = \"dumbbell\"\npairs = 2\nrate = \"10 Mb/s\"\ndelay = \"10 ms\"\n\
                 discipline = \"fq-codel\"";
     let disciplines: Vec<Discipline> =

@@ -35,6 +35,7 @@ impl Script {
         DeliverySample {
             now: ms(now),
             size: MSS,
+            marked: None,
             delivered: self.delivered,
             prior_delivered,
             rate: Some(rate * MSS as f64),

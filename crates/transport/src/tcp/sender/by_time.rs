@@ -1,6 +1,7 @@
 //! Acknowledgements and timers with recovery by time ([`Rack`]).
 
 use super::TcpSender;
+use crate::tcp::accurate_ecn::EcnMode;
 use crate::tcp::recovery::{
     AckEvent, LossRecovery, PlannedRange, Rack, RecoveryEffect, Reduction, TimerPurpose,
 };
@@ -115,7 +116,7 @@ impl TcpSender {
     fn begin_reduction(&mut self, now: Time, reduction: Reduction) {
         let window = self.recovery.window(&self.view());
         let governs = self.controller.sets_recovery_window();
-        self.cwr = self.ecn;
+        self.cwr = self.ecn == EcnMode::Classic;
         match reduction {
             Reduction::Loss => {
                 self.counters.recoveries += 1;
@@ -239,7 +240,7 @@ impl TcpSender {
         let (una, max) = (self.sequence.una, self.sequence.max);
         let Some(rack) = self.rack() else { return };
         let again = !rack.on_timeout(now, una, max);
-        self.cwr = self.ecn;
+        self.cwr = self.ecn == EcnMode::Classic;
         self.controller.on_lost(&Lost { now, kind: LossKind::Timeout { again }, in_flight: window });
         self.repairs.clear();
         self.timed = None;

@@ -10,6 +10,7 @@ mod local_repairs;
 mod offload;
 mod pacing;
 
+use crate::tcp::accurate_ecn::{ArrivalCounters, EcnMode, ReportedMarks, syn_flags};
 use crate::tcp::bursts::{Burst, PacedBurst};
 use crate::tcp::delivery_rate::DeliveryRate;
 use crate::tcp::recovery::{LossRecovery, PlannedRange, SenderView, SequenceState};
@@ -57,8 +58,17 @@ pub struct TcpSender {
     repairs: LocalRepairs,
     rto: Rto,
     connection: Connection,
-    /// Whether ECN was negotiated.
-    ecn: bool,
+    /// Negotiated ECN feedback.
+    ecn: EcnMode,
+    /// With accurate feedback: marks that acknowledgements reported, marks on acknowledgements, payload bytes
+    /// reported as marked since the last [`Controller::on_delivered`], and the ACE field of the first segment
+    /// after the handshake.
+    marks: ReportedMarks,
+    ack_arrivals: ArrivalCounters,
+    marked: u64,
+    handshake_ace: Option<u8>,
+    /// One past the highest byte sent when the controller last reduced the window by the share of marks.
+    marks_until: Option<u64>,
     sequence: SequenceState,
     /// Bytes sent by Limited Transmit since `una` last advanced, which are not part of `FlightSize` (RFC
     /// 3042, section 2).
@@ -111,7 +121,16 @@ impl TcpSender {
             rates: options.delivery_rate.then(DeliveryRate::default),
             rto: Rto::new(options.rto.clone()),
             connection: if options.handshake { Connection::Closed } else { Connection::Open },
-            ecn: options.ecn && !options.handshake,
+            ecn: if options.handshake {
+                EcnMode::Off
+            } else {
+                EcnMode::without_handshake(options.ecn, options.accurate_ecn)
+            },
+            marks: ReportedMarks::default(),
+            ack_arrivals: ArrivalCounters::default(),
+            marked: 0,
+            handshake_ace: None,
+            marks_until: None,
             sequence: SequenceState {
                 peer_window: options.receive_window(),
                 burst: options.recovery_burst.unwrap_or(u32::MAX),
@@ -227,7 +246,7 @@ impl TcpSender {
             header: self.options.header + self.options.congestion_header.bytes,
             feedback: self.stamp(now, 0),
             // "An ECN-setup SYN packet" (RFC 3168, section 6.1.1).
-            flags: Flags { syn: true, ece: self.options.ecn, cwr: self.options.ecn, ..Flags::default() },
+            flags: syn_flags(self.options.ecn, self.options.accurate_ecn),
             echo: self.options.timestamps.then_some(now),
             ..Segment::default()
         }
@@ -273,22 +292,14 @@ impl TcpSender {
         }
         self.acknowledge_syn = false;
 
-        let ecn_allowed = self.ecn && (!retransmission || self.options.ecn_on_retransmissions);
+        let ecn = self.codepoint(retransmission);
+        let flags = Flags { ack: true, psh, ..Flags::default() };
         let segment = Segment {
             seq: start,
             payload: (end - start) as u32,
             header: self.options.header_with_data(),
-            flags: Flags {
-                ack: true,
-                cwr: ecn_allowed && std::mem::take(&mut self.cwr),
-                psh,
-                ..Flags::default()
-            },
-            ecn: self.options.congestion_header.codepoint.unwrap_or(if ecn_allowed {
-                Ecn::Ect0
-            } else {
-                Ecn::NotCapable
-            }),
+            flags: self.with_ecn_flags(flags, ecn != Ecn::NotCapable),
+            ecn: self.options.congestion_header.codepoint.unwrap_or(ecn),
             echo: self.options.timestamps.then_some(now),
             retransmission,
             feedback: self.stamp(now, end - start),
@@ -302,6 +313,29 @@ impl TcpSender {
             self.bytes_in_node += packet;
         }
         segment
+    }
+
+    /// ECN codepoint of data. Retransmissions are ECN-capable with accurate feedback, as in Linux
+    /// (`tcp_ecn_send`; RFC 8311, section 4.3).
+    fn codepoint(&self, retransmission: bool) -> Ecn {
+        match self.ecn {
+            EcnMode::Accurate if self.options.scalable => Ecn::Ect1,
+            EcnMode::Accurate => Ecn::Ect0,
+            EcnMode::Classic if !retransmission || self.options.ecn_on_retransmissions => Ecn::Ect0,
+            EcnMode::Classic | EcnMode::Off => Ecn::NotCapable,
+        }
+    }
+
+    /// Flags of data with those of ECN: CWR once after a reduction if the data is ECN-capable, or the counter of
+    /// marks on acknowledgements.
+    fn with_ecn_flags(&mut self, flags: Flags, is_capable: bool) -> Flags {
+        match self.ecn {
+            EcnMode::Accurate => {
+                flags.with_ace(self.handshake_ace.take().unwrap_or_else(|| self.ack_arrivals.ace()))
+            }
+            EcnMode::Classic if is_capable => Flags { cwr: std::mem::take(&mut self.cwr), ..flags },
+            EcnMode::Classic | EcnMode::Off => flags,
+        }
     }
 
     /// Congestion header of a segment that is sent now.
@@ -321,7 +355,7 @@ impl TcpSender {
         Segment {
             seq: self.sequence.nxt,
             header: self.options.header_with(0),
-            flags: Flags { ack: true, ..Flags::default() },
+            flags: self.with_ecn_flags(Flags { ack: true, ..Flags::default() }, false),
             feedback: self.stamp(now, 0),
             ..Segment::default()
         }
@@ -378,7 +412,7 @@ impl TcpSender {
     }
 
     fn report_lost(&mut self, now: Time, kind: LossKind) {
-        self.cwr = self.ecn;
+        self.cwr = self.ecn == EcnMode::Classic;
         let sent = self.in_flight();
         // A timeout in recovery lowers the threshold a second time (RFC 5681, section 4.3), but not by the
         // data sent during recovery.
@@ -476,7 +510,7 @@ impl Endpoint for TcpSender {
         std::mem::take(&mut self.acknowledge_syn).then(|| Segment {
             seq: self.sequence.nxt,
             header: self.options.header_with(0),
-            flags: Flags { ack: true, ..Flags::default() },
+            flags: self.with_ecn_flags(Flags { ack: true, ..Flags::default() }, false),
             ..Segment::default()
         })
     }
