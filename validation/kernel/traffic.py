@@ -92,8 +92,8 @@ class Receiver:
                     return
                 head += part
             number, size = _HEAD.unpack(head)
-            total, counted = len(head), 0
-            while count := connection.recv_into(buffer):
+            total, counted, count = 0, 0, len(head)
+            while count:
                 now = time.monotonic()
                 total += count
                 if self._since <= now < self._until:
@@ -101,6 +101,7 @@ class Receiver:
                     self.received[number] = counted
                 if total == size:
                     self.completed[number] = now
+                count = connection.recv_into(buffer)
 
 
 class Sender:
