@@ -20,7 +20,7 @@ SHORT = replace(BULK, network="wlan-up", queue="drop-tail", extra_rtt_ms=40, wir
 
 
 def kernel(measured, lag_ms=0.1, overflowed=0):
-    return Emulated(measured, lag_ms, overflowed, "6.0", dict.fromkeys(traffic.COUNTERS, 0))
+    return Emulated(measured, lag_ms, overflowed, "6.0", dict.fromkeys(emulated.OTHERS, 0))
 
 
 def bulk(goodput=20.0, rtt=50.0):
@@ -108,6 +108,7 @@ def test_a_missing_file_is_named(tmp_path):
 def test_shipped_cells_cover_each_factor():
     listed = cells.read()
     found = [each.cell for each in listed]
+    assert len({cell.label for cell in found}) == len(found)
     assert sum(each.quick for each in listed) == 8
     assert {cell.transport for cell in found} == set(cells.SCHEMES)
     assert {cell.network for cell in found} == set(cells.NETWORKS)
@@ -142,13 +143,13 @@ def test_both_sides_have_the_same_connections():
 
 def test_a_run_is_read_as_it_was_written(tmp_path):
     path = tmp_path / "runs.jsonl"
-    first = kernel(Measured(1.5, None, 4, 2, [12.25, math.inf]))
+    first = kernel(Measured(1.5, None, 4, 2, [12.3, math.inf]))
     second = replace(first, lag_p99_ms=0.5)
     other = kernel(bulk())
     path.write_text(
         "\n".join(recorded.line_of(*each) for each in [(SHORT, 1, first), (BULK, 2, other), (SHORT, 1, second)])
     )
-    assert recorded.read(path) == {SHORT: {1: second}, BULK: {2: other}}
+    assert recorded.read(path) == {SHORT.label: {1: second}, BULK.label: {2: other}}
     assert recorded.read(tmp_path / "none") == {}
 
 
@@ -168,7 +169,10 @@ def test_a_line_that_is_no_run_is_named(tmp_path, line):
 
 
 def test_missing_and_late_runs_are_due_cell_by_cell():
-    there = {BULK: {1: kernel(bulk()), 2: kernel(bulk(), lag_ms=9.0)}, SHORT: {1: kernel(bulk(), overflowed=1)}}
+    there = {
+        BULK.label: {1: kernel(bulk()), 2: kernel(bulk(), lag_ms=9.0)},
+        SHORT.label: {1: kernel(bulk(), overflowed=1)},
+    }
     assert recorded.due([BULK, SHORT], 2, there) == [(SHORT, 1), (BULK, 2), (SHORT, 2)]
 
 

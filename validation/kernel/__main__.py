@@ -80,7 +80,7 @@ def due(chosen: list[Cell], runs: int, known: Runs) -> list[tuple[Cell, int]]:
 
 def kept(runs: Runs, cell: Cell, count: int) -> dict[int, Emulated]:
     """Recorded runs of a cell with the seeds asked for."""
-    return {seed: run for seed, run in runs.get(cell, {}).items() if seed <= count}
+    return {seed: run for seed, run in runs.get(cell.label, {}).items() if seed <= count}
 
 
 def write(file: Path, kernel: dict[Cell, dict[int, Emulated]]) -> None:

@@ -6,7 +6,7 @@ import itertools
 import random
 import tomllib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -70,10 +70,10 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """Description of the cell in a table: what differs from a lossless network without delay."""
+        """Description of the cell, without losses, delays and flows that it does not have."""
         parts = [self.transport, self.network, self.phy, self.queue]
-        parts += [f"wire loss {self.wire_loss:.3g}"] * bool(self.wire_loss)
-        parts += [f"air loss {self.air_loss:.3g}"] * bool(self.air_loss)
+        parts += [f"wire loss {self.wire_loss:g}"] * bool(self.wire_loss)
+        parts += [f"air loss {self.air_loss:g}"] * bool(self.air_loss)
         parts += [f"+{self.extra_rtt_ms} ms"] * bool(self.extra_rtt_ms)
         parts += [f"{self.flows} flows"] * (self.flows > 1)
         parts += [f"{self.transfer_kb} kB each {self.interval_ms} ms"] * self.is_short
@@ -228,20 +228,6 @@ def read(path: Path = FILE) -> list[Listed]:
         for listed in _cells(f"{path}: cells[{number}]", defaults, entry):
             found[listed.cell] = found.get(listed.cell, False) or listed.quick
     return [Listed(cell, quick) for cell, quick in found.items()]
-
-
-def of_row(row: dict[str, Any]) -> Cell:
-    """The cell of `asdict`.
-
-    Raises:
-        TypeError: if it has other keys.
-    """
-    return Cell(**row)
-
-
-def to_row(cell: Cell) -> dict[str, Any]:
-    """All keys of a cell with their values."""
-    return asdict(cell)
 
 
 def _cells(place: str, defaults: dict[str, Any], entry: dict[str, Any]) -> Iterator[Listed]:

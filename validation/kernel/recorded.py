@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from multihop.base.errors import UserError
-from validation.kernel.cells import MEASURED_S, Cell, of_row, to_row
+from validation.kernel.cells import MEASURED_S, Cell
 from validation.kernel.emulated import LateStartError, emulated
 from validation.kernel.measured import Emulated, Measured
 
@@ -20,11 +20,12 @@ FILE = Path(__file__).parent / "recorded.jsonl"
 #: Most lag for a comparison: p99 over the packets of a run [ms]. The default limit of `multihop.emulate`.
 MOST_LAG_MS = 2.0
 
-Runs = dict[Cell, dict[int, Emulated]]
+#: Runs by the cell's description and seed.
+Runs = dict[str, dict[int, Emulated]]
 
 
 def read(path: Path) -> Runs:
-    """Runs of a file, by cell and seed; the last one where there are several.
+    """Runs of a file; the last one where there are several of a cell and seed.
 
     Raises:
         UserError: naming a line that is no run.
@@ -37,7 +38,7 @@ def read(path: Path) -> Runs:
             times = [math.inf if time is None else time for time in row["run"]["measured"].pop("completions_ms")]
             run = {**row["run"], "measured": Measured(**row["run"]["measured"], completions_ms=times)}
             if row["seconds"] == MEASURED_S:
-                found.setdefault(of_row(row["cell"]), {})[row["seed"]] = Emulated(**run)
+                found.setdefault(row["cell"], {})[row["seed"]] = Emulated(**run)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise UserError(
                 f"{path}: line {number} is no run of the kernel; remove it, and measure again ({error!r})"
@@ -49,11 +50,11 @@ def line_of(cell: Cell, seed: int, run: Emulated) -> str:
     """A run as a line of the file."""
     row = asdict(run)
     measured: dict[str, Any] = row["measured"]
-    measured["completions_ms"] = [None if math.isinf(time) else round(time, 2) for time in measured["completions_ms"]]
+    measured["completions_ms"] = [None if math.isinf(time) else round(time, 1) for time in measured["completions_ms"]]
     for key in ("goodput_mbps", "rtt_ms"):
         measured[key] = None if measured[key] is None else round(measured[key], 4)
     row["lag_p99_ms"] = round(row["lag_p99_ms"], 3)
-    return json.dumps({"cell": to_row(cell), "seconds": MEASURED_S, "seed": seed, "run": row})
+    return json.dumps({"cell": cell.label, "seconds": MEASURED_S, "seed": seed, "run": row})
 
 
 def due(cells: Iterable[Cell], seeds: int, runs: Runs) -> list[tuple[Cell, int]]:
@@ -61,7 +62,7 @@ def due(cells: Iterable[Cell], seeds: int, runs: Runs) -> list[tuple[Cell, int]]
     listed = list(cells)
 
     def is_missing(cell: Cell, seed: int) -> bool:
-        run = runs.get(cell, {}).get(seed)
+        run = runs.get(cell.label, {}).get(seed)
         return run is None or not run.is_timely(MOST_LAG_MS)
 
     return [(cell, seed) for seed in range(1, seeds + 1) for cell in listed if is_missing(cell, seed)]
