@@ -129,7 +129,7 @@ def test_both_sides_have_the_same_connections():
     assert [flow["from"] for flow in flows] == [each.source for each in made]
     sent = [
         (node, each["start_s"], each["number"])
-        for _, node, order in emulated.orders(SHORT, 3, 100.0)
+        for node, order in emulated.orders(SHORT, 3, "/tmp")
         for each in order.get("connections", ())
     ]
     assert sorted(number for *_, number in sent) == list(range(len(made)))
@@ -226,6 +226,23 @@ def test_sender_and_receiver_exchange_over_loopback(monkeypatch):
     for number, start_s in ((0, 0.0), (1, 0.1)):
         assert sent["began"][number] >= begin + start_s
         assert 0 < found["completed"][number] - sent["began"][number] < 1
+
+
+def test_programs_wait_for_each_other(tmp_path):
+    import threading
+
+    found = []
+    waiting = threading.Thread(target=lambda: found.append(traffic.rendezvous(tmp_path)))
+    waiting.start()
+    emulated._begin(tmp_path, 1, BULK)
+    waiting.join(5)
+    assert found == [float((tmp_path / traffic.BEGIN).read_text())]
+
+
+def test_a_program_that_does_not_start_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(emulated, "START_S", 0.05)
+    with pytest.raises(UserError, match=r"the programs at nodes have not started within 0\.05 s"):
+        emulated._begin(tmp_path, 1, BULK)
 
 
 def test_ours_is_read_from_the_tables():

@@ -7,6 +7,7 @@ import math
 import platform
 import statistics
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,8 @@ from validation.kernel.measured import Emulated, Measured
 #: Counters that are kept to explain a difference: tail loss probes, and what was needless.
 OTHERS = ("probes", "spurious_timeouts", "undone")
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
-#: Seconds until the programs at nodes have started, and seconds that an emulation lasts longer than its programs.
-START_S, END_S = 2.0, 5.0
+#: Most seconds until the programs at nodes have started, and seconds from then to the start of the run.
+START_S, PAUSE_S = 60.0, 0.3
 #: Most bytes of a socket's buffers; they tune themselves up to this.
 BUFFER = 33_554_432
 SYSCTLS: dict[str, str | int] = {
@@ -38,24 +39,24 @@ def available() -> list[str]:
     return AVAILABLE.read_text(encoding="ascii").split() if AVAILABLE.exists() else []
 
 
-class LateStartError(UserError):
-    """A program at a node that started after the run had begun."""
-
-
 def emulated(cell: Cell, seed: int) -> Emulated:
     """Runs the kernel's TCP over a cell.
 
     Raises:
-        LateStartError: if the machine was too busy to start the programs in time.
         UserError: if this machine cannot emulate, or a program fails.
     """
-    scenario = {**cell.network_scenario(), "duration": f"{START_S + cell.duration_s + END_S} s"}
+    # Longer than needed; the emulation ends with its programs.
+    scenario = {**cell.network_scenario(), "duration": f"{2 * START_S + cell.duration_s} s"}
     sysctls = {**SYSCTLS, "net.ipv4.tcp_ecn": int(cell.ecn)}
-    with multihop.emulate(scenario, seed=seed, sysctls=sysctls, max_lag="off") as emulation:
+    with (
+        tempfile.TemporaryDirectory(prefix="multihop-") as folder,
+        multihop.emulate(scenario, seed=seed, sysctls=sysctls, max_lag="off") as emulation,
+    ):
         programs = [
-            (role, emulation.node(node).start([sys.executable, traffic.__file__, json.dumps(asked)]))
-            for role, node, asked in orders(cell, seed, time.monotonic() + START_S)
+            (order["role"], emulation.node(node).start([sys.executable, traffic.__file__, json.dumps(order)]))
+            for node, order in orders(cell, seed, folder)
         ]
+        _begin(Path(folder), len(programs), cell)
         answers = [(role, _answer(program, cell)) for role, program in programs]
     senders = [answer for role, answer in answers if role == "send"]
     receivers = [answer for role, answer in answers if role == "receive"]
@@ -69,19 +70,31 @@ def emulated(cell: Cell, seed: int) -> Emulated:
     )
 
 
-def orders(cell: Cell, seed: int, begin: float) -> list[tuple[str, str, dict[str, Any]]]:
-    """Role, node and command of each program, receivers first."""
+def orders(cell: Cell, seed: int, folder: str) -> list[tuple[str, dict[str, Any]]]:
+    """Node and order of each program; receivers come first. The programs wait for a file in the folder."""
     made = list(enumerate(cell.connections(seed)))
-    common = {"begin": begin, "since_s": cell.warmup_s, "until_s": cell.duration_s}
-    asked = []
+    common = {"folder": folder, "since_s": cell.warmup_s, "until_s": cell.duration_s}
+    found = []
     for node in sorted({connection.destination for _, connection in made}):
         expected = sum(connection.destination == node for _, connection in made) if cell.is_short else 0
-        asked.append(("receive", node, {"role": "receive", "expected": expected, **common}))
+        found.append((node, {"role": "receive", "expected": expected, **common}))
     for node in sorted({connection.source for _, connection in made}):
-        order = {"congestion": cell.transport, "sampled": not cell.is_short, **common}
         own = [_row(number, connection) for number, connection in made if connection.source == node]
-        asked.append(("send", node, {"role": "send", "connections": own, **order}))
-    return asked
+        order = {"congestion": cell.transport, "sampled": not cell.is_short, "connections": own}
+        found.append((node, {"role": "send", **order, **common}))
+    return found
+
+
+def _begin(folder: Path, programs: int, cell: Cell) -> None:
+    """Waits until all programs are ready, and tells them when the run begins."""
+    until = time.monotonic() + START_S
+    while len(list(folder.iterdir())) < programs:
+        if time.monotonic() > until:
+            raise UserError(f"{cell.label}: the programs at nodes have not started within {START_S:g} s")
+        time.sleep(0.01)
+    written = folder / "written"
+    written.write_text(repr(time.monotonic() + PAUSE_S), encoding="ascii")
+    written.rename(folder / traffic.BEGIN)
 
 
 def _row(number: int, made: Connection) -> dict[str, Any]:
@@ -94,8 +107,6 @@ def _answer(program: Program, cell: Cell) -> dict[str, Any]:
         why = (ended.stderr.strip().splitlines() or ["it gives no reason"])[-1]
         raise UserError(f"{cell.label}: a program at a node has failed: {why}")
     answer: dict[str, Any] = json.loads(ended.stdout)
-    if answer["late"]:
-        raise LateStartError(f"{cell.label}: a program at a node started too late; needs a machine with less load")
     for number, why in answer.get("failed", {}).items():
         raise UserError(f"{cell.label}: connection {number} has failed: {why}")
     return answer

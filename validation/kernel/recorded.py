@@ -12,7 +12,7 @@ from typing import Any
 
 from multihop.base.errors import UserError
 from validation.kernel.cells import MEASURED_S, Cell
-from validation.kernel.emulated import LateStartError, emulated
+from validation.kernel.emulated import emulated
 from validation.kernel.measured import Emulated, Measured
 
 FILE = Path(__file__).parent / "recorded.jsonl"
@@ -79,11 +79,7 @@ def measure(path: Path, asked: list[tuple[Cell, int]], jobs: int) -> None:
         try:
             for number, ended in enumerate(as_completed(running), 1):
                 cell, seed = running[ended]
-                try:
-                    run = ended.result()
-                except LateStartError as error:
-                    print(f"{number} of {len(asked)}: seed {seed}: {error}", flush=True)
-                    continue
+                run = ended.result()
                 file.write(line_of(cell, seed, run) + "\n")
                 file.flush()
                 late = "" if run.is_timely(MOST_LAG_MS) else ", too late for a comparison"

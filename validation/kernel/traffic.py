@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 PORT = 5001
+#: File with the instant at which the run begins.
+BEGIN = "begin"
 #: Real-time priority, below that of the emulation.
 PRIORITY = 1
 #: Interval of samples of TCP_INFO.
@@ -162,20 +164,27 @@ class Sender:
             self.failed[number] = error.strerror or str(error)
 
 
+def rendezvous(folder: Path) -> float:
+    """Says that this program is ready, and returns when the run begins."""
+    (folder / f"{os.getpid()}").touch()
+    while not (folder / BEGIN).exists():
+        time.sleep(0.01)
+    return float((folder / BEGIN).read_text(encoding="ascii"))
+
+
 def main(text: str) -> None:
     """Does what the command line asks for."""
     asked = json.loads(text)
     # Ahead of other programs of a busy machine, as the emulation is; behind it.
     with suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
-    late = time.monotonic() > asked["begin"]
-    since, until = asked["begin"] + asked["since_s"], asked["begin"] + asked["until_s"]
+    begin = rendezvous(Path(asked["folder"]))
+    since, until = begin + asked["since_s"], begin + asked["until_s"]
     if asked["role"] == "receive":
         found = Receiver(since, until).run(asked["expected"])
     else:
-        sender = Sender(asked["begin"], since, until, asked["congestion"])
-        found = sender.run(asked["connections"], sampled=asked["sampled"])
-    print(json.dumps({**found, "late": late}), flush=True)
+        found = Sender(begin, since, until, asked["congestion"]).run(asked["connections"], sampled=asked["sampled"])
+    print(json.dumps(found), flush=True)
     # Threads that wait for the network do not end by themselves.
     os._exit(0)
 
