@@ -65,7 +65,7 @@ def emulated(cell: Cell, seed: int) -> Emulated:
         measured(cell, seed, senders, receivers),
         live["lateness_p99_s"] * 1e3,
         emulation.outcome.overflowed,
-        platform.release(),
+        platform.release().partition("-")[0],
         {key: sum(sender[key] for sender in senders) for key in OTHERS},
     )
 

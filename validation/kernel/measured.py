@@ -34,7 +34,7 @@ class Emulated:
     lag_p99_ms: float
     #: Packets that the emulation has not read because a device's queue was full.
     overflowed: int
-    #: Release of the kernel.
+    #: Release of the kernel, without what a distribution appends.
     release: str
     #: Other counters of the senders' kernels.
     counters: dict[str, int]

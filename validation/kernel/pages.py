@@ -16,7 +16,7 @@ from validation.kernel.verdicts import GOODPUT_TOLERANCE, QUANTILE_TOLERANCE, RT
 from validation.measure import Against, Agreement
 from validation.page import shown, table
 
-TEMPLATE = Path(__file__).parent / "template.md"
+TEMPLATE = Path(__file__).parents[1] / "templates" / "kernel.md"
 
 
 def page(rows: Sequence[Row], releases: Sequence[str]) -> str:
