@@ -171,4 +171,5 @@ def fill(**parts: str) -> str:
     text = (Path(__file__).parent / "templates" / "validation.md").read_text()
     for name, part in parts.items():
         text = text.replace(f"@{name}@", part)
-    return f"<!-- Made by `make validation` from validation/templates/validation.md; changes made here are lost. -->\n{text}"
+    made = "Made by `make validation` from validation/templates/validation.md; changes made here are lost."
+    return f"<!-- {made} -->\n{text}"

@@ -73,6 +73,8 @@ def test_lists_combine_and_repeated_cells_count_once(tmp_path):
         ("flows = 1.5", "flows: found 1.5; needs a whole number from 1 to 32"),
         ("flows = 0", "flows: found 0; needs a whole number from 1"),
         ('flows = ["2"]', "flows: found '2'; needs a whole number"),
+        ("transfer_kb = 1\nflows = 32", "interval_ms: found 150, which makes 2560 transfers; needs 640 to 12000"),
+        ("transfer_kb = 1\ninterval_ms = 15", "which makes 800 transfers; needs 20 to 12000"),
         ("hops = 2", r"cells\[0\].hops: is unknown; needs one of transport, "),
         ("quick = 1", "quick: found 1; needs true or false"),
     ],
@@ -256,6 +258,15 @@ def test_ours_is_read_from_the_tables():
     assert long.unfinished == 4
     assert long.completions_ms == [math.inf] * 4
     assert simulated.simulated(replace(BULK, flows=1), 1).rtt_ms > 1.0
+
+
+def test_many_transfers_are_resolved_less_finely():
+    assert simulated.resolution_s(replace(SHORT, flows=1), 1) == 0.002
+    assert simulated.resolution_s(replace(SHORT, flows=4), 1) == 0.005
+    for each in cells.read():
+        if each.cell.is_short:
+            rows = len(each.cell.connections(1)) * each.cell.duration_s / simulated.resolution_s(each.cell, 1)
+            assert rows <= simulated.MOST_ROWS
 
 
 # Verdicts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 import tomllib
 from collections.abc import Iterator
@@ -20,6 +21,8 @@ FILE = Path(__file__).parent / "cells.toml"
 WARMUP_S, MEASURED_S = 3.0, 15.0
 #: Seconds at the end of a run in which no transfer begins.
 LAST_START_S = 3.0
+#: Most transfers of a run: their times are then resolved to 10 ms.
+MOST_TRANSFERS = 600
 #: Latest start of a bulk flow.
 START_JITTER_S = 0.5
 
@@ -267,9 +270,14 @@ def _check(place: str, key: str, value: object) -> None:
 
 
 def _check_whole(place: str, cell: Cell) -> None:
-    """Refuses a transfer so large, or started so seldom, that a run has none."""
-    if cell.is_short and cell.interval_ms / 1e3 > cell.duration_s - LAST_START_S:
-        most = round((cell.duration_s - LAST_START_S) * 1e3)
+    """Refuses transfers that are too seldom for a run to have one, or too many for their times to be resolved."""
+    if not cell.is_short:
+        return
+    begin_s = cell.duration_s - LAST_START_S
+    count = cell.flows * round(begin_s * 1e3 / cell.interval_ms)
+    if not 0 < count <= MOST_TRANSFERS:
+        least = math.ceil(cell.flows * begin_s * 1e3 / MOST_TRANSFERS)
         raise UserError(
-            f"{place}.interval_ms: found {cell.interval_ms}; needs at most {most}, so that a transfer begins"
+            f"{place}.interval_ms: found {cell.interval_ms}, which makes {count} transfers; needs {least} to "
+            f"{round(begin_s * 1e3)} for 1 to {MOST_TRANSFERS} transfers"
         )

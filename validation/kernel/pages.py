@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from multihop import __version__
-from multihop.results.statistics import Estimate
 from validation.kernel.cells import MEASURED_S, WARMUP_S
 from validation.kernel.recorded import MOST_LAG_MS
 from validation.kernel.verdicts import GOODPUT_TOLERANCE, QUANTILE_TOLERANCE, RTT_TOLERANCE, Compared, Row
@@ -82,11 +81,12 @@ def transfers(rows: Sequence[Row]) -> str:
 def _means(against: Against | None, digits: int) -> list[str]:
     if against is None:
         return ["", "", ""]
+    ours, kernel = against.measured, f"{against.reference:.{digits}f}"
+    if ours.half_width is None:
+        return [shown(ours, digits), kernel, f"{against.off:+.1%}"]
     half = against.interval[1] - against.off
-    kernel = Estimate(
-        against.reference, against.reference - against.reference_ci, against.reference + against.reference_ci, 0
-    )
-    return [shown(against.measured, digits), shown(kernel, digits), f"{against.off:+.1%} ± {half:.1%}"]
+    kernel += f" ± {against.reference_ci:.{digits}f}"
+    return [shown(ours, digits), kernel, f"{against.off:+.1%} ± {half:.1%}"]
 
 
 def _quantile(compared: Compared, *, decides: bool) -> list[str]:
