@@ -18,8 +18,9 @@ from validation.kernel.recorded import MOST_LAG_MS
 from validation.measure import Against, Agreement
 
 GOODPUT_TOLERANCE, RTT_TOLERANCE, QUANTILE_TOLERANCE = 0.05, 0.10, 0.25
-#: Quantiles that the page shows. The highest one whose interval is finite decides.
+#: Quantiles that the page shows, and those that can decide: the higher one, if its interval is finite.
 QUANTILES = (0.5, 0.95, 0.99)
+DECIDING = (0.95, 0.99)
 #: Probability that is left on either side of an interval.
 TAIL = 0.025
 
@@ -133,9 +134,9 @@ class Row:
 
     @property
     def decisive(self) -> float | None:
-        """Highest quantile whose interval is finite on both sides."""
-        bounded = [at for at, each in self.completions.items() if each.ours.is_bounded and each.kernel.is_bounded]
-        return max(bounded, default=None)
+        """Highest quantile of those that can decide whose interval is finite on both sides."""
+        deciding = [(at, self.completions[at]) for at in DECIDING if at in self.completions]
+        return max((at for at, each in deciding if each.ours.is_bounded and each.kernel.is_bounded), default=None)
 
     @property
     def agreement(self) -> Agreement | None:
