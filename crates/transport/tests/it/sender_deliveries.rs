@@ -67,15 +67,28 @@ fn deliveries_are_reported_with_what_is_in_the_network() {
         in_flight_before: 4_000,
         in_flight: 3_000,
         lost: 0,
+        in_flight_at_send: 2_000,
+        lost_since_send: 0,
         recovering: false,
+        fast_recovery: false,
+        departure: ms(100),
     };
     sender.on_segment(ms(100), &sacked(0, 1, 2));
     assert_eq!(deliveries(&recorder), [first]);
     sender.on_segment(ms(125), &sacked(0, 1, 3));
     let (rtt, rate) = (Some(Span::from_ms(125)), Some(16_000.0));
     let (in_flight_before, in_flight) = (3_000, 2_000);
-    let second =
-        DeliverySample { now: ms(125), delivered: 2_000, rtt, rate, in_flight_before, in_flight, ..first };
+    let second = DeliverySample {
+        now: ms(125),
+        delivered: 2_000,
+        rtt,
+        rate,
+        in_flight_before,
+        in_flight,
+        in_flight_at_send: 3_000,
+        departure: ms(125),
+        ..first
+    };
     assert_eq!(deliveries(&recorder), [second]);
     sender.on_segment(ms(150), &sacked(0, 1, 4));
     let (rtt, rate) = (Some(Span::from_ms(150)), Some(20_000.0));
@@ -88,7 +101,10 @@ fn deliveries_are_reported_with_what_is_in_the_network() {
         in_flight_before,
         in_flight,
         lost,
+        in_flight_at_send: 4_000,
         recovering,
+        fast_recovery: true,
+        departure: ms(150),
         ..first
     };
     assert_eq!(deliveries(&recorder), [third]);
