@@ -5,7 +5,7 @@ use crate::recorder::{
     sending,
 };
 use multihop_core::Span;
-use multihop_transport::{DeliverySample, Endpoint, Marked, Recovery, TcpOptions, TcpSender};
+use multihop_transport::{DeliverySample, Endpoint, LostSegment, Marked, Recovery, TcpOptions, TcpSender};
 
 /// RFC 3168, section 6.1.2: one reduction per window of data, which the next new segment confirms with CWR.
 #[test]
@@ -117,6 +117,34 @@ fn deliveries_are_reported_with_what_is_in_the_network() {
     let found = deliveries(&recorder);
     let DeliverySample { size, delivered, rtt, in_flight, lost, recovering, .. } = found[0];
     assert_eq!((size, delivered, rtt, in_flight, lost, recovering), (1_000, 4_000, None, 0, 0, false));
+}
+
+/// draft-ietf-ccwg-bbr-06, sections 4.1.2.1.2 and 5.5.10.2: six segments are sent at once, of which the second
+/// and the third are lost. Each is reported after the recovery that it begins, with the bytes in flight when it
+/// was sent and the bytes lost since. The next delivery counts both losses.
+#[test]
+fn each_lost_segment_is_reported_with_what_was_in_flight() {
+    let options = TcpOptions { delivery_rate: true, recovery: Recovery::Rack, ..options() };
+    let (mut sender, recorder) = sending(options, 6, 8);
+    recorder.take();
+    sender.on_segment(ms(100), &ack(1));
+    recorder.take();
+    sender.on_segment(ms(110), &sacked(1, 3, 6));
+    let events: Vec<Event> = recorder
+        .take()
+        .into_iter()
+        .filter(|event| matches!(event, Event::Lost(_) | Event::SegmentLost(_) | Event::Delivered(_)))
+        .collect();
+    let lost = |start, in_flight_at_send, lost_since_send| {
+        let (size, app_limited) = (1_000, true);
+        Event::SegmentLost(LostSegment { start, size, in_flight_at_send, lost_since_send, app_limited })
+    };
+    assert!(matches!(events[0], Event::Lost(_)), "{events:?}");
+    assert_eq!(events[1..3], [lost(1_000, 2_000, 1_000), lost(2_000, 3_000, 2_000)]);
+    let [Event::Delivered(delivery)] = events[3..] else { panic!("{events:?}") };
+    let DeliverySample { in_flight_at_send, lost_since_send, lost, .. } = delivery;
+    assert_eq!((in_flight_at_send, lost_since_send, lost), (6_000, 2_000, 2_000));
+    assert!(delivery.recovering && delivery.fast_recovery);
 }
 
 /// After a timeout all outstanding data is being repaired.

@@ -94,7 +94,7 @@ impl Bbr3 {
     }
 
     /// `BoundCwndForModel` (section 5.6.4.7).
-    fn window_bound(&self) -> f64 {
+    pub(super) fn window_bound(&self) -> f64 {
         let longterm = match self.state {
             State::Startup | State::Drain { .. } => f64::INFINITY,
             State::Cruise | State::ProbeRtt { .. } => self.inflight_with_headroom(),
