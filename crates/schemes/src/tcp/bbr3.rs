@@ -11,8 +11,8 @@ keys! {
     /// TCP with version 3 of BBR. As `tcp-bbr`, it estimates the bandwidth of the bottleneck and the
     /// round-trip time of the empty path. In addition, losses bound the bandwidth and the data in flight. A
     /// probe for more bandwidth ends when more than 2 % of the data is lost. Between probes, each round trip
-    /// with losses reduces the bounds to the data that was delivered, by 30 % at most. Losses are recovered by
-    /// time (RACK-TLP) with every flavour. An ECN-Echo counts as a loss above 2 %. The receive window must
+    /// with losses reduces the bounds to the data that was delivered, by 30 % at most. Losses are recovered
+    /// by time (RACK-TLP) with every flavour. An ECN-Echo counts as a loss above 2 %. The receive window must
     /// exceed two bandwidth-delay products.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpBbr3 {

@@ -146,8 +146,8 @@ mod tests {
         }
     }
 
-    /// A window of ten round trips holds eleven. After round trip 0 leaves it, 8 of round trip 2 is forgotten:
-    /// it came in the first quarter of the window.
+    /// A window of ten round trips holds eleven. After round trip 0 leaves it, 8 of round trip 2 is
+    /// forgotten: it came in the first quarter of the window.
     #[test]
     fn linux_keeps_three_samples() {
         let mut filter = RunningMax::<10>::default();

@@ -15,8 +15,8 @@ pub(super) struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// Processes a delivery, after which `delivered` bytes are delivered in all. `prior_delivered` of them were
-    /// delivered when the newest delivered segment was sent.
+    /// Processes a delivery, after which `delivered` bytes are delivered in all. `prior_delivered` of them
+    /// were delivered when the newest delivered segment was sent.
     pub fn on_delivered(&mut self, prior_delivered: u64, delivered: u64) {
         self.started = prior_delivered >= self.end;
         if self.started {

@@ -119,9 +119,9 @@ fn deliveries_are_reported_with_what_is_in_the_network() {
     assert_eq!((size, delivered, rtt, in_flight, lost, recovering), (1_000, 4_000, None, 0, 0, false));
 }
 
-/// draft-ietf-ccwg-bbr-06, sections 4.1.2.1.2 and 5.5.10.2: six segments are sent at once, of which the second
-/// and the third are lost. Each is reported after the recovery that it begins, with the bytes in flight when it
-/// was sent and the bytes lost since. The next delivery counts both losses.
+/// draft-ietf-ccwg-bbr-06, sections 4.1.2.1.2 and 5.5.10.2: six segments are sent at once, of which the
+/// second and the third are lost. Each is reported after the recovery that it begins, with the bytes in
+/// flight when it was sent and the bytes lost since. The next delivery counts both losses.
 #[test]
 fn each_lost_segment_is_reported_with_what_was_in_flight() {
     let options = TcpOptions { delivery_rate: true, recovery: Recovery::Rack, ..options() };

@@ -31,8 +31,8 @@ pub enum BbrRules {
     Draft,
     /// Linux 6 (`net/ipv4/tcp_bbr.c`). The pacing rate is 1 % below the bandwidth. A window is an even number
     /// of segments, plus the bytes of aggregated acknowledgements, plus two segments while bandwidth is
-    /// probed. The handshake is the first round-trip sample. Data in flight is that at the next departure. The
-    /// rate of a policer limits the bandwidth.
+    /// probed. The handshake is the first round-trip sample. Data in flight is that at the next departure.
+    /// The rate of a policer limits the bandwidth.
     Linux,
 }
 

@@ -72,8 +72,8 @@ impl Default for Probe {
 }
 
 impl Bbr3 {
-    /// `StartProbeBW_DOWN`. The wait until the next probe is drawn from the time, which differs between flows:
-    /// runs are repeatable, and flows stay independent.
+    /// `StartProbeBW_DOWN`. The wait until the next probe is drawn from the time, which differs between
+    /// flows: runs are repeatable, and flows stay independent.
     pub(super) fn start_down(&mut self, now: Time) {
         self.reset_congestion_signals();
         let mut rng = Rng::at(now.ns(), &["bbr3"]);

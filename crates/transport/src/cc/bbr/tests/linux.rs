@@ -47,8 +47,8 @@ fn linux_takes_the_handshake_for_a_round_trip() {
     }
 }
 
-/// A script with the rules of Linux, in phase 2 of ProbeBW at 1000 segments per second and 100 ms, with a full
-/// window.
+/// A script with the rules of Linux, in phase 2 of ProbeBW at 1000 segments per second and 100 ms, with a
+/// full window.
 fn probing() -> Script {
     let options = BbrOptions { rules: BbrRules::Linux, ..BbrOptions::draft(MSS as u32, 10 * MSS) };
     let mut script = Script { bbr: Bbr::new(options), ..Script::new() };
@@ -96,8 +96,8 @@ fn linux_keeps_its_window_in_a_recovery_that_ends_at_once() {
     assert!(script.window() >= before, "{}", script.window());
 }
 
-/// `bbr_tso_segs_goal`: the pace shifted right by 10 or by the shift of the device, in segments of 1000 bytes.
-/// `bbr_min_tso_segs`: one segment below 1.2 Mb/s, and two above.
+/// `bbr_tso_segs_goal`: the pace shifted right by 10 or by the shift of the device, in segments of 1000
+/// bytes. `bbr_min_tso_segs`: one segment below 1.2 Mb/s, and two above.
 #[test]
 fn linux_takes_the_burst_from_the_pacing_shift() {
     for (shift, pace, segments) in [

@@ -19,8 +19,8 @@ fn section_5_5_10_2_too_many_losses_end_a_probe_and_set_the_long_term_bound() {
     assert!((script.bbr.bounds.inflight_longterm - expected).abs() < 1e-6);
 }
 
-/// The bound is at least 0.7 bandwidth-delay products of 100 segments. Data that the application limited sets no
-/// bound, but ends the probe.
+/// The bound is at least 0.7 bandwidth-delay products of 100 segments. Data that the application limited sets
+/// no bound, but ends the probe.
 #[test]
 fn section_5_5_10_2_the_long_term_bound_is_limited() {
     let mut script = Script::in_state(State::Up);
@@ -37,8 +37,8 @@ fn section_5_5_10_2_the_long_term_bound_is_limited() {
     assert_eq!((script.bbr.state, script.bbr.bounds.inflight_longterm), (State::Down, f64::INFINITY));
 }
 
-/// Between probes, a round trip with losses lowers the bounds to its deliveries, and by 30 % at most: a rate of
-/// 900 is 0.9, one segment delivered is 0.7 of a window of 200.
+/// Between probes, a round trip with losses lowers the bounds to its deliveries, and by 30 % at most: a rate
+/// of 900 is 0.9, one segment delivered is 0.7 of a window of 200.
 #[test]
 fn section_5_5_10_3_losses_lower_the_short_term_bounds_once_per_round_trip() {
     let mut script = Script::in_state(State::Cruise);

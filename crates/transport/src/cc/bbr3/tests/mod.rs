@@ -1,5 +1,5 @@
-//! BBR version 3 on scripted deliveries, against numbers computed by hand from the draft. Test names carry the
-//! section.
+//! BBR version 3 on scripted deliveries, against numbers computed by hand from the draft. Test names carry
+//! the section.
 
 mod bounds;
 mod probe_bw;
@@ -201,8 +201,8 @@ fn section_5_3_1_3_many_losses_end_startup() {
     assert_eq!(script.bbr.state, State::Startup);
 }
 
-/// Appendices A.3 and A.4: one bandwidth-delay product of 100 segments in flight ends Drain, or the fourth round
-/// trip.
+/// Appendices A.3 and A.4: one bandwidth-delay product of 100 segments in flight ends Drain, or the fourth
+/// round trip.
 #[test]
 fn section_5_3_2_drain_ends_without_a_queue_or_after_three_round_trips() {
     let draining = || {
@@ -223,7 +223,8 @@ fn section_5_3_2_drain_ends_without_a_queue_or_after_three_round_trips() {
 }
 
 /// Appendix A.10: five seconds after the last minimum the window is half a bandwidth-delay product, 50
-/// segments, until 200 ms and a round trip have passed with no more in flight. Then the state is ProbeBW_CRUISE.
+/// segments, until 200 ms and a round trip have passed with no more in flight. Then the state is
+/// ProbeBW_CRUISE.
 #[test]
 fn section_5_3_4_3_the_round_trip_is_measured_every_five_seconds() {
     let mut script = Script::in_state(State::Cruise);
@@ -327,8 +328,8 @@ fn section_5_5_9_aggregated_acknowledgements_enlarge_the_window() {
     assert_eq!(script.bbr.extra_acked.value(true), 1_000.0);
 }
 
-/// Two bandwidth-delay products, at least three bursts of two segments, at least four segments (appendix A.14),
-/// and in ProbeBW_UP two segments more.
+/// Two bandwidth-delay products, at least three bursts of two segments, at least four segments (appendix
+/// A.14), and in ProbeBW_UP two segments more.
 #[test]
 fn section_5_6_4_2_the_window_is_two_bandwidth_delay_products() {
     let mut script = Script::in_state(State::Cruise);

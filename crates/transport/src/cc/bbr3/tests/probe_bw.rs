@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Appendix A.8: DOWN ends at one bandwidth-delay product of 100 segments, and 15 % below the long-term bound.
+/// Appendix A.8: DOWN ends at one bandwidth-delay product of 100 segments, and 15 % below the long-term
+/// bound.
 #[test]
 fn section_5_3_3_1_down_leaves_headroom() {
     for (bound, in_flight, cruises) in [
@@ -23,8 +24,8 @@ fn section_5_3_3_1_down_leaves_headroom() {
     }
 }
 
-/// Appendix A.9: at 1000 segments per second a probe begins two to three seconds after the last one, in CRUISE
-/// or, if the queue stays, in DOWN.
+/// Appendix A.9: at 1000 segments per second a probe begins two to three seconds after the last one, in
+/// CRUISE or, if the queue stays, in DOWN.
 #[test]
 fn section_5_3_3_8_a_probe_begins_after_two_to_three_seconds() {
     for in_flight in [100, 200] {
@@ -40,8 +41,8 @@ fn section_5_3_3_8_a_probe_begins_after_two_to_three_seconds() {
     }
 }
 
-/// With 20 segments in flight a probe begins after 19 or 20 round trips, as Reno would have grown by them. More
-/// than 63 round trips never pass.
+/// With 20 segments in flight a probe begins after 19 or 20 round trips, as Reno would have grown by them.
+/// More than 63 round trips never pass.
 #[test]
 fn section_5_3_3_8_small_windows_probe_as_often_as_reno() {
     for (rate, rounds) in [(1_000.0, 19..=20), (100_000.0, 62..=63)] {
@@ -76,8 +77,8 @@ fn section_5_3_3_3_refill_lasts_a_round_trip() {
     assert!((script.bbr.pacing_rate / (0.99 * 1.25e6) - 1.0).abs() < 1e-9);
 }
 
-/// Appendices A.5 and A.7: UP ends after three round trips with less than a quarter more, unless the application
-/// limits them.
+/// Appendices A.5 and A.7: UP ends after three round trips with less than a quarter more, unless the
+/// application limits them.
 #[test]
 fn section_5_3_3_7_up_ends_at_a_plateau_of_the_bandwidth() {
     let mut script = Script::in_state(State::Up);
@@ -88,8 +89,8 @@ fn section_5_3_3_7_up_ends_at_a_plateau_of_the_bandwidth() {
     assert_eq!(script.round_with(1300.0, |delivery| delivery.in_flight = 250 * MSS), State::Down);
 }
 
-/// Appendix A.15: a full window at the long-term bound raises the bound by 1, 2, 4 and 8 segments in successive
-/// round trips, and the plateau is not counted.
+/// Appendix A.15: a full window at the long-term bound raises the bound by 1, 2, 4 and 8 segments in
+/// successive round trips, and the plateau is not counted.
 #[test]
 fn section_5_3_3_5_up_raises_the_long_term_bound_ever_faster() {
     let mut script = Script::in_state(State::Refill);
