@@ -105,7 +105,7 @@ impl PolicerDetector {
         if let Some(before) = before
             && (rate - before).abs() <= (ratio * before).max(difference)
         {
-            self.rate = Some((rate + before) / 2.0);
+            self.rate = Some(f64::midpoint(rate, before));
             (self.is_policed, self.rounds) = (true, 0);
         } else {
             self.begin_interval(totals);

@@ -112,6 +112,7 @@ impl Bbr3 {
         if !self.full_bandwidth_reached || self.adapt_long_term_model(delivery) {
             return;
         }
+        let goes_down = self.state == State::Up && self.is_time_to_go_down(delivery);
         match self.state {
             State::Down | State::Cruise if self.is_time_to_probe(delivery.now) => self.start_refill(),
             State::Down if self.is_time_to_cruise(delivery) => self.state = State::Cruise,
@@ -119,11 +120,9 @@ impl Bbr3 {
                 self.probe.is_sample = true;
                 self.start_up(delivery);
             }
-            State::Up => {
-                if self.is_time_to_go_down(delivery) {
-                    self.probe.was_too_high = false;
-                    self.start_down(delivery.now);
-                }
+            State::Up if goes_down => {
+                self.probe.was_too_high = false;
+                self.start_down(delivery.now);
             }
             _ => {}
         }

@@ -25,13 +25,13 @@ pub(super) enum State {
         /// Number of the round trip in which the state began.
         since_round: u64,
     },
-    /// ProbeBW_DOWN: the queue built by a probe is drained, and headroom is left.
+    /// `ProbeBW_DOWN`: the queue built by a probe is drained, and headroom is left.
     Down,
-    /// ProbeBW_CRUISE: the pace is the bandwidth.
+    /// `ProbeBW_CRUISE`: the pace is the bandwidth.
     Cruise,
-    /// ProbeBW_REFILL: the pipe is filled without a queue, for a round trip.
+    /// `ProbeBW_REFILL`: the pipe is filled without a queue, for a round trip.
     Refill,
-    /// ProbeBW_UP: more bandwidth is probed for.
+    /// `ProbeBW_UP`: more bandwidth is probed for.
     Up,
     /// ProbeRTT: the data in flight is halved, to measure the round-trip time of the empty path.
     ProbeRtt {

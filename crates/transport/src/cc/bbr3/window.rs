@@ -44,7 +44,7 @@ impl Bbr3 {
         self.with_quanta(self.product(bandwidth, gain))
     }
 
-    /// `QuantizationBudget`: at least three bursts and four segments, and two segments more in ProbeBW_UP.
+    /// `QuantizationBudget`: at least three bursts and four segments, and two segments more in `ProbeBW_UP`.
     fn with_quanta(&self, inflight: f64) -> f64 {
         let least = (3.0 * self.quantum()).max(self.min_window());
         inflight.max(least) + if self.state == State::Up { 2.0 * self.segment } else { 0.0 }

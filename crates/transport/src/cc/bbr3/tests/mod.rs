@@ -67,7 +67,7 @@ impl Script {
         self.round_with(rate, |_| ())
     }
 
-    /// Script in ProbeBW_DOWN or ProbeBW_CRUISE, at 1000 segments per second and 100 ms: 100 segments.
+    /// Script in `ProbeBW_DOWN` or `ProbeBW_CRUISE`, at 1000 segments per second and 100 ms: 100 segments.
     fn probing() -> Script {
         let mut script = Script::new();
         (0..4).for_each(|_| _ = script.round(1000.0));
@@ -224,7 +224,7 @@ fn section_5_3_2_drain_ends_without_a_queue_or_after_three_round_trips() {
 
 /// Appendix A.10: five seconds after the last minimum the window is half a bandwidth-delay product, 50
 /// segments, until 200 ms and a round trip have passed with no more in flight. Then the state is
-/// ProbeBW_CRUISE.
+/// `ProbeBW_CRUISE`.
 #[test]
 fn section_5_3_4_3_the_round_trip_is_measured_every_five_seconds() {
     let mut script = Script::in_state(State::Cruise);
@@ -329,7 +329,7 @@ fn section_5_5_9_aggregated_acknowledgements_enlarge_the_window() {
 }
 
 /// Two bandwidth-delay products, at least three bursts of two segments, at least four segments (appendix
-/// A.14), and in ProbeBW_UP two segments more.
+/// A.14), and in `ProbeBW_UP` two segments more.
 #[test]
 fn section_5_6_4_2_the_window_is_two_bandwidth_delay_products() {
     let mut script = Script::in_state(State::Cruise);
