@@ -133,7 +133,6 @@ impl SchemeEntry {
 
     /// Returns all parameters of the scheme in canonical units. A parameter whose default follows from other
     /// parameters is null if it is left out, or if its given value equals that default.
-
     ///
     /// # Errors
     /// Same as [`SchemeEntry::build`].
