@@ -7,8 +7,8 @@ use crate::tcp::{Flavour, TcpParameters};
 use crate::tfrc::TfrcParameters;
 use crate::{
     Abc, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, QuickAndPlenty, Rcp, RcpWinf, ReTfrc,
-    Recn, TcpAp, TcpBbr, TcpCubic, TcpNewReno, TcpPrague, TcpSack, TcpVegas, TcpWestwood, Tfrc, TfrcCapped,
-    Udp, Vcp, Xcp, XcpB, XcpWinf,
+    Recn, TcpAp, TcpBbr, TcpBbr3, TcpCubic, TcpNewReno, TcpPrague, TcpSack, TcpVegas, TcpWestwood, Tfrc,
+    TfrcCapped, Udp, Vcp, Xcp, XcpB, XcpWinf,
 };
 use multihop_config::keys::Rules;
 use multihop_config::parameter_error::{Found, Kind, ParameterError, Wanted};
@@ -28,6 +28,7 @@ pub const REGISTRY: &[SchemeEntry] = &[
     SchemeEntry::of::<TcpVegas>(),
     SchemeEntry::of::<TcpWestwood>(),
     SchemeEntry::of::<TcpBbr>(),
+    SchemeEntry::of::<TcpBbr3>(),
     SchemeEntry::of::<TcpPrague>(),
     SchemeEntry::of::<TcpAp>(),
     SchemeEntry::of::<Tfrc>(),

@@ -2,6 +2,7 @@
 
 mod ap;
 mod bbr;
+mod bbr3;
 mod cubic;
 mod newreno;
 mod prague;
@@ -11,6 +12,7 @@ mod westwood;
 
 pub use ap::{DelayDispersion, ShortPaths, TcpAp};
 pub use bbr::TcpBbr;
+pub use bbr3::TcpBbr3;
 pub use cubic::TcpCubic;
 pub use newreno::TcpNewReno;
 pub use prague::TcpPrague;

@@ -217,6 +217,7 @@ fn flows(rng: &mut Rng, config: &mut Config) {
         .chain([("ecn-rts", "{}"), ("ecn-fsd", r#"{"threshold": "5 ms", "smoothing": 0.125}"#)])
         .chain([("tfrc", "{}"), ("tfrc", r#"{"flavour": "ns2"}"#), ("tfrc-capped", r#"{"ecn": true}"#)])
         .chain([("ecn-busy", "{}"), ("ecn-busy", r#"{"busy_window": "3 ms", "threshold": 0.4}"#)])
+        .chain([("tcp-bbr3", r#"{"ecn": true}"#), ("tcp-bbr", r#"{"flavour": "linux"}"#)])
         .map(|(name, given)| scheme(name, given))
         .collect();
     let nodes = config.topology.nodes.len();

@@ -271,7 +271,11 @@ mod tests {
                     in_flight_before: segments * MSS,
                     in_flight: segments * MSS,
                     lost: 0,
+                    in_flight_at_send: segments * MSS,
+                    lost_since_send: 0,
                     recovering: false,
+                    fast_recovery: false,
+                    departure: self.now,
                 });
             }
             segments

@@ -98,7 +98,11 @@ impl TcpSender {
             in_flight_before,
             in_flight,
             lost,
+            in_flight_at_send: sample.in_flight_at_send,
+            lost_since_send: sample.lost_since_send,
             recovering: self.recovery.active() || timed_out,
+            fast_recovery: self.recovery.is_fast(),
+            departure: self.paced_until().map_or(now, |departure| departure.max(now)),
         });
         if self.controller.marks_app_limited() {
             self.rates.iter_mut().for_each(|rates| rates.mark_app_limited(in_flight));

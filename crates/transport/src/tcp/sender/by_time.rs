@@ -111,6 +111,17 @@ impl TcpSender {
         if let Some(rack) = self.rack() {
             rack.reduce(effect, advanced, threshold, mss);
         }
+        self.report_lost_segments();
+    }
+
+    /// Reports each segment newly lost to the controller.
+    fn report_lost_segments(&mut self) {
+        while let Some(lost) = self.rack().and_then(Rack::next_lost) {
+            let lost = self.rates.as_mut().and_then(|rates| rates.on_lost(lost.start, lost.end));
+            if let Some(lost) = lost {
+                self.controller.on_segment_lost(&lost);
+            }
+        }
     }
 
     fn begin_reduction(&mut self, now: Time, reduction: Reduction) {
@@ -242,6 +253,7 @@ impl TcpSender {
         let again = !rack.on_timeout(now, una, max);
         self.cwr = self.ecn == EcnMode::Classic;
         self.controller.on_lost(&Lost { now, kind: LossKind::Timeout { again }, in_flight: window });
+        self.report_lost_segments();
         self.repairs.clear();
         self.timed = None;
         self.rto.back_off();

@@ -132,6 +132,16 @@ impl Rack {
         matches!(self.state, RecoveryState::Recovery | RecoveryState::TimedOut)
     }
 
+    /// Whether losses are being repaired without a timeout.
+    pub fn is_fast(&self) -> bool {
+        self.state == RecoveryState::Recovery
+    }
+
+    /// Returns one of the segments that count as lost and were not returned before.
+    pub fn next_lost(&mut self) -> Option<PlannedRange> {
+        self.segments.next_lost()
+    }
+
     /// Whether acknowledgements of new data open the window.
     pub fn opens_window(&self) -> bool {
         matches!(self.state, RecoveryState::Open | RecoveryState::TimedOut)
