@@ -71,7 +71,7 @@ impl Path for Marking {
         if !self.options {
             segment.acc_ecn = None;
         }
-        if segment.flags.syn || self.acks % self.thinning == 0 {
+        if segment.flags.syn || self.acks.is_multiple_of(self.thinning) {
             copies.push(delay);
         }
     }
