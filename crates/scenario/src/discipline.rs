@@ -104,7 +104,7 @@ keys! {
         /// A.1: "400 us" from a threshold of "800 us"). "0 s" for a step, as in Linux.
         pub ramp: Duration ["0 s", "100 s"] = Duration(0.0),
         /// Share of the classic queue in percent while both queues have packets: weighted round robin. 0 for
-        /// strict priority of low latency. Default: 10, as in Linux. Not with `shift`.
+        /// strict priority of low latency. Default: 10 (without `shift`).
         pub classic_share: Option<u32> [0, 100],
         /// Serve the packet that was queued longest, as if packets of low latency had arrived earlier by this
         /// time (time-shifted FIFO; RFC 9332, appendix A.1). Default: weighted round robin.

@@ -29,6 +29,7 @@ impl Parameters for TcpBbr3 {
     const REFERENCE: &str = "draft-ietf-ccwg-bbr-06; RFC 2018, RFC 6298, RFC 8985";
 
     fn check(&self) -> Result<(), ParameterError> {
+        self.tcp.check_recovery_by_time("base", "\"tcp-bbr3\"", "\"tcp-bbr\"")?;
         self.tcp.check()
     }
 }

@@ -153,6 +153,10 @@ impl TcpParameters {
             // Each segment has its own acknowledgement.
             tcp.iter_mut().filter(|(key, _)| *key == "ack_every").for_each(|(_, value)| *value = None);
         }
+        if options.recovery == Recovery::Rack {
+            let unused = ["keep_sacked", "limited_transmit"];
+            tcp.iter_mut().filter(|(key, _)| unused.contains(key)).for_each(|(_, value)| *value = None);
+        }
         [tcp, reno, rto].concat()
     }
 

@@ -40,6 +40,7 @@ impl Parameters for TcpPrague {
                 Wanted::LeaveOutOf(Self::NAME),
             ));
         }
+        self.tcp.check_recovery_by_time("base", "\"tcp-prague\"", "\"tcp-cubic\"")?;
         self.tcp.check()
     }
 }
