@@ -85,6 +85,8 @@ fn options() -> TcpOptions {
         delivery_rate: true,
         segmentation_offload: false,
         receive_offload: false,
+        host_delay: None,
+        compressed_acks: false,
         ..TcpOptions::of(Flavour::Linux, Recovery::Rack)
     }
 }

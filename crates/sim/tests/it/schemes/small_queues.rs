@@ -174,9 +174,13 @@ fn upload(parameters: &serde_json::Value) -> (f64, f64, f64) {
 /// not merged, so that they open the window fast enough for a run of seconds.
 #[test]
 fn small_queues_keep_the_queue_of_the_station_short() {
-    let off = upload(&json!({ "flavour": "linux", "receive_offload": false }));
-    let [at_10, at_8, at_7] = [10, 8, 7]
-        .map(|shift| upload(&json!({ "flavour": "linux", "receive_offload": false, "pacing_shift": shift })));
+    let with = |shift: Option<u32>| {
+        let parameters =
+            json!({ "flavour": "linux", "receive_offload": false, "window": 1_024, "pacing_shift": shift });
+        upload(&parameters)
+    };
+    let off = with(None);
+    let [at_10, at_8, at_7] = [10, 8, 7].map(|shift| with(Some(shift)));
     assert!(off.2 > 400.0 && off.1 > 80.0, "{off:?}");
     assert!(
         at_10.2 < at_8.2 && at_8.2 < at_7.2 && at_7.2 < off.2 / 3.0,
