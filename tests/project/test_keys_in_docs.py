@@ -44,7 +44,7 @@ def test_pages_name_keys_that_exist():
     schema = multihop.schema()
     assert exists(schema, ["mac", "rate_control", "tries"])
     assert not exists(schema, ["mac", "queue_limit"])
-    dotted = re.compile(rf"`\[?((?:{'|'.join(TABLES)})(?:\.[a-z_]+)+)")
+    dotted = re.compile(rf"`\[?((?:{'|'.join(TABLES)})(?:\.[a-z0-9_]+)+)")
     named = [(path, key) for path in pages() for key in dotted.findall(path.read_text("utf-8"))]
     assert len(named) > 50
     wrong = [

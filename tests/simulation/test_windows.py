@@ -1,7 +1,7 @@
 """Receive windows that bind: the verdict says so, since the result is then the window's and not the scheme's."""
 
 import multihop
-from multihop.experiments import windows
+from multihop.experiments.remarks import windows
 
 #: One connection over a wire of 100 Mb/s and a round trip of 50 ms: 600 kB of data in flight fill it.
 WIRE = {

@@ -120,8 +120,8 @@ impl Flags {
     }
 }
 
-/// Byte counters of an `AccECN` option (RFC 9768, section 3.2.3): the 24 lowest bits of the numbers of payload
-/// bytes that arrived with ECT(1), and with congestion experienced.
+/// Byte counters of an `AccECN` option (RFC 9768, section 3.2.3): the 24 lowest bits of the numbers of
+/// payload bytes that arrived with ECT(1), and with congestion experienced.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct AccEcnOption {
     ect1: [u8; 3],

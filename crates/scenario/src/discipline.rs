@@ -27,11 +27,11 @@ pub enum Discipline {
     FqCodel,
     /// FQ-CoDel for each next hop; next hops are served by airtime, as in Linux's mac80211. Not on wires.
     Stations,
-    /// One first-in first-out queue. Arriving packets are dropped or marked at random, by the queue delay (PIE,
-    /// RFC 8033).
+    /// One first-in first-out queue. Arriving packets are dropped or marked at random, by the queue delay
+    /// (PIE, RFC 8033).
     Pie,
-    /// A queue of low latency for packets with ECT(1) or CE, and one for all others. Both are dropped or marked
-    /// at random, by the queue delay and by a common controller (`DualPI2`, RFC 9332).
+    /// A queue of low latency for packets with ECT(1) or CE, and one for all others. Both are dropped or
+    /// marked at random, by the queue delay and by a common controller (`DualPI2`, RFC 9332).
     #[serde(rename = "dualpi2")]
     DualPi2,
 }
@@ -82,8 +82,8 @@ keys! {
         pub target: Duration ["10 us", "100 s"] = Duration(0.015),
         /// Time without drops after the queue was short (`MAX_BURST`; RFC 8033, section 4.4).
         pub max_burst: Duration ["0 s", "100 s"] = Duration(0.15),
-        /// Whether packets of ECN-capable transports are marked instead of dropped, up to a drop probability of
-        /// 10 % (RFC 8033, section 5.1). Off in Linux unless configured.
+        /// Whether packets of ECN-capable transports are marked instead of dropped, up to a drop probability
+        /// of 10 % (RFC 8033, section 5.1). Off in Linux unless configured.
         pub ecn: bool = false,
     }
 }
@@ -98,7 +98,8 @@ keys! {
         /// Ratio of the marking probability of low latency to the square root of that of the classic queue
         /// (`k`; RFC 9332, section 2.1).
         pub coupling: f64 [0.1, 100] = 2.0,
-        /// Delay of the low-latency queue above which its packets are marked, whatever the classic queue needs.
+        /// Delay of the low-latency queue above which its packets are marked, whatever the classic queue
+        /// needs.
         pub threshold: Duration ["0 s", "100 s"] = Duration(0.001),
         /// Delay beyond `threshold` over which the marking probability grows from 0 to 1 (RFC 9332, appendix
         /// A.1: "400 us" from a threshold of "800 us"). "0 s" for a step, as in Linux.

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from multihop import _core
-from multihop.experiments import phases, windows
 from multihop.experiments.comparisons import Contrast, VariantRuns
 from multihop.experiments.flow_kinds import flow_words, flows_by_kind
 from multihop.experiments.relevance import is_noticeable
+from multihop.experiments.remarks import phases, windows
 from multihop.experiments.services import STARVING, Service, Status
 from multihop.results.columns import METRIC, Metric
 from multihop.results.frames import largest_alike

@@ -1,5 +1,5 @@
-//! `DualPI2` (RFC 9332): a queue of low latency for scalable senders, and a classic queue. One controller sets
-//! the probabilities of both (appendix A). Open points are as in Linux (`net/sched/sch_dualpi2.c`).
+//! `DualPI2` (RFC 9332): a queue of low latency for scalable senders, and a classic queue. One controller
+//! sets the probabilities of both (appendix A). Open points are as in Linux (`net/sched/sch_dualpi2.c`).
 
 use super::line::{Line, Queued};
 use super::updates::Updates;
@@ -257,8 +257,8 @@ impl<T> DualPi2<T> {
         }
     }
 
-    /// Updates the base probability by the longer delay of the two queues (`dualpi2_update`; RFC 9332, appendix
-    /// A.1).
+    /// Updates the base probability by the longer delay of the two queues (`dualpi2_update`; RFC 9332,
+    /// appendix A.1).
     fn update(&mut self, at: Time) {
         let delay = self.delay_at(at);
         let DualPi2Options { target, alpha, beta, .. } = self.options;
@@ -323,8 +323,8 @@ mod tests {
         counts.map(|count| f64::from(count) / f64::from(number))
     }
 
-    /// RFC 9332, section 2.1, equation 1: `p_C = (p_CL / k)^2` with `p_CL = k p'`, for several `k`. ECN-capable
-    /// packets of the classic queue are marked instead.
+    /// RFC 9332, section 2.1, equation 1: `p_C = (p_CL / k)^2` with `p_CL = k p'`, for several `k`.
+    /// ECN-capable packets of the classic queue are marked instead.
     #[test]
     fn rfc_9332_2_1_the_coupling_is_a_square() {
         for (base, coupling) in [(0.05, 2.0), (0.2, 2.0), (0.45, 2.0), (0.3, 1.0), (0.2, 4.0)] {
@@ -342,8 +342,8 @@ mod tests {
         }
     }
 
-    /// Appendix A.2: above `p' = 1/k` both queues drop with `p'^2`, ECN or not, and the rest of low latency is
-    /// marked.
+    /// Appendix A.2: above `p' = 1/k` both queues drop with `p'^2`, ECN or not, and the rest of low latency
+    /// is marked.
     #[test]
     fn rfc_9332_a_2_overload_drops_in_both_queues() {
         let mut queues = queues(0.6, DualPi2Options::default(), 10);
@@ -353,8 +353,8 @@ mod tests {
         assert!((dropped - 0.36).abs() < 0.005 && (dropped + marked - 1.0).abs() < 1e-9, "{dropped}");
     }
 
-    /// The larger of the probability by the own delay and of the coupled one applies: step above 1 ms; ramp from
-    /// 800 us to 1200 us. A lone packet is not marked by its own delay.
+    /// The larger of the probability by the own delay and of the coupled one applies: step above 1 ms; ramp
+    /// from 800 us to 1200 us. A lone packet is not marked by its own delay.
     #[test]
     fn rfc_9332_a_1_low_latency_is_marked_by_its_own_delay() {
         let ramp = LowLatencyMarking::Ramp { from: Span::from_us(800), range: Span::from_us(400) };

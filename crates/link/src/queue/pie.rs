@@ -44,8 +44,8 @@ const MAX_MARKING: f64 = 0.1;
 /// Drop probability up to which a delay below half of the target protects arrivals (RFC 8033, section 4.1).
 const PROTECTED: f64 = 0.2;
 
-/// Sum of drop probabilities since the last drop below which nothing is dropped, and above which the packet is
-/// dropped (RFC 8033, section 5.4).
+/// Sum of drop probabilities since the last drop below which nothing is dropped, and above which the packet
+/// is dropped (RFC 8033, section 5.4).
 const DERANDOMIZED: [f64; 2] = [0.85, 8.5];
 
 /// Largest increase of a drop probability of at least [`MAX_MARKING`] (RFC 8033, section 5.5).
@@ -234,8 +234,8 @@ mod tests {
         control.probability
     }
 
-    /// RFC 8033, section 4.2: `alpha (30 - 15 ms) + beta (30 - 20 ms)` is 0.001875 + 0.0125 = 0.014375, and is
-    /// divided by 2, 8, 32, 128, 512 or 2048 for probabilities below 0.1, 0.01 and so on.
+    /// RFC 8033, section 4.2: `alpha (30 - 15 ms) + beta (30 - 20 ms)` is 0.001875 + 0.0125 = 0.014375, and
+    /// is divided by 2, 8, 32, 128, 512 or 2048 for probabilities below 0.1, 0.01 and so on.
     #[test]
     fn rfc_8033_4_2_steps_are_small_for_small_probabilities() {
         let divisors = [
@@ -273,8 +273,8 @@ mod tests {
         assert_eq!((updated(0.000_1, 15, 0), updated(1.0, 0, 1_000)), (0.0, 1.0), "bounds");
     }
 
-    /// Section 4.4: 150 ms without drops, in steps of the updates, renewed while the queue is short and nothing
-    /// is dropped.
+    /// Section 4.4: 150 ms without drops, in steps of the updates, renewed while the queue is short and
+    /// nothing is dropped.
     #[test]
     fn rfc_8033_4_4_bursts_are_allowed_after_short_queues() {
         let options = PieOptions::default();
@@ -311,8 +311,8 @@ mod tests {
         (dropped, left.filter(|packet| packet.marked).count())
     }
 
-    /// Section 5.4: with probability p nothing is dropped in the first 0.85 / p arrivals after a drop, so that
-    /// the mean distance is 0.85 / p + 1 / p - 1 or less, as the 8.5 / p-th is dropped at the latest.
+    /// Section 5.4: with probability p nothing is dropped in the first 0.85 / p arrivals after a drop, so
+    /// that the mean distance is 0.85 / p + 1 / p - 1 or less, as the 8.5 / p-th is dropped at the latest.
     #[test]
     fn rfc_8033_5_4_drops_are_spread() {
         for (probability, number) in [(0.01, 200_000), (0.1, 20_000)] {

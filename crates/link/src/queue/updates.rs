@@ -1,5 +1,5 @@
-//! Times of the periodic updates of a drop probability. A queue has no timer: it makes up for the updates at its
-//! next event, as nothing changes between events.
+//! Times of the periodic updates of a drop probability. A queue has no timer: it makes up for the updates at
+//! its next event, as nothing changes between events.
 
 use multihop_core::{Span, Time};
 

@@ -118,7 +118,8 @@ impl TcpSegment {
             }
             match (packet[at], length) {
                 (2, 4) => offer.mss = Some((at + 2, u16::from_be_bytes([packet[at + 2], packet[at + 3]]))),
-                // "If a Window Scale option is received with a shift.cnt value larger than 14, the TCP MUST [...] use 14".
+                // "If a Window Scale option is received with a shift.cnt value larger than 14, the TCP MUST
+                // [...] use 14".
                 (3, 3) => offer.scale = Some(packet[at + 2].min(14)),
                 (8, 10) => offer.timestamps = true,
                 _ => {}

@@ -27,7 +27,8 @@ pub struct Dumbbell {
     #[serde(default = "fifty")]
     #[schemars(transform = bounds!(1, 1_000_000))]
     pub queue: u32,
-    /// Queue discipline of the bottleneck, with its defaults; not `stations`. The other wires have `drop-tail`.
+    /// Queue discipline of the bottleneck, with its defaults; not `stations`. The other wires have
+    /// `drop-tail`.
     #[serde(default)]
     pub discipline: Discipline,
     /// Probability that the bottleneck loses a packet in transit, from 0 to below 1. The other wires lose no

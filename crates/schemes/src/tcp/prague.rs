@@ -10,11 +10,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// TCP with the window of Prague, for queues of low latency (L4S, RFC 9330). Data carries ECT(1), and each
-    /// acknowledgement counts marks (accurate ECN, RFC 9768). Once per round trip with marks, the window falls
-    /// by half of the share of marked data. A loss acts as in `tcp-newreno`. Segments are paced one by one at a
-    /// window per round trip; `segmentation_offload` sends bursts instead. Losses are recovered by time (RFC
-    /// 8985) with every flavour.
+    /// TCP with the window of Prague, for queues of low latency (L4S, RFC 9330). Data carries ECT(1), and
+    /// each acknowledgement counts marks (accurate ECN, RFC 9768). Once per round trip with marks, the window
+    /// falls by half of the share of marked data. A loss acts as in `tcp-newreno`. Segments are paced one by
+    /// one at a window per round trip; `segmentation_offload` sends bursts instead. Losses are recovered by
+    /// time (RFC 8985) with every flavour.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpPrague {
         /// Round-trip time as which shorter ones count, so that flows share a queue equally. "0 s" for none.

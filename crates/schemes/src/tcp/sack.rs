@@ -17,10 +17,11 @@ keys! {
         #[serde(flatten)]
         pub tcp: TcpParameters,
         /// Algorithm of loss recovery: "rfc6675", the default of rfc and ns2; "rack", the default of linux,
-        /// which detects losses by time (RFC 8985); or "sack1", ns-2.35's Agent/TCP/Sack1. The latter forgets selective acknowledgements at each new acknowledgement outside
-        /// recovery. It sends one segment for each of the first two duplicates and none for others. After a
-        /// timeout it ignores duplicates until new data is acknowledged. In recovery it counts packets in the
-        /// network by acknowledgements, regardless of known losses.
+        /// which detects losses by time (RFC 8985); or "sack1", ns-2.35's Agent/TCP/Sack1. The latter forgets
+        /// selective acknowledgements at each new acknowledgement outside recovery. It sends one segment for
+        /// each of the first two duplicates and none for others. After a timeout it ignores duplicates until
+        /// new data is acknowledged. In recovery it counts packets in the network by acknowledgements,
+        /// regardless of known losses.
         pub recovery: Option<SackRecovery>,
     }
 }

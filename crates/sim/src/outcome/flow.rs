@@ -81,7 +81,8 @@ table! {
     loss_event_rate("1"): Option<f64>;
     /// transfers completed, from the start of the run
     transfers("1"): u64;
-    /// duration of the completed transfers, mean; from the start to the arrival of the last byte at the receiver
+    /// duration of the completed transfers, mean; from the start to the arrival of the last byte at the
+    /// receiver
     transfer_mean_s("s"): Option<f64>;
     /// the same, median
     transfer_p50_s("s"): Option<f64>;

@@ -76,7 +76,8 @@ fn a_saturated_hop_has_the_capacities_of_the_paper() {
     assert_eq!(capacities("probe"), [7.42; 3], "Eq. 12");
     assert_eq!(capacities("idlegap"), [11.0; 3]);
 
-    // A cycle takes 2653.273 us on average: NAV_CTS reserves 1627 of them, NAV_RTS 1941, and an exchange 2293.
+    // A cycle takes 2653.273 us on average: NAV_CTS reserves 1627 of them, NAV_RTS 1941, and an exchange
+    // 2293.
     let unused = |name: &str, node: u32| {
         let view = at(name, node);
         view.available_bps.unwrap() / view.capacity_bps.unwrap()

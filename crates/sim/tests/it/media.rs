@@ -90,7 +90,8 @@ fn an_outage_stalls_a_player_for_its_length_less_what_it_has_in_store() {
             );
             assert!((video.stall_time_s - 1.606_046_4).abs() < 1e-6, "{video:?}");
         } else {
-            // The stream waits for its retransmission timer as well, which backs off; nothing is lost for good.
+            // The stream waits for its retransmission timer as well, which backs off; nothing is lost for
+            // good.
             assert_eq!(video.video_frames_lost, 0, "{video:?}");
             assert!((1.606..4.0).contains(&video.stall_time_s), "{video:?}");
             assert!(video.video_frames_skipped > 20 && video.video_frames_late >= 10, "{video:?}");

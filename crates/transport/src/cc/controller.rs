@@ -225,10 +225,10 @@ pub trait Controller: Send {
     fn sets_recovery_window(&self) -> bool {
         false
     }
-    /// Whether the controller reduces the window by the share of marked data, which [`Controller::on_delivered`]
-    /// reports. With accurate ECN feedback, marks then begin no reduction of the connection, and acknowledgements
-    /// keep opening the window. [`Controller::on_marked`] is called for each acknowledgement with marks, but after a
-    /// reduction not before a window of data was acknowledged.
+    /// Whether the controller reduces the window by the share of marked data, which
+    /// [`Controller::on_delivered`] reports. With accurate ECN feedback, marks then begin no reduction of the
+    /// connection, and acknowledgements keep opening the window. [`Controller::on_marked`] is called for each
+    /// acknowledgement with marks, but after a reduction not before a window of data was acknowledged.
     fn reduces_by_share(&self) -> bool {
         false
     }

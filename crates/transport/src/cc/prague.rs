@@ -1,5 +1,5 @@
-//! TCP Prague (draft-briscoe-iccrg-prague-congestion-control): the window falls by half of the share of marked
-//! data, so that a queue of low latency needs frequent, small reductions. Losses act as in Reno.
+//! TCP Prague (draft-briscoe-iccrg-prague-congestion-control): the window falls by half of the share of
+//! marked data, so that a queue of low latency needs frequent, small reductions. Losses act as in Reno.
 //!
 //! Sections are those of version 04 of the draft; constants that it leaves open are those of the reference
 //! implementation in Linux (`net/ipv4/tcp_prague.c`).
@@ -93,16 +93,16 @@ impl Prague {
         if is_independent { self.options.least_round_trip } else { Span::ZERO }
     }
 
-    /// Factor of the additive increase: a window of one round trip grows as fast as the rate of a flow with the
-    /// virtual round-trip time (section 2.4.4, `prague_rate_scaled_ai_ack_increase`).
+    /// Factor of the additive increase: a window of one round trip grows as fast as the rate of a flow with
+    /// the virtual round-trip time (section 2.4.4, `prague_rate_scaled_ai_ack_increase`).
     fn increase_factor(&self) -> f64 {
         let least = self.virtual_round_trip().seconds();
         let rtt = self.srtt.map_or(f64::INFINITY, Span::seconds);
         if rtt < least { (rtt / least).powi(2) } else { 1.0 }
     }
 
-    /// Opens the window by the unmarked bytes of an acknowledgement (section 2.4.3): growth does not pause after
-    /// marks.
+    /// Opens the window by the unmarked bytes of an acknowledgement (section 2.4.3): growth does not pause
+    /// after marks.
     fn open(&mut self, acked: &Acked, unmarked: u64) {
         let acked = Acked { size: acked.size.min(unmarked), fresh: acked.fresh.min(unmarked), ..*acked };
         let mut counted = acked.fresh as f64;
@@ -297,8 +297,8 @@ mod tests {
         assert!((script.prague.alpha - expected).abs() < 0.02, "{} {expected}", script.prague.alpha);
     }
 
-    /// The window where an increase of a segment, less its marked share, equals a reduction by `alpha / 2`: 2 (1 -
-    /// p) / p segments.
+    /// The window where an increase of a segment, less its marked share, equals a reduction by `alpha / 2`: 2
+    /// (1 - p) / p segments.
     #[test]
     fn draft_2_4_the_window_is_two_over_the_share() {
         for share in [0.02, 0.05, 0.1] {
@@ -312,8 +312,8 @@ mod tests {
         }
     }
 
-    /// Without marks a round trip of 5 ms adds (5 / 25)^2 segments, and one of 25 ms or more a segment: the rate
-    /// grows equally in a second. Before the transition all add a segment.
+    /// Without marks a round trip of 5 ms adds (5 / 25)^2 segments, and one of 25 ms or more a segment: the
+    /// rate grows equally in a second. Before the transition all add a segment.
     #[test]
     fn draft_2_4_4_short_round_trips_count_as_25_ms() {
         for (ms, transition, expected) in
@@ -344,7 +344,8 @@ mod tests {
         assert!((15..=20).contains(&script.prague.rounds), "{}", script.prague.rounds);
     }
 
-    /// Slow start doubles the window until the first mark, which halves it, as `alpha` is 1. `alpha` stays before.
+    /// Slow start doubles the window until the first mark, which halves it, as `alpha` is 1. `alpha` stays
+    /// before.
     #[test]
     fn draft_2_4_2_the_first_mark_ends_slow_start() {
         let mut script = Script::new(prague(10, 1_000), Span::from_ms(50));
@@ -375,7 +376,8 @@ mod tests {
         assert_eq!((prague.allowance().window, prague.slow_start_threshold()), (MSS, Some(20 * MSS)));
     }
 
-    /// With the feedback of RFC 3168 an echo halves; with accurate feedback the window stays above two segments.
+    /// With the feedback of RFC 3168 an echo halves; with accurate feedback the window stays above two
+    /// segments.
     #[test]
     fn draft_2_4_1_classic_feedback_halves() {
         let mut classic = prague(40, 40);

@@ -1,5 +1,5 @@
-//! Accurate ECN feedback (RFC 9768): every acknowledgement carries a counter of congestion marks, instead of an
-//! echo until the sender reacts.
+//! Accurate ECN feedback (RFC 9768): every acknowledgement carries a counter of congestion marks, instead of
+//! an echo until the sender reacts.
 
 use multihop_core::{AccEcnOption, Ecn, Flags, Segment};
 
@@ -55,8 +55,8 @@ impl EcnMode {
         }
     }
 
-    /// Mode that a SYN-ACK confirms (RFC 9768, section 3.1.2, table 2). A sender that asked for RFC 3168 knows
-    /// no AE.
+    /// Mode that a SYN-ACK confirms (RFC 9768, section 3.1.2, table 2). A sender that asked for RFC 3168
+    /// knows no AE.
     pub fn from_syn_ack(flags: Flags, classic: bool, accurate: bool) -> EcnMode {
         match flags.ace() {
             0b010 | 0b011 | 0b100 | 0b110 if accurate => EcnMode::Accurate,
@@ -161,12 +161,12 @@ impl Default for ReportedMarks {
 }
 
 impl ReportedMarks {
-    /// Number of payload bytes that an acknowledgement reports as newly marked. `acked` is the number of bytes by
-    /// which the acknowledgement number grew, in segments of `mss` bytes.
+    /// Number of payload bytes that an acknowledgement reports as newly marked. `acked` is the number of
+    /// bytes by which the acknowledgement number grew, in segments of `mss` bytes.
     ///
-    /// The `AccECN` option counts bytes. Without the option, packets count as segments; if more than seven were
-    /// acknowledged, the counter may have cycled, and as many as possible count as marked (RFC 9768, section
-    /// 3.2.2.5.2 and appendix A.2).
+    /// The `AccECN` option counts bytes. Without the option, packets count as segments; if more than seven
+    /// were acknowledged, the counter may have cycled, and as many as possible count as marked (RFC 9768,
+    /// section 3.2.2.5.2 and appendix A.2).
     pub fn on_ack(&mut self, segment: &Segment, acked: u64, mss: u64) -> u64 {
         let ace = segment.flags.ace();
         if let Some(option) = segment.acc_ecn {
@@ -283,8 +283,8 @@ mod tests {
         exchanges.iter().map(&mut on_ack).collect()
     }
 
-    /// Up to seven packets the field is exact, however often it wraps. More are ambiguous: 20 packets with 3, 11
-    /// or 19 marks look alike, and 19 count. The option is exact.
+    /// Up to seven packets the field is exact, however often it wraps. More are ambiguous: 20 packets with 3,
+    /// 11 or 19 marks look alike, and 19 count. The option is exact.
     #[test]
     fn rfc_9768_3_2_2_5_2_the_sender_takes_the_safest_count() {
         let exact = [(2, 1), (2, 2), (7, 7), (7, 0), (1, 1), (4, 3), (7, 6), (2, 0)];

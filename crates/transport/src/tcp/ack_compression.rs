@@ -3,8 +3,8 @@
 
 use multihop_core::{Span, Time};
 
-/// Number of acknowledgements beyond a gap that are sent at once, and number of segments that a compressed one
-/// covers at most (`TCP_FASTRETRANS_THRESH`, `tcp_comp_sack_nr` of Linux).
+/// Number of acknowledgements beyond a gap that are sent at once, and number of segments that a compressed
+/// one covers at most (`TCP_FASTRETRANS_THRESH`, `tcp_comp_sack_nr` of Linux).
 const AT_ONCE: u32 = 3;
 const MOST_COMPRESSED: u32 = 44;
 

@@ -123,8 +123,8 @@ parameters! {
     /// section 4.2.3.2); "0 s" acknowledges each segment.
     delayed_ack: (Option<Span> as Span) from "0 s" to "500 ms"
         = Some(Span::from_ms(100)), Ns2: None, Linux: Some(Span::from_ms(40));
-    /// Time that the receiver's host takes before an acknowledgement leaves it. That of linux is measured: the
-    /// kernel acknowledges some 200 us after a segment arrives.
+    /// Time that the receiver's host takes before an acknowledgement leaves it. That of linux is measured:
+    /// the kernel acknowledges some 200 us after a segment arrives.
     host_delay: (Option<Span> as Span) from "0 s" to "1 s" = None, Linux: Some(Span::from_us(200));
     /// Number of segments that one acknowledgement covers, if they arrive within `delayed_ack`: two (RFC
     /// 5681, section 4.2), or more to leave more of a shared medium to data (acknowledgement ratio of RFC
@@ -163,8 +163,8 @@ parameters! {
     /// Explicit congestion notification (RFC 3168).
     ecn: bool = false;
     /// Accurate ECN feedback (RFC 9768), negotiated in the handshake; includes `ecn`. Each acknowledgement
-    /// reports the number of marks, in flags and in an option of 8 bytes. With timestamps and three SACK blocks
-    /// there is no room for the option.
+    /// reports the number of marks, in flags and in an option of 8 bytes. With timestamps and three SACK
+    /// blocks there is no room for the option.
     accurate_ecn: bool = false;
     /// Limited Transmit: new data on the first two duplicate acknowledgements (RFC 3042).
     limited_transmit: bool = true;
@@ -286,8 +286,8 @@ impl TcpOptions {
         self.header + self.congestion_header.bytes + timestamps + sack
     }
 
-    /// Whether an `AccECN` option of two fields fits beside `sack_blocks` SACK blocks: options have 40 bytes (RFC
-    /// 9293, section 3.1).
+    /// Whether an `AccECN` option of two fields fits beside `sack_blocks` SACK blocks: options have 40 bytes
+    /// (RFC 9293, section 3.1).
     pub(crate) fn has_room_for_acc_ecn(&self, sack_blocks: usize) -> bool {
         let others = self.header_with(sack_blocks) - self.header - self.congestion_header.bytes;
         others + AccEcnOption::LENGTH <= 40

@@ -41,8 +41,8 @@ impl Controller for Constant {
     }
 }
 
-/// Path of 10 ms each way that marks new data whose number has a remainder of 7 below `marks`. One acknowledgement of
-/// `thinning` arrives, and options do only with `options`.
+/// Path of 10 ms each way that marks new data whose number has a remainder of 7 below `marks`. One
+/// acknowledgement of `thinning` arrives, and options do only with `options`.
 struct Marking {
     marks: u64,
     thinning: u32,
@@ -114,8 +114,8 @@ fn marking(marks: u64) -> Marking {
     Marking { marks, thinning: 1, options: true, marked: 0, acks: 0, replies: Vec::new() }
 }
 
-/// Every marked byte is reported once: with the option whatever acknowledgements are lost, without the option as
-/// long as an acknowledgement covers at most seven packets.
+/// Every marked byte is reported once: with the option whatever acknowledgements are lost, without the option
+/// as long as an acknowledgement covers at most seven packets.
 #[test]
 fn rfc_9768_3_2_marks_are_counted() {
     for marks in [0, 1, 3, 6, 7] {
@@ -131,8 +131,8 @@ fn rfc_9768_3_2_marks_are_counted() {
     }
 }
 
-/// SYN with all flags, SYN-ACK that tells how the SYN arrived, then the codepoint of the SYN-ACK, and the counter
-/// of 5. Data has ECT(1), or ECT(0) if the sender is not scalable.
+/// SYN with all flags, SYN-ACK that tells how the SYN arrived, then the codepoint of the SYN-ACK, and the
+/// counter of 5. Data has ECT(1), or ECT(0) if the sender is not scalable.
 #[test]
 fn rfc_9768_3_1_the_handshake_and_the_codepoint() {
     for (scalable, codepoint) in [(true, Ecn::Ect1), (false, Ecn::Ect0)] {
@@ -184,8 +184,8 @@ fn marks_reduce_once_per_window_of_data() {
     }
 }
 
-/// RFC 9768, section 3.2.2.5.1: a receiver that delays acknowledgements reports the first mark, and each second
-/// one, at once.
+/// RFC 9768, section 3.2.2.5.1: a receiver that delays acknowledgements reports the first mark, and each
+/// second one, at once.
 #[test]
 fn rfc_9768_3_2_2_5_1_marks_are_acknowledged_at_once() {
     let slow = TcpOptions { ack_every: 100, prompt_acks: false, ..options() };

@@ -419,8 +419,8 @@ fn each_segment_that_leaves_is_reported() {
     assert_eq!((sent, retransmissions, timeouts), (2_300, 3, 1));
 }
 
-/// A receive window of three segments below a congestion window of ten holds data back from 0 to 100 ms, when an
-/// acknowledgement releases the rest.
+/// A receive window of three segments below a congestion window of ten holds data back from 0 to 100 ms, when
+/// an acknowledgement releases the rest.
 #[test]
 fn time_below_the_receive_window_is_counted() {
     let (mut sender, _recorder) = sending(TcpOptions { window: 3, ..options() }, 10, 3);

@@ -109,7 +109,8 @@ fn each_parameter_of_a_discipline_is_applied_and_is_in_the_hash() {
     assert_eq!(of("discipline = \"drop-tail\""), of(""));
 }
 
-/// Each key of `[mac.pie]` and `[mac.dualpi2]` is applied, and is in the hash; keys with their default are not.
+/// Each key of `[mac.pie]` and `[mac.dualpi2]` is applied, and is in the hash; keys with their default are
+/// not.
 #[test]
 fn pie_and_dualpi2_have_parameters() {
     assert_eq!(discipline("discipline = \"pie\""), Discipline::Pie(PieOptions::default()));

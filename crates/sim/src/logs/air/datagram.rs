@@ -420,7 +420,8 @@ mod tests {
         assert!(has_valid_checksums(&short[3..]));
     }
 
-    /// RFC 9768: AE is the last bit of the 13th byte, and the option `AccECN1` of 8 bytes has the bytes of ECT(1) and of CE.
+    /// RFC 9768: AE is the last bit of the 13th byte, and the option `AccECN1` of 8 bytes has the bytes of
+    /// ECT(1) and of CE.
     #[test]
     fn accurate_ecn_has_a_flag_and_an_option() {
         let mut packet = packet(Segment {

@@ -49,8 +49,8 @@ impl Options {
     /// Kind of an `AccECN` option that begins with the bytes of ECT(1) (RFC 9768, section 3.2.3).
     const ACC_ECN_1: u8 = 174;
 
-    /// Returns the options of a packet that fit into `room` bytes: timestamps, accurate ECN, then SACK blocks. ns-2 counts
-    /// fewer bytes for SACK blocks than they need.
+    /// Returns the options of a packet that fit into `room` bytes: timestamps, accurate ECN, then SACK
+    /// blocks. ns-2 counts fewer bytes for SACK blocks than they need.
     pub(super) fn new(packet: &Packet, room: usize) -> Options {
         let mut options = Options { bytes: [0; 40], length: 0 };
         let segment = &packet.segment;

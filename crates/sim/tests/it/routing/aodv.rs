@@ -215,7 +215,8 @@ fn the_order_of_ties_changes_nothing() {
         config.duration = Span::from_ms(8_000);
         for local_repair in REPAIRS {
             for (failures, link_layer_detection) in [(1, true), (3, true), (1, false)] {
-                // Without jitter, all nodes ask and relay at the same instants, and hardly a request comes through.
+                // Without jitter, all nodes ask and relay at the same instants, and hardly a request comes
+                // through.
                 for jitter in [0, 10] {
                     let parameters = AodvConfig {
                         failures,

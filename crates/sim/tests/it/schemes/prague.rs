@@ -25,8 +25,8 @@ fn schemes() -> Vec<SchemeConfig> {
     ["tcp-prague", "tcp-cubic"].map(of).into()
 }
 
-/// Prague from node 2 to 3, and CUBIC from node 4 to 5, through the wire between nodes 0 and 1, with this round
-/// trip of the empty path.
+/// Prague from node 2 to 3, and CUBIC from node 4 to 5, through the wire between nodes 0 and 1, with this
+/// round trip of the empty path.
 fn beside(rate: u64, round_trip: u64) -> Config {
     let mut config = wired(DcfRules::IEEE, 6);
     let delay = Span::from_us(round_trip * 1_000 / 2 - 200);
@@ -50,8 +50,8 @@ fn least_delay(rate: u64, round_trip: u64) -> f64 {
     round_trip as f64 / 2.0 + packet(rate as f64) + 2.0 * packet(1_000.0)
 }
 
-/// RFC 9330, section 1, and RFC 9332, section 2.1: low latency stays below a millisecond or two beside a classic
-/// flow, and rates are about equal. Queue delay includes that of the sender's own node.
+/// RFC 9330, section 1, and RFC 9332, section 2.1: low latency stays below a millisecond or two beside a
+/// classic flow, and rates are about equal. Queue delay includes that of the sender's own node.
 #[test]
 fn low_latency_has_a_short_queue_and_an_equal_rate() {
     println!("rate RTT | Prague Mb/s CUBIC Mb/s ratio | L p99 ms, C p50 ms | marks");
@@ -99,9 +99,9 @@ fn marking_from(ms: u64) -> Discipline {
     Discipline::DualPi2(DualPi2Options { marking, ..DualPi2Options::default() })
 }
 
-/// A packet waits for the medium and for its aggregate longer than the threshold of 1 ms, which marks a third of
-/// low latency: Prague has a twentieth of the rate. A threshold above the time of an aggregate, 6 ms, leaves it
-/// more.
+/// A packet waits for the medium and for its aggregate longer than the threshold of 1 ms, which marks a third
+/// of low latency: Prague has a twentieth of the rate. A threshold above the time of an aggregate, 6 ms,
+/// leaves it more.
 #[test]
 fn a_shared_medium_needs_a_longer_threshold() {
     let fq_codel = Discipline::FqCodel(FqCodelOptions::default());
@@ -125,8 +125,8 @@ fn a_shared_medium_needs_a_longer_threshold() {
     assert!(p50 < 5.0 && p99 < 20.0 && queued > 20.0, "{measured:?}");
 }
 
-/// Without the queue of low latency, in one queue under PIE with marks, Prague takes the rate: its reductions are
-/// small where CUBIC's are not. This is why both are coupled.
+/// Without the queue of low latency, in one queue under PIE with marks, Prague takes the rate: its reductions
+/// are small where CUBIC's are not. This is why both are coupled.
 #[test]
 fn scalable_senders_need_a_coupled_queue() {
     let mut config = beside(20, 20);

@@ -141,7 +141,8 @@ fn a_source_hears_once_of_every_packet_that_leaves() {
     let mut causes = BTreeSet::new();
     for mut config in all {
         let (left, outcome) = left_inside(&mut config);
-        // 64 in the window of an agreement, one that is sent, and those that a protocol holds without a route.
+        // 64 in the window of an agreement, one that is sent, and those that a protocol holds without a
+        // route.
         let room = config.mac.queue.limit + if config.topology.wires.is_empty() { 65 + 64 } else { 1_001 };
         let room =
             room + config.mac.queue.hardware.and_then(|hardware| hardware.packets).unwrap_or(0) as usize;

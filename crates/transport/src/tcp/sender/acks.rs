@@ -146,8 +146,8 @@ impl TcpSender {
         }
     }
 
-    /// Whether an acknowledgement reports congestion to which the window is reduced as a whole. Counts marks with
-    /// accurate feedback.
+    /// Whether an acknowledgement reports congestion to which the window is reduced as a whole. Counts marks
+    /// with accurate feedback.
     fn echoes_congestion(&mut self, segment: &Segment) -> bool {
         match self.ecn {
             EcnMode::Off => false,
@@ -162,8 +162,8 @@ impl TcpSender {
         }
     }
 
-    /// Reports marks to a controller that reduces by their share, until it reduces: once per window of data. As in
-    /// Linux, not while losses are repaired.
+    /// Reports marks to a controller that reduces by their share, until it reduces: once per window of data.
+    /// As in Linux, not while losses are repaired.
     fn report_marks(&mut self, now: Time) {
         let is_new = self.marks_until.is_none_or(|until| self.sequence.una > until);
         if self.marked == 0 || !self.controller.reduces_by_share() || self.recovery.active() || !is_new {

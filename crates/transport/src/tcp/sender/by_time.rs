@@ -175,8 +175,8 @@ impl TcpSender {
         self.set_timer(TimerPurpose::Retransmission, outstanding.then_some(at));
     }
 
-    /// Schedules a tail loss probe, if one may be sent. `until_timeout` is the time left to the retransmission
-    /// timeout.
+    /// Schedules a tail loss probe, if one may be sent. `until_timeout` is the time left to the
+    /// retransmission timeout.
     fn schedule_probe(&mut self, now: Time, until_timeout: Span) -> bool {
         let srtt = self.rto.smoothed();
         let after = self.rack().and_then(|rack| rack.probe_after(srtt, until_timeout));

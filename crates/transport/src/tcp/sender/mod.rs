@@ -166,8 +166,8 @@ impl TcpSender {
         SenderView::new(&self.options, self.sequence, &*self.controller)
     }
 
-    /// Estimate of the bytes in flight: all that were sent, or retransmitted since the last timeout. Recovery by
-    /// time knows more.
+    /// Estimate of the bytes in flight: all that were sent, or retransmitted since the last timeout. Recovery
+    /// by time knows more.
     fn in_flight(&self) -> u64 {
         match &self.recovery {
             LossRecovery::ByAcks(_) => self.sequence.nxt - self.sequence.una,
@@ -216,19 +216,15 @@ impl TcpSender {
         }
     }
 
-    /// Records whether the receive window holds data back, when nothing more is sent. Controllers do not let the
-    /// congestion window exceed it.
+    /// Records whether the receive window holds data back, when nothing more is sent. Controllers do not let
+    /// the congestion window exceed it.
     fn note_receive_limit(&mut self, now: Time) {
         let SequenceState { una, max, pushed, peer_window, .. } = self.sequence;
         let is_full = una + peer_window < max + self.options.mss() && max < pushed;
         let is_limited = is_full && self.recovery.window(&self.view()) >= peer_window;
-        match self.receive_limited_since {
-            None if is_limited => self.receive_limited_since = Some(now),
-            Some(since) if !is_limited => {
-                self.counters.receive_limited += now.since(since);
-                self.receive_limited_since = None;
-            }
-            _ => {}
+        let since = std::mem::replace(&mut self.receive_limited_since, is_limited.then_some(now));
+        if let Some(since) = since {
+            self.counters.receive_limited += now.since(since);
         }
     }
 
@@ -326,8 +322,8 @@ impl TcpSender {
         }
     }
 
-    /// Flags of data with those of ECN: CWR once after a reduction if the data is ECN-capable, or the counter of
-    /// marks on acknowledgements.
+    /// Flags of data with those of ECN: CWR once after a reduction if the data is ECN-capable, or the counter
+    /// of marks on acknowledgements.
     fn with_ecn_flags(&mut self, flags: Flags, is_capable: bool) -> Flags {
         match self.ecn {
             EcnMode::Accurate => {

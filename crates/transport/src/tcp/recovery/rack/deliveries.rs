@@ -29,8 +29,8 @@ pub(super) struct Deliveries {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DeliveredBy {
     pub now: Time,
-    /// Echoed timestamp; none for selectively acknowledged segments, which do not change it (RFC 7323, section
-    /// 4.3).
+    /// Echoed timestamp; none for selectively acknowledged segments, which do not change it (RFC 7323,
+    /// section 4.3).
     pub echoed_time: Option<Time>,
     pub min_rtt: Option<Span>,
 }

@@ -24,6 +24,8 @@ def sentences(runs: VariantRuns) -> list[str]:
 
 
 def _sentence(runs: VariantRuns, variant: str) -> str | None:
+    if "receive_limited" not in runs.results[variant][0].flows:
+        return None  # a result that was kept before the column existed
     shares = np.nan_to_num(runs.by_flow(variant, "receive_limited"))
     flows = [int(flow) for flow in np.argsort(-shares, kind="stable") if shares[flow] >= _BINDS]
     if not flows:
