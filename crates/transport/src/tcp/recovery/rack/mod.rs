@@ -165,7 +165,7 @@ impl Rack {
     /// Window in use: during a reduction, that of the rate reduction. After a timeout it adds the data that
     /// did not count as lost.
     pub fn window(&self, view: &SenderView) -> u64 {
-        self.reduction.as_ref().map_or(view.window + self.kept, RateReduction::window)
+        self.reduction.as_ref().map_or(view.window.saturating_add(self.kept), RateReduction::window)
     }
 
     /// Returns the number of bytes newly lost since the last call.
