@@ -44,8 +44,8 @@ impl RateReduction {
     }
 
     /// Processes an acknowledgement (RFC 9937, section 6.2). As in Linux (`tcp_cwnd_reduction`), shares are
-    /// rounded up to whole segments of `mss` bytes, and the first acknowledgement releases a segment. A window
-    /// has room for one.
+    /// rounded up to whole segments of `mss` bytes, and the first acknowledgement releases a segment. A
+    /// window has room for one.
     pub fn on_progress(&mut self, progress: Progress, mss: u64) {
         let Progress { delivered, lost, advanced, in_flight, threshold } = progress;
         if delivered == 0 {
