@@ -14,6 +14,8 @@ mod hystart;
 mod path_model;
 mod prague;
 mod reno;
+#[cfg(test)]
+mod testing;
 mod vegas;
 mod westwood;
 

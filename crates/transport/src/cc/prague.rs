@@ -213,6 +213,7 @@ impl Controller for Prague {
 mod tests {
     use super::*;
     use crate::LossKind;
+    use crate::cc::testing::delivery;
 
     const MSS: u64 = 1000;
 
@@ -260,22 +261,10 @@ mod tests {
                     self.prague.on_marked(&Marked { now: self.now, in_flight: segments * MSS });
                 }
                 self.prague.on_delivered(&DeliverySample {
-                    now: self.now,
-                    size: MSS,
                     marked: Some(if is_marked { MSS } else { 0 }),
-                    delivered: self.delivered,
                     prior_delivered,
-                    rate: None,
-                    app_limited: false,
                     rtt: srtt,
-                    in_flight_before: segments * MSS,
-                    in_flight: segments * MSS,
-                    lost: 0,
-                    in_flight_at_send: segments * MSS,
-                    lost_since_send: 0,
-                    recovering: false,
-                    fast_recovery: false,
-                    departure: self.now,
+                    ..delivery(self.now, MSS, self.delivered, segments * MSS)
                 });
             }
             segments

@@ -4,6 +4,7 @@ mod linux;
 
 use super::state::{CYCLE, HIGH_GAIN};
 use super::*;
+use crate::cc::testing::delivery;
 use multihop_core::Time;
 
 const MSS: u64 = 1000;
@@ -32,25 +33,12 @@ impl Script {
     /// second.
     fn sampled(&mut self, now: u64, rate: f64, rtt: u64) -> DeliverySample {
         self.now = now;
-        let prior_delivered = self.delivered;
         self.delivered += MSS;
         DeliverySample {
-            now: ms(now),
-            size: MSS,
-            marked: None,
-            delivered: self.delivered,
-            prior_delivered,
             rate: Some(rate * MSS as f64),
-            app_limited: false,
             rtt: Some(Span::from_ms(rtt)),
             in_flight_before: 11 * MSS,
-            in_flight: 10 * MSS,
-            lost: 0,
-            in_flight_at_send: 10 * MSS,
-            lost_since_send: 0,
-            recovering: false,
-            fast_recovery: false,
-            departure: ms(now),
+            ..delivery(ms(now), MSS, self.delivered, 10 * MSS)
         }
     }
 
