@@ -191,6 +191,7 @@ def rows(
     goodput: dict[str, dict[str, list[float]]] = {scheme: {} for scheme in schemes}
     for way, scenario in ways.items():
         same = {key: value for key, value in scenario.items() if key != "traffic"} | {"flows": flows}
+        same["schemes"] = {scheme: {"flavour": "rfc"} for scheme in schemes}
         first = 1001 if way == "again" else 1
         found = multihop.compare(same, list(schemes), seeds=range(first, first + seeds))
         means = found.flows.groupby(["scheme", "flow"], sort=False)["goodput_bps"].mean() / 1e6

@@ -46,7 +46,7 @@ PRINTED_XCP: Options = {**PRINTED, "queue_allowed": 0, "alpha": 0.4}
 
 #: Each variant's label, scheme and options.
 VARIANTS: list[tuple[str, str, Options]] = [
-    ("tcp-newreno", "tcp-newreno", {}),
+    ("tcp-newreno", "tcp-newreno", {"flavour": "rfc"}),
     ("tcp-sack", "tcp-sack", {}),
     ("tcp-ap", "tcp-ap", {"rate": "11 Mb/s"}),
     ("xcp", "xcp", {}),

@@ -121,6 +121,7 @@ def ns3_chain(hops: int, seconds: int) -> Scenario:
         "path_loss": {"model": "two-ray", "frequency": "914 MHz", "antenna_height": "1.5 m"},
     }
     scenario["schemes"]["tcp-newreno"] = {
+        "flavour": "rfc",
         "segment_size": "1460 B",
         "window": 32,
         "initial_window": 10,
@@ -164,7 +165,7 @@ def one_link(rts: bool, seconds: int) -> Scenario:
 #: RECN's TCP as ns-2 has it, and by the standards but for ns-2's ACK for each segment and least timeout of 200 ms.
 RECN_TCP: dict[str, Scenario] = {
     "ns2": {"flavour": "ns2", "segment_size": "1000 B", "window": 20},
-    "rfc": {"segment_size": "1000 B", "window": 20, "delayed_ack": "0 s", "min_rto": "200 ms"},
+    "rfc": {"flavour": "rfc", "segment_size": "1000 B", "window": 20, "delayed_ack": "0 s", "min_rto": "200 ms"},
 }
 
 

@@ -89,7 +89,7 @@ def scenario(scheme: str, setup: Setup, **options: Option) -> Scenario:
             "access_rates": ["100 Mb/s"],
             "access_delays": [f"{(round_trip - 20) / 4} ms" for round_trip in setup.round_trips],
         },
-        "schemes": {scheme: {"window": setup.window, "segment_size": f"{setup.payload} B"} | options},
+        "schemes": {scheme: {"flavour": "rfc", "window": setup.window, "segment_size": f"{setup.payload} B"} | options},
         "traffic": {"pattern": "canonical", "scheme": scheme, "start_jitter": "0 s"},
     }
 

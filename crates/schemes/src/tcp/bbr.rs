@@ -1,6 +1,6 @@
 //! TCP BBR, version 1.
 
-use crate::tcp::{Flavour, TcpParameters};
+use crate::tcp::{Flavour, HostTcp};
 use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_config::keys;
 use multihop_config::quantity::Duration;
@@ -24,7 +24,7 @@ keys! {
     pub struct TcpBbr {
         /// TCP connection.
         #[serde(flatten)]
-        pub tcp: TcpParameters,
+        pub tcp: HostTcp,
     }
 }
 

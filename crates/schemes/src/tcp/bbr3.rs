@@ -1,6 +1,6 @@
 //! TCP BBR, version 3.
 
-use crate::tcp::TcpParameters;
+use crate::tcp::HostTcp;
 use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_config::keys;
 use multihop_transport::{Bbr3, Bbr3Options, Controller, Recovery, TcpOptions};
@@ -18,7 +18,7 @@ keys! {
     pub struct TcpBbr3 {
         /// TCP connection.
         #[serde(flatten)]
-        pub tcp: TcpParameters,
+        pub tcp: HostTcp,
     }
 }
 

@@ -1,7 +1,7 @@
 //! TCP CUBIC.
 
 use crate::overrides::Stated;
-use crate::tcp::{Flavour, TcpParameters};
+use crate::tcp::{Flavour, HostTcp};
 use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_config::keys;
 use multihop_transport::{Controller, Cubic, CubicOptions, Recovery, TcpOptions};
@@ -38,7 +38,7 @@ keys! {
         pub slow_start: Option<SlowStart>,
         /// TCP connection.
         #[serde(flatten)]
-        pub tcp: TcpParameters,
+        pub tcp: HostTcp,
     }
 }
 

@@ -1,6 +1,6 @@
 //! TCP `NewReno`: AIMD with loss recovery by RFC 6582.
 
-use crate::tcp::TcpParameters;
+use crate::tcp::HostTcp;
 use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_transport::{Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct TcpNewReno {
     /// TCP connection.
     #[serde(flatten)]
-    pub tcp: TcpParameters,
+    pub tcp: HostTcp,
 }
 
 impl Parameters for TcpNewReno {

@@ -1,6 +1,6 @@
 //! TCP Prague.
 
-use crate::tcp::TcpParameters;
+use crate::tcp::{HostTcp, TcpParameters};
 use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_config::keys;
 use multihop_config::parameter_error::{Found, Wanted};
@@ -23,7 +23,7 @@ keys! {
         pub transition: u32 [0, 1_000_000] = 500,
         /// TCP connection.
         #[serde(flatten)]
-        pub tcp: TcpParameters,
+        pub tcp: HostTcp,
     }
 }
 
@@ -66,7 +66,7 @@ impl TcpPrague {
         TcpParameters {
             accurate_ecn: Some(true),
             segmentation_offload: self.tcp.segmentation_offload.or(Some(false)),
-            ..self.tcp.clone()
+            ..self.tcp.0.clone()
         }
     }
 }

@@ -1,6 +1,6 @@
 //! TCP Vegas (Brakmo and Peterson 1995).
 
-use crate::tcp::{Flavour, TcpParameters};
+use crate::tcp::{Flavour, HostTcp};
 use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_config::keys;
 use multihop_config::parameter_error::{Clash, Found, Wanted};
@@ -25,11 +25,11 @@ keys! {
         /// Number of queued segments above which slow start ends.
         pub gamma: f64 [0, 1_000_000] = 1.0,
         /// Whether one duplicate acknowledgement is enough to retransmit a segment that was sent longer ago
-        /// than the fine timeout.
+        /// than the fine timeout. Without effect with the flavour linux, which detects losses by time.
         pub fine_timeout: bool = true,
         /// TCP connection.
         #[serde(flatten)]
-        pub tcp: TcpParameters,
+        pub tcp: HostTcp,
     }
 }
 

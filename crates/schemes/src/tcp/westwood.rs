@@ -1,6 +1,6 @@
 //! TCP Westwood+ (Grieco and Mascolo 2004).
 
-use crate::tcp::TcpParameters;
+use crate::tcp::HostTcp;
 use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_config::keys;
 use multihop_transport::{BandwidthFilter, Controller, Recovery, TcpOptions, Westwood, WestwoodOptions};
@@ -29,7 +29,7 @@ keys! {
         pub filter: Filter,
         /// TCP connection.
         #[serde(flatten)]
-        pub tcp: TcpParameters,
+        pub tcp: HostTcp,
     }
 }
 

@@ -1,7 +1,8 @@
 //! Fuzz test of every registered scheme, over a path that loses, delays, reorders, duplicates and marks
 //! packets.
 
-use crate::pipe::{Path, Pipe};
+use crate::connect;
+use crate::pipe::Path;
 use multihop_core::{Ecn, Rng, Segment, Span, Time};
 use multihop_schemes::{REGISTRY, Scheme};
 use proptest::prelude::*;
@@ -94,7 +95,7 @@ fn parameters() -> impl Strategy<Value = Value> {
 fn weather_through(scheme: &Arc<dyn Scheme>, weather: &Weather, pushes: &[(u64, u64)]) {
     let rng = Rng::at(weather.seed, &["fuzz"]);
     let path = Hostile { weather: weather.clone(), rng };
-    let mut pipe = Pipe::new(scheme.sender(), scheme.receiver(), scheme.segment_size(), path);
+    let mut pipe = connect(scheme.as_ref(), path);
     let reliable = scheme.is_reliable();
     // A sender that depends on reports waits for the next one as long as the flow exists (RFC 5348, section
     // 4.4).

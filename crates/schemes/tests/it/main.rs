@@ -8,3 +8,12 @@ mod parameters;
 mod pipe;
 mod registered;
 mod variants;
+
+use multihop_schemes::Scheme;
+
+/// Connects a sender and a receiver of the scheme by a path.
+fn connect<P: pipe::Path>(scheme: &dyn Scheme, path: P) -> pipe::Pipe<P> {
+    let mut pipe = pipe::Pipe::new(scheme.sender(), scheme.receiver(), scheme.segment_size(), path);
+    pipe.host_delay = scheme.tcp().and_then(|parts| parts.options.host_delay).unwrap_or_default();
+    pipe
+}

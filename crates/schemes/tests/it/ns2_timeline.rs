@@ -2,7 +2,8 @@
 //! 1460-byte packets. The path is a link of 2 Mb/s and 20 ms that loses the packets in `LOST`, then a link of
 //! 100 Mb/s and 33 ms.
 
-use crate::pipe::{Path, Pipe};
+use crate::connect;
+use crate::pipe::Path;
 use multihop_core::{Rate, Segment, Span, Time};
 use multihop_schemes::find;
 use serde_json::json;
@@ -74,7 +75,7 @@ impl Path for Links {
 fn tcp_newreno_retransmits_what_ns2_retransmits() {
     let scheme = find("tcp-newreno").unwrap().build(&json!({ "flavour": "ns2", "window": 16 })).unwrap();
     let links = Links { carried: 0, free: [Time::ZERO; 4] };
-    let mut pipe = Pipe::new(scheme.sender(), scheme.receiver(), scheme.segment_size(), links);
+    let mut pipe = connect(scheme.as_ref(), links);
     pipe.push(1460 * 10_000);
     pipe.run_until(Time::ZERO + Span::from_ms(5_000));
     let repeated: Vec<(f64, u64)> = pipe

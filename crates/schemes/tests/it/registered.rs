@@ -1,6 +1,7 @@
 //! Properties of every registered scheme: its parameters take effect, and its documentation is complete.
 
-use crate::pipe::{Path, Pipe};
+use crate::connect;
+use crate::pipe::Path;
 use multihop_config::parameter_error::{Clash, Found, Wanted};
 use multihop_core::{NodeId, Rate, Segment, Span, Time};
 use multihop_link::{EgressQueue, PhyTimes};
@@ -38,7 +39,7 @@ fn every_connection_has_the_given_segments_and_window() {
         windows += 1;
         let scheme = entry.build(&json!({ "segment_size": "600 B", "window": 5 })).unwrap();
         assert_eq!(scheme.segment_size(), 600, "{}", entry.name);
-        let mut pipe = Pipe::new(scheme.sender(), scheme.receiver(), 600, Long);
+        let mut pipe = connect(scheme.as_ref(), Long);
         pipe.push(10_000 * 600);
         pipe.run_until(Time::ZERO + Span::from_ms(10_000));
         let data: Vec<Time> =
@@ -227,7 +228,7 @@ fn gamma_ends_the_slow_start_of_vegas() {
         let parameters = json!({ "gamma": gamma, "window": 1_000, "delayed_ack": "0 s" });
         let scheme: std::sync::Arc<dyn Scheme> = find("tcp-vegas").unwrap().build(&parameters).unwrap();
         let narrow = Narrow { free: Time::ZERO, longest: Span::ZERO };
-        let mut pipe = Pipe::new(scheme.sender(), scheme.receiver(), 1_460, narrow);
+        let mut pipe = connect(scheme.as_ref(), narrow);
         pipe.push(100_000 * 1_460);
         pipe.run_until(Time::ZERO + Span::from_ms(3_000));
         pipe.path.longest

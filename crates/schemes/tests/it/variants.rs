@@ -1,5 +1,6 @@
 //! Complete connections of the TCP variants, over a path with known delays and losses.
 
+use crate::connect;
 use crate::pipe::{Path, Pipe};
 use multihop_core::{Rate, Segment, Span, Time};
 use multihop_schemes::find;
@@ -47,7 +48,7 @@ impl Path for Link {
 
 fn connection(name: &str, parameters: &Value, link: Link) -> Pipe<Link> {
     let scheme = find(name).unwrap().build(parameters).unwrap();
-    Pipe::new(scheme.sender(), scheme.receiver(), scheme.segment_size(), link)
+    connect(scheme.as_ref(), link)
 }
 
 fn data(pipe: &Pipe<Link>) -> Vec<(Time, Segment)> {
@@ -79,7 +80,7 @@ fn vegas_leaves_the_queue_of_a_slow_link_nearly_empty() {
 #[test]
 fn vegas_retransmits_at_the_first_duplicate() {
     let repeated = |fine_timeout: bool| {
-        let parameters = json!({ "fine_timeout": fine_timeout, "delayed_ack": "0 s" });
+        let parameters = json!({ "flavour": "rfc", "fine_timeout": fine_timeout, "delayed_ack": "0 s" });
         let mut link = Link::new(1_200, 50, 1);
         // The loss is late, when round-trip times have long been equal.
         link.lost = vec![500];
@@ -169,7 +170,7 @@ fn share(name: &str, per_mille: u32) -> f64 {
     let scheme = find(name).unwrap().build(&json!({ "window": 1000 })).unwrap();
     let rng = multihop_core::Rng::at(u64::from(per_mille), &["lossy"]);
     let path = Lossy { link: Link::new(10_000, 20, 1), per_mille, rng };
-    let mut pipe = Pipe::new(scheme.sender(), scheme.receiver(), scheme.segment_size(), path);
+    let mut pipe = connect(scheme.as_ref(), path);
     pipe.push(100_000 * MSS);
     pipe.run_until(Time::ZERO + Span::from_ms(60_000));
     pipe.delivered as f64 * 8.0 / 60.0 / (10e6 * 1460.0 / 1500.0)
@@ -205,7 +206,7 @@ fn cubic_leaves_slow_start_before_the_queue_overflows() {
             per_mille: 0,
             rng: multihop_core::Rng::at(1, &["lossless"]),
         };
-        let mut pipe = Pipe::new(scheme.sender(), scheme.receiver(), scheme.segment_size(), path);
+        let mut pipe = connect(scheme.as_ref(), path);
         pipe.push(100_000 * MSS);
         pipe.run_until(Time::ZERO + Span::from_ms(2_000));
         assert!(pipe.delivered * 8 > 8_000_000, "{parameters}: {}", pipe.delivered);

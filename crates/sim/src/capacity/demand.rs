@@ -286,7 +286,7 @@ mod tests {
         }
         let each = SegmentSizes { header: 40, feedback: Some((1.0, 40)) };
         assert_eq!(wire("tcp-newreno", &json!({ "flavour": "ns2" })), each);
-        assert_eq!(wire("tcp-newreno", &json!({ "delayed_ack": "0 s" })), each);
+        assert_eq!(wire("tcp-newreno", &json!({ "flavour": "rfc", "delayed_ack": "0 s" })), each);
         let stamped = SegmentSizes { header: 52, feedback: Some((1.0, 52)) };
         assert_eq!(wire("tcp-newreno", &json!({ "flavour": "ns2", "timestamps": true })), stamped);
         let every_second = wire("tcp-sack", &json!({}));

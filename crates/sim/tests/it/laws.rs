@@ -10,6 +10,7 @@ use multihop_sim::config::{Config, SchemeConfig};
 use multihop_sim::outcome::FlowOutcome;
 use multihop_sim::run;
 use multihop_transport::Endpoint;
+use serde_json::json;
 use std::sync::{Arc, Mutex};
 
 /// One saturated sender has no collisions: a packet every DIFS + mean back-off + exchange.
@@ -96,7 +97,8 @@ impl RouterPolicy for LinkRecorder {
 fn the_busy_ratio_of_the_events_is_that_of_the_books() {
     for rules in [DcfRules::IEEE, DcfRules::NS2] {
         let heard = Arc::new(Mutex::new(Vec::new()));
-        let scheme = ObservedScheme { tcp: TcpNewReno::default(), heard: heard.clone() };
+        let tcp = serde_json::from_value(json!({ "flavour": "rfc" })).unwrap();
+        let scheme = ObservedScheme { tcp, heard: heard.clone() };
         let mut config = chain(rules, 6);
         config.recording.warmup = Span::ZERO;
         config.mac.rts_threshold = Some(500);

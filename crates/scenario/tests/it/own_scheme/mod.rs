@@ -78,7 +78,10 @@ fn scenario(text: &str, scheme: &str, seed: u64, settings: &[(&str, String)]) ->
     let known = [REGISTRY, &[SchemeEntry::of::<QueuePrice>()]].concat();
     let setting =
         |(path, value): &(&str, String)| Setting { path: (*path).into(), value: format!("value = {value}") };
-    let set = settings.iter().map(setting).collect();
+    // Rivals have the connection of queue-price.
+    let flavour = scheme.starts_with("tcp-").then(|| (format!("schemes.{scheme}.flavour"), "\"rfc\""));
+    let flavour = flavour.iter().map(|(path, value)| (path.as_str(), (*value).into()));
+    let set = settings.iter().cloned().chain(flavour).map(|pair| setting(&pair)).collect();
     let overrides = Overrides { scheme: Some(scheme.into()), seed: Some(seed), set, ..Overrides::default() };
     resolve_among(&known, text, "scenario.toml", &overrides).unwrap_or_else(|error| panic!("{error}")).config
 }

@@ -79,7 +79,7 @@ fn over_a_radio_the_queue_is_about_the_threshold() {
     let [abc, cubic] = ["abc", "tcp-cubic"].map(|name| {
         let mut config = crate::common::chain(DcfRules::IEEE, 1);
         config.duration = Span::from_ms(31_000);
-        tcp(&mut config, name, &json!({}));
+        tcp(&mut config, name, &json!({ "flavour": "rfc" }));
         saturate(&mut config, 0, 1);
         let outcome = run(&config);
         (goodput(&outcome, 0), outcome.flows[0].delay.mean)

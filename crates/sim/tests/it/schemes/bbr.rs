@@ -7,7 +7,7 @@ use serde_json::json;
 
 /// Dumbbell with this queue limit; a bandwidth-delay product is 33 packets at 40 ms.
 fn dumbbell(name: &str, queue: usize, flows: &[(u64, u64)]) -> Config {
-    wires::dumbbell(name, &json!({ "window": 1000 }), queue, flows)
+    wires::dumbbell(name, &json!({ "flavour": "rfc", "window": 1000 }), queue, flows)
 }
 
 /// Outcome from 30 to 90 s.

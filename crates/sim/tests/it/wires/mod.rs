@@ -80,7 +80,7 @@ fn tcp_fills_the_wire_or_its_window() {
         let mut config = wired(DcfRules::IEEE, 2);
         config.recording.warmup = Span::from_ms(2_000);
         lay(&mut config, (0, 1), mbps(10), Span::from_ms(20), 50);
-        tcp(&mut config, "tcp-newreno", &json!({ "window": window, "delayed_ack": "0 s" }));
+        tcp(&mut config, "tcp-newreno", &json!({ "flavour": "rfc", "window": window, "delayed_ack": "0 s" }));
         saturate(&mut config, 0, 1);
         let outcome = run(&config);
         let found = goodput(&outcome, 0);

@@ -4,6 +4,7 @@
 
 use multihop_core::{Segment, Span, Time};
 use multihop_transport::{Endpoint, Progress};
+use std::collections::VecDeque;
 
 /// Events on the path.
 pub trait Path {
@@ -25,12 +26,16 @@ pub struct Pipe<P> {
     pub path: P,
     pub delivered: u64,
     pub pushed: u64,
+    /// Time that the receiver's host takes before an acknowledgement leaves it.
+    pub host_delay: Span,
     /// Every segment that the sender emitted.
     pub log: Vec<(Time, Segment)>,
     in_flight: Vec<InFlight>,
     segment_size: u64,
     repeated: u64,
     last: Progress,
+    /// Delivered bytes after each delivery of the last `host_delay`, and after the one before.
+    deliveries: VecDeque<(Time, u64)>,
 }
 
 impl<P: Path> Pipe<P> {
@@ -47,11 +52,13 @@ impl<P: Path> Pipe<P> {
             path,
             delivered: 0,
             pushed: 0,
+            host_delay: Span::ZERO,
             log: Vec::new(),
             in_flight: Vec::new(),
             segment_size: u64::from(segment_size),
             repeated: 0,
             last: Progress::default(),
+            deliveries: VecDeque::new(),
         }
     }
 
@@ -81,6 +88,7 @@ impl<P: Path> Pipe<P> {
                 let InFlight { to_receiver, segment, .. } = self.in_flight.remove(index);
                 let end = if to_receiver { &mut self.receiver } else { &mut self.sender };
                 self.delivered += end.on_segment(next, &segment).bytes;
+                self.deliveries.push_back((next, self.delivered));
             } else if timers[0] == Some(next) {
                 self.sender.on_timeout(next);
             } else {
@@ -99,12 +107,23 @@ impl<P: Path> Pipe<P> {
             self.carry(true, segment, &mut copies);
         }
         while let Some(segment) = self.receiver.poll_segment(self.now) {
-            assert!(segment.ack >= self.delivered || segment.flags.syn || !segment.flags.ack);
+            let (ack, settled) = (segment.ack, self.settled());
+            assert!(ack >= settled || segment.flags.syn || !segment.flags.ack, "{ack} below {settled}");
             self.carry(false, segment, &mut copies);
         }
         self.check_sender();
         assert!(self.receiver.poll_timeout().is_none_or(|deadline| deadline >= self.now));
         assert!(self.delivered <= self.pushed);
+    }
+
+    /// Returns the delivered bytes that each acknowledgement covers: all, or with a `host_delay` those of
+    /// earlier instants than the acknowledgement's own.
+    fn settled(&mut self) -> u64 {
+        let is_settled = |at: Time| self.host_delay == Span::ZERO || at + self.host_delay < self.now;
+        while self.deliveries.get(1).is_some_and(|(at, _)| is_settled(*at)) {
+            self.deliveries.pop_front();
+        }
+        self.deliveries.front().filter(|(at, _)| is_settled(*at)).map_or(0, |(_, bytes)| *bytes)
     }
 
     fn carry(&mut self, to_receiver: bool, mut segment: Segment, copies: &mut Vec<Span>) {
