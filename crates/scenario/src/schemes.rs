@@ -4,11 +4,12 @@ use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{ItemKind, KeyProblem, Problem, SchemeProblem};
 use crate::removed::why_removed;
 use multihop_config::parameter_error::{ParameterError, Wanted};
+use multihop_schemes::tcp::Flavour;
 use multihop_schemes::{SchemeEntry, find_among};
 use multihop_sim::config::{Config, SchemeConfig};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// Parameters of a scheme, or of a variant of one.
@@ -143,9 +144,14 @@ impl<'a> Schemes<'a> {
     }
 }
 
-/// Parameters that differ from the scheme's defaults, in their canonical form.
+/// Parameters that differ from the scheme's defaults, in their canonical form. The flavour of a connection
+/// that counts as the default is `rfc`, also for schemes whose default is another, so that hashes of before the
+/// default changed stay valid.
 fn distinct(entry: &SchemeEntry, given: &Value) -> std::result::Result<Value, ParameterError> {
-    let usual = entry.resolve(&Value::Object(Map::new()))?;
+    let mut usual = entry.resolve(&Value::Object(Map::new()))?;
+    if let Some(flavour) = usual.get_mut("flavour") {
+        *flavour = json!(Flavour::Rfc);
+    }
     let mut resolved = entry.resolve(given)?;
     if let Some(parameters) = resolved.as_object_mut() {
         parameters.retain(|name, value| usual.get(name) != Some(value));

@@ -75,6 +75,17 @@ fn a_setting_means_what_the_file_would_mean() {
     );
 }
 
+/// A scenario of before `linux` was the default has its hash again once it names the flavour, and not without.
+#[test]
+fn the_default_flavour_is_part_of_the_hash() {
+    let cubic = PLAIN.replace("tcp-sack", "tcp-cubic");
+    let with = |flavour: &str| hash_with(&cubic, &[("schemes.tcp-cubic.flavour", &format!("\"{flavour}\""))]);
+    assert_eq!(hash(&cubic), with("linux"));
+    assert_ne!(with("linux"), with("rfc"));
+    assert_eq!(hash(PLAIN), hash_with(PLAIN, &[("schemes.tcp-sack.flavour", "\"rfc\"")]));
+    assert_eq!(with("rfc"), "a63a37befa8d0689f65b5132598a2022467148d54bb4ef537fc808025078ba7c");
+}
+
 #[test]
 fn a_setting_of_a_list_means_what_the_file_would_mean() {
     let flow = |scheme: &str| format!("[[flows]]\nfrom = \"n1\"\nto = \"n0\"\nscheme = \"{scheme}\"\n");
