@@ -8,8 +8,8 @@ use multihop_config::keys::{usually, usually_by};
 use multihop_config::quantity::{Duration, Size};
 use multihop_core::Span;
 use multihop_link::{
-    Adaptation, CodelOptions, DualPi2Options, DualQueueSchedule, FqCodelOptions, LowLatencyMarking,
-    PieOptions, SlowStations, StationsOptions,
+    Adaptation, CakeOptions, CodelOptions, DualPi2Options, DualQueueSchedule, FqCodelOptions,
+    LowLatencyMarking, PieOptions, SlowStations, StationsOptions,
 };
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,9 @@ pub enum Discipline {
     /// One queue for each flow, served in turns. Packets that are queued for too long are marked or dropped
     /// (FQ-CoDel, RFC 8290).
     FqCodel,
+    /// One queue for each flow, as with "fq-codel". Hosts share the rate, then the flows of each host. The
+    /// queues are controlled by `CoDel` and BLUE (CAKE without a shaper, Diffserv and ACK filter).
+    Cake,
     /// FQ-CoDel for each next hop; next hops are served by airtime, as in Linux's mac80211. Not on wires.
     Stations,
     /// One first-in first-out queue. Arriving packets are dropped or marked at random, by the queue delay
@@ -74,6 +77,31 @@ keys! {
 }
 
 keys! {
+    /// Parameters of `discipline = "cake"`, with the defaults of Linux.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Cake {
+        /// Round-trip time for which the queues are controlled: CoDel's interval. Its target is a twentieth.
+        pub rtt: Duration ["200 us", "100 s"] = Duration(0.1),
+        /// Hosts or flows that share the rate: "triple-isolate" divides the turn of a flow by the number of
+        /// backlogged flows of its source or its destination, whichever is larger; "flows" does not look at
+        /// hosts.
+        pub isolation: Isolation = Isolation::TripleIsolate,
+    }
+}
+
+/// Units among which `cake` shares the rate.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    /// Hosts, then the flows of each host.
+    #[default]
+    TripleIsolate,
+    /// Flows.
+    Flows,
+}
+
+keys! {
     /// Parameters of `discipline = "pie"`, with the defaults of RFC 8033 and Linux.
     #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
     #[serde(deny_unknown_fields)]
@@ -117,6 +145,7 @@ keys! {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DisciplineTables<'a> {
     pub(super) codel: Option<&'a Codel>,
+    pub(super) cake: Option<&'a Cake>,
     pub(super) pie: Option<&'a Pie>,
     pub(super) dualpi2: Option<&'a DualPi2>,
 }
@@ -129,7 +158,7 @@ fn by_discipline(of: impl Fn(&FqCodelOptions) -> Value) -> impl FnMut(&mut Schem
 
 impl Discipline {
     /// The discipline with its parameters. `at` is the path of the table with the keys `discipline`, `codel`,
-    /// `pie` and `dualpi2`.
+    /// `cake`, `pie` and `dualpi2`.
     pub(super) fn resolve(
         self,
         document: &Document<'_>,
@@ -159,6 +188,9 @@ impl Discipline {
                     ..defaults
                 }))
             }
+            (multihop_link::Discipline::Cake(defaults), _) => {
+                Ok(multihop_link::Discipline::Cake(tables.cake.map_or(defaults, Cake::options)))
+            }
             (multihop_link::Discipline::Pie(defaults), _) => {
                 Ok(multihop_link::Discipline::Pie(tables.pie.map_or(defaults, Pie::options)))
             }
@@ -178,11 +210,13 @@ impl Discipline {
             Discipline::DropTail => ("drop-tail", ""),
             Discipline::FqCodel => ("fq-codel", "codel"),
             Discipline::Stations => ("stations", "codel"),
+            Discipline::Cake => ("cake", "cake"),
             Discipline::Pie => ("pie", "pie"),
             Discipline::DualPi2 => ("dualpi2", "dualpi2"),
         };
         let given = [
             ("codel", tables.codel.is_some(), "\"fq-codel\" or \"stations\""),
+            ("cake", tables.cake.is_some(), "\"cake\""),
             ("pie", tables.pie.is_some(), "\"pie\""),
             ("dualpi2", tables.dualpi2.is_some(), "\"dualpi2\""),
         ];
@@ -200,9 +234,17 @@ impl Discipline {
             Discipline::DropTail => multihop_link::Discipline::DropTail,
             Discipline::FqCodel => multihop_link::Discipline::FqCodel(FqCodelOptions::default()),
             Discipline::Stations => multihop_link::Discipline::Stations(StationsOptions::default()),
+            Discipline::Cake => multihop_link::Discipline::Cake(CakeOptions::default()),
             Discipline::Pie => multihop_link::Discipline::Pie(PieOptions::default()),
             Discipline::DualPi2 => multihop_link::Discipline::DualPi2(DualPi2Options::default()),
         }
+    }
+}
+
+impl Cake {
+    fn options(&self) -> CakeOptions {
+        let isolate_hosts = self.isolation == Isolation::TripleIsolate;
+        CakeOptions { round_trip: self.rtt.span(), isolate_hosts }
     }
 }
 

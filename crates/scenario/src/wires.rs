@@ -1,7 +1,7 @@
 //! `[[topology.wires]]`: wires between nodes.
 
 use crate::catalogue::proposed;
-use crate::discipline::{Discipline, DisciplineTables, DualPi2, Pie};
+use crate::discipline::{Cake, Discipline, DisciplineTables, DualPi2, Pie};
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{ConnectionKind, KeyProblem, MacProblem, TopologyProblem};
 use crate::topology::Nodes;
@@ -33,6 +33,8 @@ pub struct Wire {
     /// Queue discipline at each end; not `stations`, which needs airtime.
     #[serde(default)]
     pub discipline: Discipline,
+    /// Parameters of the discipline "cake".
+    pub cake: Option<Cake>,
     /// Parameters of the discipline "pie".
     pub pie: Option<Pie>,
     /// Parameters of the discipline "dualpi2".
@@ -53,7 +55,12 @@ pub struct Wire {
 
 impl Wire {
     fn tables(&self) -> DisciplineTables<'_> {
-        DisciplineTables { codel: None, pie: self.pie.as_ref(), dualpi2: self.dualpi2.as_ref() }
+        DisciplineTables {
+            codel: None,
+            cake: self.cake.as_ref(),
+            pie: self.pie.as_ref(),
+            dualpi2: self.dualpi2.as_ref(),
+        }
     }
 }
 

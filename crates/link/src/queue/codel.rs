@@ -1,6 +1,7 @@
 //! `CoDel` (RFC 8289): drops or marks packets, with increasing frequency, while sojourn times stay above a
 //! target.
 
+use super::aqm::Aqm;
 use super::line::{Line, Queued};
 use multihop_core::{Span, Time};
 use serde::Serialize;
@@ -37,10 +38,12 @@ pub(super) struct Codel {
     dropping: bool,
 }
 
-impl Codel {
-    /// Dequeues the next packet of a line; packets dropped before it go to `lost`. A line of at most
-    /// `largest` bytes, the largest packet, is not controlled.
-    pub(super) fn take<T>(
+impl Aqm for Codel {
+    fn new(_salt: u64, _line: u32) -> Codel {
+        Codel::default()
+    }
+
+    fn take<T>(
         &mut self,
         now: Time,
         options: &CodelOptions,
@@ -80,11 +83,12 @@ impl Codel {
         Some(packet)
     }
 
-    /// Records packets lost because the queue was full, which raises the drop rate.
-    pub(super) fn overflowed(&mut self, packets: u32) {
+    fn overflowed(&mut self, _now: Time, _options: &CodelOptions, packets: u32) {
         self.count = self.count.saturating_add(packets);
     }
+}
 
+impl Codel {
     /// Next packet, and whether the line was above the target for an interval.
     fn next<T>(
         &mut self,
@@ -266,7 +270,7 @@ mod tests {
     fn what_overflowed_makes_it_drop_more_often() {
         let mut timeline = Timeline::default();
         timeline.comes(0, 1000, false);
-        timeline.codel.overflowed(5);
+        timeline.codel.overflowed(Time::ZERO, &CodelOptions::default(), 5);
         assert_eq!(timeline.signals(10, 200), (vec![110, 155, 196], 0));
     }
 }

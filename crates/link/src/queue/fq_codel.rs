@@ -1,7 +1,9 @@
 //! FQ-CoDel (RFC 8290): one sub-queue per flow, each under `CoDel`, served by deficit round robin, sparse
-//! flows first.
+//! flows first. CAKE has such sub-queues too, under `Cobalt`, and shares the rate among hosts.
 
+use super::aqm::Aqm;
 use super::codel::{Codel, CodelOptions};
+use super::host_loads::{HostLoads, Hosts};
 use super::line::{Line, Queued};
 use multihop_core::Time;
 use serde::Serialize;
@@ -10,7 +12,7 @@ use std::collections::VecDeque;
 /// Parameters of FQ-CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FqCodelOptions {
-    /// `CoDel` parameters of each sub-queue.
+    /// Parameters of the queue management of each sub-queue.
     pub codel: CodelOptions,
     /// Bytes that a sub-queue may send in its turn.
     pub quantum: u32,
@@ -36,24 +38,41 @@ impl Default for FqCodelOptions {
     }
 }
 
-/// Sub-queue, and its place in the schedule.
-#[derive(Clone, Debug)]
-struct Flow<T> {
-    line: Line<T>,
-    codel: Codel,
-    deficit: i64,
-    /// Whether the sub-queue is in the list of new or of old ones.
-    listed: bool,
+/// List of the schedule in which a sub-queue is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Listed {
+    Nowhere,
+    New,
+    Old,
 }
 
-/// Set of sub-queues.
+/// Sub-queue, and its place in the schedule.
 #[derive(Clone, Debug)]
-pub(super) struct FqCodel<T> {
+struct Flow<T, A> {
+    line: Line<T>,
+    aqm: A,
+    deficit: i64,
+    listed: Listed,
+    /// Key and hosts of the flow that last used the sub-queue.
+    key: u64,
+    hosts: Hosts,
+    /// Whether the flow counts as a backlogged one of its hosts.
+    counted: bool,
+}
+
+/// Set of sub-queues, each under a queue management `A`.
+#[derive(Clone, Debug)]
+pub(super) struct FqCodel<T, A = Codel> {
     options: FqCodelOptions,
     salt: u64,
+    /// Number of neighbouring hash values among which a flow finds a sub-queue that no other flow uses: the
+    /// ways of a set-associative hash. 1 for a plain hash.
+    ways: usize,
     /// Index plus one of the used sub-queue for each hash value; empty before the first packet.
     places: Vec<u32>,
-    flows: Vec<Flow<T>>,
+    flows: Vec<Flow<T, A>>,
+    /// Backlogged flows of each host. None if flows share the rate, whatever hosts they are of.
+    loads: Option<HostLoads>,
     new: VecDeque<u32>,
     old: VecDeque<u32>,
     packets: usize,
@@ -62,19 +81,26 @@ pub(super) struct FqCodel<T> {
     largest: u32,
 }
 
-impl<T> FqCodel<T> {
-    pub(super) fn new(options: FqCodelOptions, salt: u64) -> FqCodel<T> {
+impl<T, A: Aqm> FqCodel<T, A> {
+    pub(super) fn new(options: FqCodelOptions, salt: u64) -> FqCodel<T, A> {
         FqCodel {
             options,
             salt,
+            ways: 1,
             places: Vec::new(),
             flows: Vec::new(),
+            loads: None,
             new: VecDeque::new(),
             old: VecDeque::new(),
             packets: 0,
             bytes: 0,
             largest: 0,
         }
+    }
+
+    /// Sets the ways of the hash, and whether hosts share the rate.
+    pub(super) fn isolating(self, ways: usize, hosts: bool) -> FqCodel<T, A> {
+        FqCodel { ways, loads: hosts.then(HostLoads::default), ..self }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -89,7 +115,7 @@ impl<T> FqCodel<T> {
         self.options.byte_limit
     }
 
-    /// Changes the `CoDel` parameters of the sub-queues.
+    /// Changes the parameters of the sub-queues' management.
     pub(super) fn control_by(&mut self, codel: CodelOptions) {
         self.options.codel = codel;
     }
@@ -100,55 +126,57 @@ impl<T> FqCodel<T> {
     }
 
     /// Enqueues a packet in the sub-queue of its flow.
-    pub(super) fn push(&mut self, key: u64, packet: Queued<T>) {
-        let index = self.line_of(key);
+    pub(super) fn push(&mut self, key: u64, hosts: Hosts, packet: Queued<T>) {
+        let index = self.line_of(key, hosts);
         self.packets += 1;
         self.bytes += u64::from(packet.size);
         self.largest = self.largest.max(packet.size);
         let flow = &mut self.flows[index as usize];
+        let was_empty = flow.line.len() == 0;
         flow.line.push(packet);
-        if !flow.listed {
-            flow.listed = true;
-            flow.deficit = i64::from(self.options.quantum);
-            self.new.push_back(index);
+        match flow.listed {
+            Listed::Nowhere => {
+                flow.listed = Listed::New;
+                let quantum = self.quantum_of(index);
+                self.flows[index as usize].deficit = quantum;
+                self.new.push_back(index);
+            }
+            // The flow had used its quantum when it ran empty.
+            Listed::Old if was_empty => self.count(index),
+            Listed::New | Listed::Old => {}
         }
     }
 
-    /// Dequeues the next packet (RFC 8290, section 4.2); packets that `CoDel` drops go to `lost`.
+    /// Dequeues the next packet (RFC 8290, section 4.2); packets that are dropped go to `lost`.
     pub(super) fn pop(&mut self, now: Time, lost: &mut VecDeque<T>) -> Option<Queued<T>> {
         loop {
             let is_new = !self.new.is_empty();
             let list = if is_new { &mut self.new } else { &mut self.old };
             let index = *list.front()?;
-            let flow = &mut self.flows[index as usize];
-            if flow.deficit <= 0 {
-                flow.deficit += i64::from(self.options.quantum);
+            if self.flows[index as usize].deficit <= 0 {
                 list.pop_front();
-                self.old.push_back(index);
+                self.refill(index);
                 continue;
             }
-            let (packets, bytes) = (flow.line.len(), flow.line.bytes());
-            let taken = flow.codel.take(now, &self.options.codel, self.largest, &mut flow.line, lost);
-            self.packets -= packets - flow.line.len();
-            self.bytes -= bytes - flow.line.bytes();
-            let Some(taken) = taken else {
-                list.pop_front();
-                // A new sub-queue passes the old ones once, so that sparse flows do not starve them.
-                if is_new && !self.old.is_empty() {
-                    self.old.push_back(index);
-                } else {
-                    flow.listed = false;
-                }
-                continue;
-            };
-            flow.deficit -= i64::from(taken.size);
-            return Some(taken);
+            if let Some(taken) = self.take(index, now, lost) {
+                return Some(taken);
+            }
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            list.pop_front();
+            // A new sub-queue passes the old ones once, so that sparse flows do not starve them.
+            if is_new && !self.old.is_empty() {
+                self.flows[index as usize].listed = Listed::Old;
+                self.old.push_back(index);
+            } else {
+                self.flows[index as usize].listed = Listed::Nowhere;
+                self.discount(index);
+            }
         }
     }
 
     /// Dequeues the next packet from the sub-queues whose first packet satisfies `wanted`, if it has at most
-    /// `most` bytes. Sub-queues take turns as in [`FqCodel::pop`]. Where flows share a sub-queue, `CoDel` may
-    /// drop such a packet and leave another one, which is returned too.
+    /// `most` bytes. Sub-queues take turns as in [`FqCodel::pop`]. Where flows share a sub-queue, the
+    /// management may drop such a packet and leave another one, which is returned too.
     pub(super) fn pop_wanted(
         &mut self,
         now: Time,
@@ -162,19 +190,10 @@ impl<T> FqCodel<T> {
             let at = new.or_else(|| self.old.iter().position(offers))?;
             let list = if new.is_some() { &mut self.new } else { &mut self.old };
             let index = list[at];
-            let flow = &mut self.flows[index as usize];
-            if flow.deficit <= 0 {
-                flow.deficit += i64::from(self.options.quantum);
+            if self.flows[index as usize].deficit <= 0 {
                 list.remove(at);
-                self.old.push_back(index);
-                continue;
-            }
-            let (packets, bytes) = (flow.line.len(), flow.line.bytes());
-            let taken = flow.codel.take(now, &self.options.codel, self.largest, &mut flow.line, lost);
-            self.packets -= packets - flow.line.len();
-            self.bytes -= bytes - flow.line.bytes();
-            if let Some(taken) = taken {
-                flow.deficit -= i64::from(taken.size);
+                self.refill(index);
+            } else if let Some(taken) = self.take(index, now, lost) {
                 return Some(taken);
             }
         }
@@ -188,7 +207,7 @@ impl<T> FqCodel<T> {
 
     /// Drops packets from the head of the longest sub-queue: half of its bytes, at most a batch (RFC 8290,
     /// section 4.1).
-    pub(super) fn shed(&mut self, lost: &mut VecDeque<T>) {
+    pub(super) fn shed(&mut self, now: Time, lost: &mut VecDeque<T>) {
         let bytes = self.fattest();
         let Some(flow) = self.flows.iter_mut().find(|flow| flow.line.bytes() == bytes) else { return };
         let mut dropped = 0;
@@ -197,7 +216,7 @@ impl<T> FqCodel<T> {
             lost.push_back(packet.item);
             dropped += 1;
         }
-        flow.codel.overflowed(dropped);
+        flow.aqm.overflowed(now, &self.options.codel, dropped);
         self.packets -= dropped as usize;
         self.bytes -= bytes - flow.line.bytes();
     }
@@ -209,25 +228,100 @@ impl<T> FqCodel<T> {
         self.bytes = self.flows.iter().map(|flow| flow.line.bytes()).sum();
     }
 
+    /// Dequeues the next packet of a sub-queue, and charges the sub-queue for it.
+    fn take(&mut self, index: u32, now: Time, lost: &mut VecDeque<T>) -> Option<Queued<T>> {
+        let flow = &mut self.flows[index as usize];
+        let (packets, bytes) = (flow.line.len(), flow.line.bytes());
+        let taken = flow.aqm.take(now, &self.options.codel, self.largest, &mut flow.line, lost);
+        self.packets -= packets - flow.line.len();
+        self.bytes -= bytes - flow.line.bytes();
+        flow.deficit -= taken.as_ref().map_or(0, |taken| i64::from(taken.size));
+        taken
+    }
+
+    /// Gives a sub-queue that was taken from its list another quantum, behind the old ones.
+    fn refill(&mut self, index: u32) {
+        if self.flows[index as usize].line.len() > 0 {
+            self.count(index);
+        }
+        let quantum = self.quantum_of(index);
+        let flow = &mut self.flows[index as usize];
+        flow.deficit += quantum;
+        flow.listed = Listed::Old;
+        self.old.push_back(index);
+    }
+
+    /// Bytes that a sub-queue may send in its turn.
+    fn quantum_of(&self, index: u32) -> i64 {
+        let quantum = i64::from(self.options.quantum);
+        match &self.loads {
+            Some(loads) => (quantum / loads.of(self.flows[index as usize].hosts)).max(1),
+            None => quantum,
+        }
+    }
+
+    /// Counts a flow as a backlogged one of its hosts.
+    fn count(&mut self, index: u32) {
+        let flow = &mut self.flows[index as usize];
+        if let Some(loads) = self.loads.as_mut().filter(|_| !flow.counted) {
+            loads.add(flow.hosts);
+            flow.counted = true;
+        }
+    }
+
+    /// No longer counts a flow that ran empty.
+    fn discount(&mut self, index: u32) {
+        let flow = &mut self.flows[index as usize];
+        if let Some(loads) = self.loads.as_mut().filter(|_| flow.counted) {
+            loads.remove(flow.hosts);
+            flow.counted = false;
+        }
+    }
+
     /// Index of the sub-queue of the flow with this key. Sub-queues are created at their first use, and kept
-    /// with their `CoDel` state.
-    fn line_of(&mut self, key: u64) -> u32 {
+    /// with the state of their management.
+    fn line_of(&mut self, key: u64, hosts: Hosts) -> u32 {
         let lines = u64::from(self.options.flows);
         if self.places.is_empty() {
             self.places.resize(lines as usize, 0);
         }
-        let place = ((mix(key ^ self.salt) >> 32) * lines) >> 32;
-        let known = &mut self.places[place as usize];
-        if *known == 0 {
+        let place = (((mix(key ^ self.salt) >> 32) * lines) >> 32) as usize;
+        let place = if self.ways > 1 { self.way_of(key, place) } else { place };
+        let known = self.places[place];
+        if known == 0 {
+            let number = self.flows.len() as u32;
             self.flows.push(Flow {
                 line: Line::default(),
-                codel: Codel::default(),
+                aqm: A::new(self.salt, number),
                 deficit: 0,
-                listed: false,
+                listed: Listed::Nowhere,
+                key,
+                hosts,
+                counted: false,
             });
-            *known = self.flows.len() as u32;
+            self.places[place] = number + 1;
+            return number;
         }
-        *known - 1
+        let flow = &mut self.flows[known as usize - 1];
+        if flow.listed == Listed::Nowhere {
+            (flow.key, flow.hosts) = (key, hosts);
+        }
+        known - 1
+    }
+
+    /// Place of the flow with this key in the set of a place: its own, else an unused one, else the place
+    /// itself.
+    fn way_of(&self, key: u64, place: usize) -> usize {
+        let first = place - place % self.ways;
+        let ways = (0..self.ways).map(|way| first + (place + way) % self.ways);
+        let ways = ways.filter(|place| *place < self.places.len());
+        let user = |place: usize| {
+            let known = self.places[place].checked_sub(1)?;
+            Some(&self.flows[known as usize])
+        };
+        let is_own = |place: &usize| user(*place).is_some_and(|flow| flow.key == key);
+        let is_unused = |place: &usize| user(*place).is_none_or(|flow| flow.listed == Listed::Nowhere);
+        ways.clone().find(is_own).or_else(|| ways.clone().find(is_unused)).unwrap_or(place)
     }
 }
 
@@ -251,7 +345,7 @@ mod tests {
     fn filled(options: FqCodelOptions, flows: &[(u64, u32, u32)]) -> FqCodel<u64> {
         let mut set = FqCodel::new(options, 0);
         for (flow, packets, size) in flows {
-            (0..*packets).for_each(|_| set.push(*flow, packet(*flow, *size)));
+            (0..*packets).for_each(|_| set.push(*flow, Hosts::default(), packet(*flow, *size)));
         }
         set
     }
@@ -266,12 +360,12 @@ mod tests {
         for _ in 0..20 {
             take(&mut set);
         }
-        set.push(3, packet(3, 100));
+        set.push(3, Hosts::default(), packet(3, 100));
         assert_eq!(take(&mut set).item, 3);
         assert_ne!(take(&mut set).item, 3);
         // The flow passes the others once; a further packet waits for its turn.
-        set.push(3, packet(3, 1600));
-        set.push(3, packet(3, 100));
+        set.push(3, Hosts::default(), packet(3, 1600));
+        set.push(3, Hosts::default(), packet(3, 100));
         let order: Vec<u64> = (0..6).map(|_| take(&mut set).item).collect();
         assert_eq!(order.iter().filter(|flow| **flow == 3).count(), 2, "{order:?}");
         assert_ne!(order[..2], [3, 3]);
@@ -309,7 +403,7 @@ mod tests {
             // Flow 2 has most packets, flow 1 most bytes.
             let mut set = filled(options, &[(1, 8, 1500), (2, 20, 100)]);
             let mut lost = VecDeque::new();
-            set.shed(&mut lost);
+            set.shed(Time::ZERO, &mut lost);
             assert_eq!(lost, vec![1; expected]);
             assert_eq!(set.len(), 28 - expected);
             assert_eq!(set.bytes(), 14_000 - 1500 * expected as u64);
@@ -331,7 +425,11 @@ mod tests {
         let mut lost = VecDeque::new();
         for at in 10..400 {
             let now = Time::from_ns(at * 1_000_000);
-            set.push(2, Queued { item: 2, came: now, size: 1000, markable: false, marked: false });
+            set.push(
+                2,
+                Hosts::default(),
+                Queued { item: 2, came: now, size: 1000, markable: false, marked: false },
+            );
             set.pop(now, &mut lost).unwrap();
             set.pop(now, &mut lost).unwrap();
         }
@@ -346,7 +444,7 @@ mod tests {
         let mut counts = Vec::new();
         for salt in 0..20 {
             let mut set: FqCodel<u64> = FqCodel::new(FqCodelOptions::default(), mix(salt));
-            (0..100).for_each(|flow| set.push(flow, packet(flow, 100)));
+            (0..100).for_each(|flow| set.push(flow, Hosts::default(), packet(flow, 100)));
             counts.push(set.flows.len());
         }
         let mean = counts.iter().sum::<usize>() as f64 / 20.0;
@@ -367,9 +465,9 @@ mod tests {
     fn a_line_that_ran_empty_is_not_new_before_the_others_had_their_turn() {
         let mut set = filled(FqCodelOptions::default(), &[(1, 100, 100)]);
         (0..20).for_each(|_| assert_eq!(take(&mut set).item, 1)); // 16 of them are a quantum
-        set.push(3, packet(3, 100));
+        set.push(3, Hosts::default(), packet(3, 100));
         assert_eq!((take(&mut set).item, take(&mut set).item), (3, 1));
-        set.push(3, packet(3, 100));
+        set.push(3, Hosts::default(), packet(3, 100));
         assert_eq!(take(&mut set).item, 1);
     }
 }

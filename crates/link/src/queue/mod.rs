@@ -5,16 +5,22 @@
 //! * `pie` decides at random as packets arrive (RFC 8033);
 //! * `dual_pi2` has a queue of low latency and a classic queue under one controller (RFC 9332), and `updates`
 //!   the times of the controllers' updates;
+//! * `aqm` is the interface of `codel` and `cobalt`, which is `CoDel` with BLUE;
 //! * `fq_codel` has a sub-queue for each flow and serves them in turn (RFC 8290);
+//! * `cake` does so under `cobalt`, and shares the rate among hosts by their `host_loads`;
 //! * `stations` has such a set for each next hop and serves these by airtime, as Linux's mac80211 does;
 //! * `airtime` limits the airtime in the hardware.
 //!
 //! [`InterfaceQueue`] is one of them, with routing packets ahead.
 
 mod airtime;
+mod aqm;
+mod cake;
+mod cobalt;
 mod codel;
 mod dual_pi2;
 mod fq_codel;
+mod host_loads;
 mod line;
 mod pie;
 mod stations;
@@ -24,13 +30,16 @@ mod updates;
 mod tests;
 
 pub use airtime::AirtimeLimits;
+pub use cake::CakeOptions;
 pub use codel::CodelOptions;
 pub use dual_pi2::{DualPi2Options, DualQueueSchedule, LowLatencyMarking};
 pub use fq_codel::FqCodelOptions;
+pub use host_loads::Hosts;
 pub use line::{Queued, Sought};
 pub use pie::PieOptions;
 pub use stations::{Adaptation, LinkState, SlowStations, StationsOptions};
 
+use cobalt::Cobalt;
 use dual_pi2::DualPi2;
 use fq_codel::FqCodel;
 use line::Line;
@@ -61,6 +70,8 @@ pub enum Discipline {
     DualPi2(DualPi2Options),
     /// One sub-queue per flow, served in turn, each under `CoDel`.
     FqCodel(FqCodelOptions),
+    /// One sub-queue per flow, each under `Cobalt`; hosts share the rate.
+    Cake(CakeOptions),
     /// One set of sub-queues per next hop, served by airtime.
     Stations(StationsOptions),
 }
@@ -76,6 +87,8 @@ pub struct Arrival {
     pub size: u32,
     /// Key of the packet's flow, or of its connection within the flow, in this direction.
     pub flow: u64,
+    /// Source and destination of the packet.
+    pub hosts: Hosts,
     /// Next hop; [`NodeId::BROADCAST`] for a broadcast.
     pub next_hop: NodeId,
     /// ECN codepoint.
@@ -97,6 +110,7 @@ impl Arrival {
             },
             size: packet.size,
             flow: ends ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15), // disciplines mix the bits further
+            hosts: Hosts { source: packet.source, destination: packet.destination },
             next_hop: next_hop.unwrap_or(NodeId::BROADCAST),
             ecn: packet.segment.ecn,
         }
@@ -127,6 +141,7 @@ enum Data<T> {
     Pie(Box<Pie<T>>),
     DualPi2(Box<DualPi2<T>>),
     FqCodel(Box<FqCodel<T>>),
+    Cake(Box<FqCodel<T, Cobalt>>),
     Stations(Box<Stations<T>>),
 }
 
@@ -139,6 +154,7 @@ impl<T> InterfaceQueue<T> {
             Discipline::Pie(options) => Data::Pie(Box::new(Pie::new(*options, salt))),
             Discipline::DualPi2(options) => Data::DualPi2(Box::new(DualPi2::new(*options, salt))),
             Discipline::FqCodel(options) => Data::FqCodel(Box::new(FqCodel::new(*options, salt))),
+            Discipline::Cake(options) => Data::Cake(Box::new(options.queues(salt))),
             Discipline::Stations(options) => Data::Stations(Box::new(Stations::new(*options, salt))),
         };
         InterfaceQueue {
@@ -168,12 +184,13 @@ impl<T> InterfaceQueue<T> {
                     }
                 }
                 Data::DualPi2(queues) => queues.push(arrival.is_low_latency(), packet),
-                Data::FqCodel(set) => set.push(arrival.flow, packet),
+                Data::FqCodel(set) => set.push(arrival.flow, arrival.hosts, packet),
+                Data::Cake(set) => set.push(arrival.flow, arrival.hosts, packet),
                 Data::Stations(stations) => stations.push(arrival.next_hop, arrival.flow, packet),
             },
         }
         while self.len() > self.limit || self.has_too_many_bytes() {
-            self.shed();
+            self.shed(came);
         }
     }
 
@@ -192,6 +209,7 @@ impl<T> InterfaceQueue<T> {
             Data::Pie(pie) => pie.take(now, Line::pop),
             Data::DualPi2(queues) => queues.take(now, &mut self.lost, Line::pop),
             Data::FqCodel(set) => set.pop(now, &mut self.lost),
+            Data::Cake(set) => set.pop(now, &mut self.lost),
             Data::Stations(stations) => stations.pop(now, &mut self.lost),
         }
     }
@@ -203,7 +221,7 @@ impl<T> InterfaceQueue<T> {
         let line = match &self.data {
             Data::DropTail(line) => line,
             Data::Pie(pie) => pie.line(),
-            Data::DualPi2(_) | Data::FqCodel(_) | Data::Stations(_) => return None,
+            Data::DualPi2(_) | Data::FqCodel(_) | Data::Cake(_) | Data::Stations(_) => return None,
         };
         Some(self.routing.len() > 0 || line.next_came().is_some_and(|came| came < entered))
     }
@@ -214,6 +232,7 @@ impl<T> InterfaceQueue<T> {
         match &self.data {
             Data::DropTail(_) | Data::Pie(_) | Data::DualPi2(_) | Data::Stations(_) => true,
             Data::FqCodel(set) => set.is_next(wanted),
+            Data::Cake(set) => set.is_next(wanted),
         }
     }
 
@@ -237,6 +256,7 @@ impl<T> InterfaceQueue<T> {
                 queues.take(now, &mut self.lost, |line| line.pop_wanted(sought, wanted, most))
             }
             Data::FqCodel(set) => set.pop_wanted(now, wanted, most, &mut self.lost),
+            Data::Cake(set) => set.pop_wanted(now, wanted, most, &mut self.lost),
             Data::Stations(stations) => stations.pop_for(now, sought.0, most, &mut self.lost),
         }
     }
@@ -334,6 +354,7 @@ impl<T> InterfaceQueue<T> {
             Data::Pie(pie) => pie.purge(&broken, &mut removed),
             Data::DualPi2(queues) => queues.purge(&broken, &mut removed),
             Data::FqCodel(set) => set.purge(&broken, &mut removed),
+            Data::Cake(set) => set.purge(&broken, &mut removed),
             Data::Stations(stations) => stations.purge(&broken, &mut removed),
         }
         removed.sort_by_key(|packet| packet.came);
@@ -354,6 +375,7 @@ impl<T> InterfaceQueue<T> {
             Data::Pie(pie) => pie.line().len(),
             Data::DualPi2(queues) => queues.len(),
             Data::FqCodel(set) => set.len(),
+            Data::Cake(set) => set.len(),
             Data::Stations(stations) => stations.len(),
         };
         self.routing.len() + data
@@ -366,6 +388,7 @@ impl<T> InterfaceQueue<T> {
             Data::Pie(pie) => pie.line().len() > 0,
             Data::DualPi2(queues) => queues.len() > 0,
             Data::FqCodel(set) => set.len() > 0,
+            Data::Cake(set) => set.len() > 0,
             Data::Stations(stations) => stations.offers(),
         };
         data || self.routing.len() > 0
@@ -380,18 +403,20 @@ impl<T> InterfaceQueue<T> {
         match &self.data {
             Data::DropTail(_) | Data::Pie(_) | Data::DualPi2(_) => false,
             Data::FqCodel(set) => set.bytes() > set.byte_limit(),
+            Data::Cake(set) => set.bytes() > set.byte_limit(),
             Data::Stations(stations) => stations.bytes() > stations.byte_limit(),
         }
     }
 
-    fn shed(&mut self) {
+    fn shed(&mut self, now: Time) {
         let before = self.lost.len();
         match &mut self.data {
             Data::DropTail(line) => self.lost.extend(line.pop_last().map(|packet| packet.item)),
             Data::Pie(pie) => self.lost.extend(pie.pop_last().map(|packet| packet.item)),
             Data::DualPi2(queues) => self.lost.extend(queues.pop_last().map(|packet| packet.item)),
-            Data::FqCodel(set) => set.shed(&mut self.lost),
-            Data::Stations(stations) => stations.shed(&mut self.lost),
+            Data::FqCodel(set) => set.shed(now, &mut self.lost),
+            Data::Cake(set) => set.shed(now, &mut self.lost),
+            Data::Stations(stations) => stations.shed(now, &mut self.lost),
         }
         if self.lost.len() == before {
             self.lost.extend(self.routing.pop_last().map(|packet| packet.item));

@@ -7,6 +7,7 @@
 use super::airtime::AirtimeLimits;
 use super::codel::CodelOptions;
 use super::fq_codel::{FqCodel, FqCodelOptions};
+use super::host_loads::Hosts;
 use super::line::Queued;
 use multihop_core::{NodeId, Rate, Span, Time};
 use serde::Serialize;
@@ -157,7 +158,7 @@ impl<T> Stations<T> {
         self.packets += 1;
         self.bytes += u64::from(packet.size);
         let station = &mut self.known[index as usize];
-        station.lines.push(key, packet);
+        station.lines.push(key, Hosts::default(), packet);
         if !station.listed {
             station.listed = true;
             self.new.push_back(index);
@@ -319,13 +320,13 @@ impl<T> Stations<T> {
     }
 
     /// Drops packets from the head of the longest sub-queue of all stations.
-    pub(super) fn shed(&mut self, lost: &mut VecDeque<T>) {
+    pub(super) fn shed(&mut self, now: Time, lost: &mut VecDeque<T>) {
         // Among equals the first, as within a station.
         let fattest = self.known.iter().map(|station| station.lines.fattest()).max().unwrap_or(0);
         let is_fattest = |station: &&mut StationQueue<T>| station.lines.fattest() == fattest;
         let Some(station) = self.known.iter_mut().find(is_fattest) else { return };
         let (packets, bytes) = (station.lines.len(), station.lines.bytes());
-        station.lines.shed(lost);
+        station.lines.shed(now, lost);
         self.packets -= packets - station.lines.len();
         self.bytes -= bytes - station.lines.bytes();
     }

@@ -11,7 +11,7 @@ use self::edca::Edca;
 use self::hardware_queue::HardwareQueue;
 use self::rate_control::RateControl;
 pub(crate) use self::rate_control::check as check_rate_control;
-use crate::discipline::{Codel, Discipline, DisciplineTables, DualPi2, Pie};
+use crate::discipline::{Cake, Codel, Discipline, DisciplineTables, DualPi2, Pie};
 use crate::document::{Document, Result, key};
 use crate::error::{KeyProblem, MacProblem};
 use crate::parameters::overrides;
@@ -67,6 +67,9 @@ keys! {
         /// Parameters of the disciplines "fq-codel" and "stations".
         #[serde(skip_serializing_if = "Option::is_none")]
         pub codel: Option<Codel> = None,
+        /// Parameters of the discipline "cake".
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub cake: Option<Cake> = None,
         /// Parameters of the discipline "pie".
         #[serde(skip_serializing_if = "Option::is_none")]
         pub pie: Option<Pie> = None,
@@ -189,9 +192,13 @@ impl Mac {
 
     /// Queue discipline of the radios, with its parameters.
     fn queue_discipline(&self, document: &Document<'_>) -> Result<multihop_link::Discipline> {
-        let Mac { codel, pie, dualpi2, .. } = self;
-        let (codel, pie, dualpi2) = (codel.as_ref(), pie.as_ref(), dualpi2.as_ref());
-        self.discipline.resolve(document, &key!["mac"], DisciplineTables { codel, pie, dualpi2 })
+        let tables = DisciplineTables {
+            codel: self.codel.as_ref(),
+            cake: self.cake.as_ref(),
+            pie: self.pie.as_ref(),
+            dualpi2: self.dualpi2.as_ref(),
+        };
+        self.discipline.resolve(document, &key!["mac"], tables)
     }
 
     /// The PHY with the slot of the coverage class.

@@ -65,6 +65,7 @@ App | transfers | flows[0].app | plain | flows[0].scheme = "tcp-sack" ; flows[0]
 App | video | flows[0].app | plain | flows[0].scheme = "tcp-sack" ; flows[0].app = { kind = "video", rate = "1 Mb/s", deadline = "1 s" }
 App | external | flows[0].app | plain | flows[0].app = { kind = "external" }
 Aql | | mac.hardware_queue.aql | plain | mac.discipline = "stations" ; mac.hardware_queue.aql = {}
+Cake | | mac.cake | plain | mac.discipline = "cake"
 Codel | | mac.codel | plain | mac.discipline = "stations"
 DualPi2 | | mac.dualpi2 | plain | mac.discipline = "dualpi2"
 Edca | | mac.edca | plain | mac.edca = {}

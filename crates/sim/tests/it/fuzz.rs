@@ -12,8 +12,8 @@ use multihop_dot11::{
     ResponseTimeout, Standard,
 };
 use multihop_link::{
-    Adaptation, AirtimeLimits, CodelOptions, Discipline, DualPi2Options, DualQueueSchedule, FqCodelOptions,
-    LowLatencyMarking, PieOptions, SlowStations, StationsOptions,
+    Adaptation, AirtimeLimits, CakeOptions, CodelOptions, Discipline, DualPi2Options, DualQueueSchedule,
+    FqCodelOptions, LowLatencyMarking, PieOptions, SlowStations, StationsOptions,
 };
 use multihop_schemes::find;
 use multihop_sim::config::{
@@ -281,11 +281,15 @@ fn random(seed: u64) -> Config {
     if config.routing.protocol == RoutingProtocol::Static && coin(rng) {
         wires(rng, &mut config);
     }
-    config.mac.queue.discipline = match rng.below(5) {
+    config.mac.queue.discipline = match rng.below(6) {
         0 => Discipline::DropTail,
         1 => Discipline::FqCodel(lines(rng)),
         2 => Discipline::Pie(pie(rng)),
         3 => Discipline::DualPi2(dual_pi2(rng)),
+        4 => Discipline::Cake(CakeOptions {
+            round_trip: Span::from_ms(pick(rng, &[1, 30, 100])),
+            isolate_hosts: coin(rng),
+        }),
         _ => Discipline::Stations(StationsOptions {
             lines: lines(rng),
             airtime_quantum: Span::from_us(pick(rng, &[10, 256, 10_000])),

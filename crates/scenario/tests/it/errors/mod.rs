@@ -145,6 +145,9 @@ queue = 50 => dualpi2 = { coupling = 0 }\ndiscipline = "dualpi2" -> mac.dualpi2.
 queue = 50 => dualpi2 = { classic_share = 101 }\ndiscipline = "dualpi2" -> mac.dualpi2.classic_share: 101 is out of range | from 0 to 100
 queue = 50 => dualpi2 = { shift = "30 ms", classic_share = 10 }\ndiscipline = "dualpi2" -> mac.dualpi2.shift: is given together with classic_share | remove one
 queue = 50 => pie = { target = "0 s" }\ndiscipline = "pie" -> mac.pie.target: "0 s" is out of range | from 10 us
+queue = 50 => cake = { rtt = "50 ms" } -> mac.cake: has no effect with discipline = "drop-tail" | set discipline = "cake"
+queue = 50 => cake = { rtt = "0 s" }\ndiscipline = "cake" -> mac.cake.rtt: "0 s" is out of range | from 200 us to 100 s
+queue = 50 => cake = { isolation = "hosts" }\ndiscipline = "cake" -> mac.cake.isolation: "hosts" | "triple-isolate"
 queue = 50 => discipline = "dual-pi2" -> mac.discipline: "dual-pi2" | did you mean "dualpi2"?
 queue = 50 => codel = { target_exchanges = 1001 }\ndiscipline = "stations" -> mac.codel.target_exchanges: 1001 is out of range | from 0 to 1000
 queue = 50 => hardware_queue = {} -> mac.hardware_queue: has no limit | set packets, aggregates or aql

@@ -4,10 +4,10 @@ use super::{CANONICAL, PLAIN, config, hash, of};
 use multihop_core::{FlowId, NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, EifsRule, ResponseTimeout};
 use multihop_link::{
-    AdHocProbeOptions, Adaptation, AirtimeLimits, BusyRatioOptions, CodelOptions, Discipline, DualPi2Options,
-    DualQueueSchedule, Elapsed, EstimatorConfig, FqCodelOptions, IdleGapOptions, LowLatencyMarking,
-    PacketThroughputOptions, PieOptions, RtWinfOptions, RtWinfProbeOptions, ServiceDelayOptions,
-    SlowStations, StationsOptions, WinfReading,
+    AdHocProbeOptions, Adaptation, AirtimeLimits, BusyRatioOptions, CakeOptions, CodelOptions, Discipline,
+    DualPi2Options, DualQueueSchedule, Elapsed, EstimatorConfig, FqCodelOptions, IdleGapOptions,
+    LowLatencyMarking, PacketThroughputOptions, PieOptions, RtWinfOptions, RtWinfProbeOptions,
+    ServiceDelayOptions, SlowStations, StationsOptions, WinfReading,
 };
 use multihop_scenario::{Overrides, resolve};
 use multihop_sim::config::{
@@ -140,6 +140,20 @@ fn pie_and_dualpi2_have_parameters() {
     let plain = ["", "discipline = \"pie\"", "discipline = \"dualpi2\"", keys].map(of);
     assert_eq!(std::collections::BTreeSet::from(plain.clone()).len(), 4);
     assert_eq!(of("discipline = \"dualpi2\"\ndualpi2 = { ramp = \"0 s\", coupling = 2 }"), plain[2]);
+}
+
+/// Each key of `[mac.cake]` is applied, and is in the hash.
+#[test]
+fn cake_has_parameters() {
+    assert_eq!(discipline("discipline = \"cake\""), Discipline::Cake(CakeOptions::default()));
+    let keys = "discipline = \"cake\"\n[mac.cake]\nrtt = \"30 ms\"\nisolation = \"flows\"";
+    let expected = CakeOptions { round_trip: Span::from_ms(30), isolate_hosts: false };
+    assert_eq!(discipline(keys), Discipline::Cake(expected));
+    let of = |mac: &str| hash(&format!("{}[mac]\n{mac}\n", super::PLAIN));
+    let cake = ["", "rtt = \"30 ms\"", "isolation = \"flows\""]
+        .map(|keys| of(&format!("discipline = \"cake\"\n[mac.cake]\n{keys}")));
+    assert_eq!(std::collections::BTreeSet::from(cake.clone()).len(), 3);
+    assert_eq!(of("discipline = \"cake\"\ncake = { rtt = \"100 ms\" }"), cake[0]);
 }
 
 /// Absent keys have Linux's limits, also for slow stations.

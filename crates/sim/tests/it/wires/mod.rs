@@ -1,5 +1,6 @@
 //! Wires: what can be known without a run is what a run does, to the nanosecond and to the packet.
 
+mod hosts;
 mod loss;
 
 use crate::common::wires::{goodput, lay, mbps, tcp, wire, wired};

@@ -1,0 +1,38 @@
+//! Hosts that share a wire.
+
+use crate::common::saturate;
+use crate::common::wires::{goodput, lay, mbps, seconds, tcp, wire, wired};
+use multihop_core::Span;
+use multihop_dot11::DcfRules;
+use multihop_link::{CakeOptions, Discipline, FqCodelOptions};
+use multihop_sim::outcome::Outcome;
+use serde_json::json;
+
+/// Downloads from node 0 over a wire of 10 Mb/s: four to node 2, and one to node 3.
+fn downloads(discipline: Discipline) -> Outcome {
+    let mut config = wired(DcfRules::IEEE, 4);
+    lay(&mut config, (0, 1), mbps(10), Span::from_ms(10), 1000);
+    config.topology.wires[0].discipline = discipline;
+    lay(&mut config, (1, 2), mbps(100), Span::from_ms(5), 1000);
+    lay(&mut config, (1, 3), mbps(100), Span::from_ms(5), 1000);
+    tcp(&mut config, "tcp-cubic", &json!({}));
+    [2, 2, 2, 2, 3].into_iter().for_each(|sink| saturate(&mut config, 0, sink));
+    seconds(&mut config, 10, 40)
+}
+
+/// CAKE gives both destinations half. FQ-CoDel gives each flow a fifth.
+#[test]
+fn cake_divides_the_rate_among_hosts() {
+    for (discipline, of_one) in [
+        (Discipline::Cake(CakeOptions::default()), 0.5),
+        (Discipline::Cake(CakeOptions { isolate_hosts: false, ..CakeOptions::default() }), 0.2),
+        (Discipline::FqCodel(FqCodelOptions::default()), 0.2),
+    ] {
+        let outcome = downloads(discipline);
+        let each: Vec<f64> = (0..5).map(|flow| goodput(&outcome, flow)).collect();
+        let share = each[4] / each.iter().sum::<f64>();
+        assert!((share - of_one).abs() < 0.02, "{discipline:?}: {each:?}");
+        let bottleneck = wire(&outcome, 0, 1);
+        assert!(bottleneck.utilisation > 0.98, "{bottleneck:?}");
+    }
+}
