@@ -8,15 +8,18 @@ use multihop_link::{CakeOptions, Discipline, FqCodelOptions};
 use multihop_sim::outcome::Outcome;
 use serde_json::json;
 
-/// Downloads from node 0 over a wire of 10 Mb/s: four to node 2, and one to node 3.
+/// Downloads from five servers over a wire of 10 Mb/s: four to node 2, and one to node 3.
 fn downloads(discipline: Discipline) -> Outcome {
-    let mut config = wired(DcfRules::IEEE, 4);
+    let mut config = wired(DcfRules::IEEE, 9);
     lay(&mut config, (0, 1), mbps(10), Span::from_ms(10), 1000);
     config.topology.wires[0].discipline = discipline;
     lay(&mut config, (1, 2), mbps(100), Span::from_ms(5), 1000);
     lay(&mut config, (1, 3), mbps(100), Span::from_ms(5), 1000);
     tcp(&mut config, "tcp-cubic", &json!({}));
-    [2, 2, 2, 2, 3].into_iter().for_each(|sink| saturate(&mut config, 0, sink));
+    for (server, sink) in (4..9).zip([2, 2, 2, 2, 3]) {
+        lay(&mut config, (server, 0), mbps(100), Span::ZERO, 1000);
+        saturate(&mut config, server as usize, sink);
+    }
     seconds(&mut config, 10, 40)
 }
 
