@@ -227,6 +227,10 @@ parameters! {
         /// Number of segments that are acknowledged at once, from the first mark since the sender's last
         /// reaction. RFC 3168 asks for none; Linux does so (`tcp_enter_quickack_mode`).
         quick_acks: u32 = 0, Linux: 2;
+        /// Number of segments that are acknowledged at once from the first data, from the first after a
+        /// silence of a retransmission timeout, and from data that arrives again. The RFCs ask for none; Linux
+        /// does so, as the sender may be in slow start (`tcp_incr_quickack`).
+        start_quick_acks: u32 = 0, Linux: 16;
         /// Compress acknowledgements of data beyond a gap, as Linux does (`tcp_comp_sack`): after the third,
         /// one per 5 % of a round trip, at most a millisecond, covers up to 44 segments.
         compressed_acks: bool = false, Linux: true;

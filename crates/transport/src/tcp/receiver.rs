@@ -29,8 +29,10 @@ pub struct TcpReceiver {
     /// (`Last.ACK.sent`; RFC 7323, section 4.3).
     recent: Option<Time>,
     last_ack: u64,
-    /// Number of segments still to be acknowledged at once because of a mark.
+    /// Number of segments still to be acknowledged at once.
     quick_acks_left: u32,
+    /// Arrival of the last data.
+    last_data: Option<Time>,
     /// Number of segments that the delayed acknowledgement covers.
     unacknowledged: u32,
     /// Deadline of the delayed acknowledgement.
@@ -66,6 +68,7 @@ impl TcpReceiver {
             recent: None,
             last_ack: 0,
             quick_acks_left: 0,
+            last_data: None,
             unacknowledged: 0,
             deadline: None,
             reply: None,
@@ -133,7 +136,24 @@ impl TcpReceiver {
         !had_gap
     }
 
+    /// Acknowledges this many segments at once, or more if that was begun before (`tcp_incr_quickack`).
+    fn begin_quick_acks(&mut self, segments: u32) {
+        self.quick_acks_left = self.quick_acks_left.max(segments);
+    }
+
+    /// Records the arrival of data. The sender may be in slow start if it is the first, or the first after a
+    /// silence of a retransmission timeout (`tcp_event_data_recv`).
+    fn note_data(&mut self, now: Time) {
+        self.compression.on_data(now);
+        let timeout = self.compression.retransmission_timeout();
+        if self.last_data.is_none_or(|last| now.since(last) > timeout) {
+            self.begin_quick_acks(self.options.start_quick_acks);
+        }
+        self.last_data = Some(now);
+    }
+
     fn note_duplicate(&mut self, start: u64, end: u64) {
+        self.begin_quick_acks(self.options.start_quick_acks);
         self.duplicate = self.options.duplicate_sack.then_some(SackBlock { start, end });
     }
 
@@ -174,6 +194,7 @@ impl TcpReceiver {
         self.send(now, reply);
         self.last_ack = self.next;
         self.unacknowledged = 0;
+        self.quick_acks_left = self.quick_acks_left.saturating_sub(1);
         self.compression.on_acknowledged();
         self.deadline = None;
     }
@@ -231,7 +252,7 @@ impl Endpoint for TcpReceiver {
             return Delivered::default();
         }
         self.repairs = self.options.local_repairs;
-        self.compression.on_data(now);
+        self.note_data(now);
         let is_accurate = self.ecn == EcnMode::Accurate;
         // "Until it receives a CWR packet" (RFC 3168, section 6.1.3); that packet may itself be marked.
         let confirms = segment.flags.cwr && !is_accurate;
@@ -240,14 +261,13 @@ impl Endpoint for TcpReceiver {
         }
         if self.ecn == EcnMode::Classic && segment.ecn == Ecn::CongestionExperienced && !self.echo {
             self.echo = true;
-            self.quick_acks_left = self.options.quick_acks;
+            self.begin_quick_acks(self.options.quick_acks);
         }
         let before = self.next;
         let is_prompt = self.options.prompt_acks && (segment.flags.psh || confirms);
         let reports_marks = is_accurate && self.arrivals.wants_ack();
         let is_quick = self.quick_acks_left > 0;
         let may_wait = self.on_data(segment) && !is_quick && !is_prompt;
-        self.quick_acks_left = self.quick_acks_left.saturating_sub(1);
         match self.options.delayed_ack {
             Some(delay) if may_wait && !reports_marks && self.unacknowledged + 1 < self.options.ack_every => {
                 self.unacknowledged += 1;
@@ -413,6 +433,26 @@ mod tests {
         let cwr = Flags { cwr: true, ..Flags::default() };
         let segments = [Segment { flags: cwr, ..data(7) }, marked(8), data(9), data(10), data(11)];
         assert_eq!(segments.map(|segment| at_once(&segment)), [true, true, true, false, true]);
+    }
+
+    /// `tcp_incr_quickack`: three segments are acknowledged at once from the first, from the first after more
+    /// than a second, which is the timeout without a round trip, and from a duplicate.
+    #[test]
+    fn linux_acknowledges_at_once_when_the_sender_may_be_in_slow_start() {
+        let mut receiver = receiver(Some(Span::from_ms(100)));
+        receiver.options.start_quick_acks = 3;
+        let mut at_once = |ms, number| {
+            let now = NOW + Span::from_ms(ms);
+            receiver.on_segment(now, &data(number));
+            receiver.poll_segment(now).is_some()
+        };
+        assert_eq!([0, 1, 2, 3, 4].map(|number| at_once(0, number)), [true, true, true, false, true]);
+        assert_eq!([5, 6].map(|number| at_once(1_000, number)), [false, true]);
+        assert_eq!([7, 8, 9, 10, 11].map(|number| at_once(2_001, number)), [true, true, true, false, true]);
+        assert_eq!(
+            [11, 12, 13, 14, 15].map(|number| at_once(2_002, number)),
+            [true, true, true, false, true]
+        );
     }
 
     #[test]
