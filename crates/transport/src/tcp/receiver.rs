@@ -4,7 +4,7 @@ use crate::tcp::accurate_ecn::{ArrivalCounters, EcnMode, handshake_ace};
 use crate::tcp::ack_compression::AckCompression;
 use crate::tcp::ranges::ByteRanges;
 use crate::{Delivered, Echo, Endpoint, Progress, TcpOptions};
-use multihop_core::{AccEcnOption, Ecn, Flags, HeaderBytes, SackBlock, SackBlocks, Segment, Time};
+use multihop_core::{AccEcnOption, Ecn, Flags, HeaderBytes, Rng, SackBlock, SackBlocks, Segment, Span, Time};
 use std::collections::VecDeque;
 
 /// Data receiver of a TCP connection. The application reads delivered data at once, so that the advertised
@@ -43,6 +43,8 @@ pub struct TcpReceiver {
     reply: Option<Segment>,
     /// Acknowledgements that the host still processes, with the times at which they leave it.
     processed: VecDeque<(Time, Segment)>,
+    /// Random numbers for their delays, from the first on.
+    delays: Option<Rng>,
     compression: AckCompression,
     /// Number of given-up acknowledgements that may be retransmitted before another segment arrives.
     repairs: u32,
@@ -73,6 +75,7 @@ impl TcpReceiver {
             deadline: None,
             reply: None,
             processed: VecDeque::new(),
+            delays: None,
             compression: AckCompression::default(),
         }
     }
@@ -159,10 +162,21 @@ impl TcpReceiver {
 
     /// Sends a reply, after the host's processing.
     fn send(&mut self, now: Time, reply: Segment) {
-        match self.options.host_delay {
-            None => self.reply = Some(reply),
-            Some(delay) => self.processed.push_back((now + delay, reply)),
-        }
+        let Some(mean) = self.options.host_delay else {
+            self.reply = Some(reply);
+            return;
+        };
+        let delay = if self.options.host_delay_varies { self.varied(now, mean) } else { mean };
+        let before = self.processed.back().map_or(Time::ZERO, |(leaves, _)| *leaves);
+        self.processed.push_back((before.max(now + delay), reply));
+    }
+
+    /// Delay of the host between half and one and a half of its mean. The numbers depend on the time of the
+    /// first one, which differs between connections: runs are repeatable.
+    fn varied(&mut self, now: Time, mean: Span) -> Span {
+        const STEPS: u32 = 1_000;
+        let rng = self.delays.get_or_insert_with(|| Rng::at(now.ns(), &["host delay"]));
+        mean / 2 + mean * u64::from(rng.below(STEPS)) / u64::from(STEPS)
     }
 
     fn acknowledge(&mut self, now: Time) {
@@ -617,5 +631,32 @@ mod tests {
         }
         assert!(reply(&mut receiver, &data(50)).is_some(), "44 segments wait");
         assert_eq!(reply(&mut receiver, &data(0)).unwrap().ack, 5_100, "a filled gap");
+    }
+
+    /// From 100 to 300 us, in order, and on average near 200 us.
+    #[test]
+    fn the_delay_of_a_host_varies_by_half() {
+        let mut receiver = receiver(None);
+        receiver.options.host_delay = Some(Span::from_us(200));
+        receiver.options.host_delay_varies = true;
+        let mut delays = Vec::new();
+        for number in 0..1_000 {
+            let now = NOW + Span::from_ms(number);
+            receiver.on_segment(now, &data(number));
+            let leaves = receiver.poll_timeout().unwrap();
+            delays.push(leaves.since(now).ns() / 1_000);
+            assert_eq!(receiver.poll_segment(leaves).unwrap().ack, 100 * (number + 1));
+        }
+        let mean = delays.iter().sum::<u64>() / 1_000;
+        assert!((190..210).contains(&mean), "{mean}");
+        let ends = (*delays.iter().min().unwrap(), *delays.iter().max().unwrap());
+        assert!((100..105).contains(&ends.0) && (295..300).contains(&ends.1), "{ends:?}");
+        // Two at one instant leave in order.
+        let now = NOW + Span::from_ms(2_000);
+        (1_000..1_100).for_each(|number| _ = receiver.on_segment(now, &data(number)));
+        let later = now + Span::from_ms(1);
+        let acks: Vec<u64> =
+            std::iter::from_fn(|| receiver.poll_segment(later)).map(|reply| reply.ack).collect();
+        assert!(acks.len() == 100 && acks.is_sorted(), "{acks:?}");
     }
 }
