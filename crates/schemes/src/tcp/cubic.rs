@@ -25,7 +25,8 @@ pub enum SlowStart {
 
 keys! {
     /// `tcp-sack` with the window of CUBIC. After a reduction the window returns to its earlier size along a
-    /// cubic function of time. It grows as fast as Reno's window where Reno is faster.
+    /// cubic function of time. It grows as fast as Reno's window where Reno is faster. With the flavour linux
+    /// it grows in whole segments, and by at least 5 % per round trip before the first loss.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpCubic {
         /// Steepness of the window's growth, `C` of RFC 9438, in segments per second cubed.
@@ -36,8 +37,9 @@ keys! {
         pub beta_ecn: Option<f64> [0.1, 1],
         /// End of the first slow start. "hystart++" ends it when round-trip times have grown by an eighth, at
         /// least 4 ms and at most 16 ms (RFC 9406; RFC 9438, section 4.10). Until then `byte_counting` limits
-        /// the growth, instead of 8 segments per acknowledgement. "standard" ends it at a loss (RFC 5681).
-        /// Each segment is timed at no cost in bytes.
+        /// the growth, instead of 8 segments per acknowledgement. "hystart" ends each slow start of 16
+        /// segments or more by the same growth, or when acknowledgements take half a round trip (Linux).
+        /// "standard" ends it at a loss (RFC 5681). Each segment is timed at no cost in bytes.
         pub slow_start: Option<SlowStart>,
         /// TCP connection.
         #[serde(flatten)]
