@@ -110,7 +110,7 @@ impl LinuxCubic {
                 .get_or_insert_with(|| Epoch::begin(now, window, self.plateau, self.scale, segments));
             self.count = self.count_to(self.target(&epoch, now), window);
         }
-        let delta = (window * reno_scale(self.beta) >> 3).max(1);
+        let delta = (window * reno_scale(self.beta) / 8).max(1);
         if let Some(epoch) = &mut self.epoch {
             self.count = self.count.min(epoch.count_of_reno(window, delta));
         }
