@@ -222,15 +222,15 @@ parameters! {
         /// Restart in slow start after the application was idle for longer than a retransmission timeout (RFC
         /// 5681, section 4.1).
         idle_restart: bool = true, Ns2: false;
-        /// Number of lost SYNs that leave the initial window. RFC 5681, section 3.1, allows none; Linux allows
-        /// one, as its first timeout is only a second (`tcp_init_transfer`).
+        /// Number of lost SYNs that leave the initial window. RFC 5681, section 3.1, allows none; Linux
+        /// allows one, as its first timeout is only a second (`tcp_init_transfer`).
         lost_syns_allowed: u32 = 0, Linux: 1;
         /// Number of segments that are acknowledged at once, from the first mark since the sender's last
         /// reaction. RFC 3168 asks for none; Linux does so (`tcp_enter_quickack_mode`).
         quick_acks: u32 = 0, Linux: 2;
         /// Number of segments that are acknowledged at once from the first data, from the first after a
-        /// silence of a retransmission timeout, and from data that arrives again. The RFCs ask for none; Linux
-        /// does so, as the sender may be in slow start (`tcp_incr_quickack`).
+        /// silence of a retransmission timeout, and from data that arrives again. The RFCs ask for none;
+        /// Linux does so, as the sender may be in slow start (`tcp_incr_quickack`).
         start_quick_acks: u32 = 0, Linux: 16;
         /// Vary `host_delay` by half of it, as hosts do. A constant delay may always fall into the same slot
         /// of a contention for the medium.

@@ -190,7 +190,8 @@ fn rfc_6298_5_a_lost_syn_is_sent_again() {
     assert_eq!(sender.poll_segment(ms(3_110)).unwrap().payload, 1_000);
 }
 
-/// `tcp_init_transfer` of Linux: after one lost SYN the initial window stays, after a second it is one segment.
+/// `tcp_init_transfer` of Linux: after one lost SYN the initial window stays, after a second it is one
+/// segment.
 #[test]
 fn linux_forgives_the_loss_of_one_syn() {
     let linux = TcpOptions::of(Flavour::Linux, Recovery::Sack);

@@ -8,8 +8,8 @@ use crate::{Acked, LossKind, Lost, Reno};
 pub enum SlowStartExit {
     /// A loss (RFC 5681).
     Loss,
-    /// `HyStart++` (RFC 9406), as RFC 9438, section 4.10, recommends: growth of the round-trip time, in the first
-    /// slow start.
+    /// `HyStart++` (RFC 9406), as RFC 9438, section 4.10, recommends: growth of the round-trip time, in the
+    /// first slow start.
     HyStartPlusPlus,
     /// `HyStart` of Linux: growth of the round-trip time, or a long train of acknowledgements, in each slow
     /// start.

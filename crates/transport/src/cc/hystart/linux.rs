@@ -1,6 +1,6 @@
-//! `HyStart` (Ha and Rhee, *Taming the elephants: New TCP slow start*, Computer Networks 55, 2011) as in Linux
-//! 6 (`hystart_update` in `net/ipv4/tcp_cubic.c`): slow start ends when the round-trip time grows, or when the
-//! acknowledgements of a round trip are spread over about a round trip.
+//! `HyStart` (Ha and Rhee, *Taming the elephants: New TCP slow start*, Computer Networks 55, 2011) as in
+//! Linux 6 (`hystart_update` in `net/ipv4/tcp_cubic.c`): slow start ends when the round-trip time grows, or
+//! when the acknowledgements of a round trip are spread over about a round trip.
 
 use crate::tcp::small_queues::rate_of_window;
 use crate::{Acked, Reno};

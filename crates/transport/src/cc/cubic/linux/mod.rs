@@ -11,7 +11,8 @@ const TICK: Span = Span::from_ms(4);
 const HZ: u64 = 250;
 /// Ticks for which the growth stays while the window does (`HZ / 32`).
 const TICKS_UNCHANGED: u64 = HZ / 32;
-/// Denominator of `beta` (`BICTCP_BETA_SCALE`), and binary digits of a second in the cubic function (`BICTCP_HZ`).
+/// Denominator of `beta` (`BICTCP_BETA_SCALE`), and binary digits of a second in the cubic function
+/// (`BICTCP_HZ`).
 const UNIT: u64 = 1_024;
 const UNIT_BITS: u32 = 10;
 /// Growth before the first loss: at least a segment per this many acknowledged, 5 % per round trip.

@@ -89,8 +89,8 @@ fn the_count_stays_for_28_ms_while_the_window_does() {
     }
 }
 
-/// `bictcp_update`: 15/8 of 10 segments are 18, so that Reno's window is 11 with the 19th: per 10 / 1. Without
-/// Reno it would be per 20.
+/// `bictcp_update`: 15/8 of 10 segments are 18, so that Reno's window is 11 with the 19th: per 10 / 1.
+/// Without Reno it would be per 20.
 #[test]
 fn small_windows_follow_reno() {
     let mut cubic = cubic(10, 10);

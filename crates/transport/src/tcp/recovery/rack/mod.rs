@@ -309,7 +309,8 @@ impl Rack {
         }
         let lost_repairs = self.detect_losses(ack, effect);
         match self.state {
-            // Losses of new data, found and repaired in the last recovery, begin another (`tcp_time_to_recover`).
+            // Losses of new data, found and repaired in the last recovery, begin another
+            // (`tcp_time_to_recover`).
             RecoveryState::Open | RecoveryState::Reducing if self.segments.has_losses() => {
                 self.begin_recovery(ack.una, ack.max, effect);
             }
