@@ -254,7 +254,7 @@ def test_ours_is_read_from_the_tables():
     assert (found.rtt_ms, found.retransmissions, found.timeouts, found.unfinished) == (None, 0, 0, 0)
     # Round trips of 40 ms: the handshake's, and half of one after two for ten and for twenty segments.
     assert all(140 < time < 250 for time in found.completions_ms)
-    long = simulated.simulated(replace(cell, transfer_kb=20_000), 1)
+    long = simulated.simulated(replace(cell, transfer_kb=50_000), 1)
     assert long.unfinished == 4
     assert long.completions_ms == [math.inf] * 4
     assert simulated.simulated(replace(BULK, flows=1), 1).rtt_ms > 1.0

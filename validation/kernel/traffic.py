@@ -157,9 +157,9 @@ class Sender:
                 connection.sendall(head)
                 while True:
                     connection.sendall(_CHUNK)
-            # In one call, so that the head is no segment of its own.
+            # In one call, so that the head is no segment of its own. The connection stays open, as simulated ones do:
+            # a FIN would be one more segment, whose acknowledgement shows losses before it.
             connection.sendall(head + bytes(size - len(head)))
-            connection.shutdown(socket.SHUT_WR)
         except OSError as error:
             self.failed[number] = error.strerror or str(error)
 

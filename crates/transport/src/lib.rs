@@ -23,8 +23,9 @@ mod udp;
 pub use cc::{
     AckInfo, Acked, AdaptivePacing, AdaptivePacingOptions, Allowance, BacklogEstimate, BandwidthFilter, Bbr,
     Bbr3, Bbr3Options, BbrOptions, BbrRules, Controller, Cubic, CubicOptions, DeliverySample, Dispersion,
-    Growth, Halving, LossKind, Lost, LostSegment, Marked, Prague, PragueOptions, Recovered, Reno,
-    RenoOptions, Returned, SentSegment, ShortPath, Vegas, VegasOptions, Westwood, WestwoodOptions,
+    Growth, Halving, LinuxCubic, LossKind, Lost, LostSegment, Marked, Prague, PragueOptions, Recovered, Reno,
+    RenoOptions, Returned, SentSegment, ShortPath, SlowStartExit, Vegas, VegasOptions, Westwood,
+    WestwoodOptions,
 };
 pub use endpoint::{Delivered, Endpoint, Progress};
 pub use flavour::Flavour;

@@ -4,7 +4,7 @@ use crate::overrides::Stated;
 use crate::tcp::{Flavour, HostTcp};
 use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_config::keys;
-use multihop_transport::{Controller, Cubic, CubicOptions, Recovery, TcpOptions};
+use multihop_transport::{Controller, Cubic, CubicOptions, LinuxCubic, Recovery, SlowStartExit, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -14,6 +14,9 @@ use serde_json::json;
 pub enum SlowStart {
     /// When round-trip times grow, or at a loss (RFC 9406).
     #[serde(rename = "hystart++")]
+    HyStartPlusPlus,
+    /// When round-trip times grow, when acknowledgements take half a round trip, or at a loss (Linux).
+    #[serde(rename = "hystart")]
     HyStart,
     /// At a loss (RFC 5681).
     #[serde(rename = "standard")]
@@ -22,7 +25,8 @@ pub enum SlowStart {
 
 keys! {
     /// `tcp-sack` with the window of CUBIC. After a reduction the window returns to its earlier size along a
-    /// cubic function of time. It grows as fast as Reno's window where Reno is faster.
+    /// cubic function of time. It grows as fast as Reno's window where Reno is faster. With the flavour linux
+    /// it grows in whole segments, and by at least 5 % per round trip before the first loss.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpCubic {
         /// Steepness of the window's growth, `C` of RFC 9438, in segments per second cubed.
@@ -33,8 +37,9 @@ keys! {
         pub beta_ecn: Option<f64> [0.1, 1],
         /// End of the first slow start. "hystart++" ends it when round-trip times have grown by an eighth, at
         /// least 4 ms and at most 16 ms (RFC 9406; RFC 9438, section 4.10). Until then `byte_counting` limits
-        /// the growth, instead of 8 segments per acknowledgement. "standard" ends it at a loss (RFC 5681).
-        /// Each segment is timed at no cost in bytes.
+        /// the growth, instead of 8 segments per acknowledgement. "hystart" ends each slow start of 16
+        /// segments or more by the same growth, or when acknowledgements take half a round trip (Linux).
+        /// "standard" ends it at a loss (RFC 5681). Each segment is timed at no cost in bytes.
         pub slow_start: Option<SlowStart>,
         /// TCP connection.
         #[serde(flatten)]
@@ -59,30 +64,40 @@ impl Parameters for TcpCubic {
 impl TcpCubic {
     fn slow_start(&self) -> SlowStart {
         let by_flavour = match self.tcp.flavour {
-            Flavour::Rfc | Flavour::Linux => SlowStart::HyStart,
+            Flavour::Rfc => SlowStart::HyStartPlusPlus,
             Flavour::Ns2 => SlowStart::Standard,
+            Flavour::Linux => SlowStart::HyStart,
         };
         self.slow_start.unwrap_or(by_flavour)
     }
 
-    fn hystart(&self) -> bool {
-        self.slow_start() == SlowStart::HyStart
+    fn is_linux(&self) -> bool {
+        self.tcp.flavour == Flavour::Linux
     }
 }
 
 impl TcpScheme for TcpCubic {
     fn options(&self) -> TcpOptions {
-        TcpOptions { time_every_segment: self.hystart(), ..self.tcp.options(Recovery::Sack) }
+        let time_every_segment = self.is_linux() || self.slow_start() != SlowStart::Standard;
+        TcpOptions { time_every_segment, ..self.tcp.options(Recovery::Sack) }
     }
 
     fn control(&self) -> Box<dyn Controller> {
-        let cubic = Cubic::new(CubicOptions {
+        let options = CubicOptions {
             reno: self.tcp.reno_options(),
             scale: self.scale,
             beta: self.beta,
             beta_ecn: self.beta_ecn.unwrap_or(self.beta),
-            hystart: self.hystart(),
-        });
-        Box::new(cubic)
+            slow_start: match self.slow_start() {
+                SlowStart::HyStartPlusPlus => SlowStartExit::HyStartPlusPlus,
+                SlowStart::HyStart => SlowStartExit::HyStart,
+                SlowStart::Standard => SlowStartExit::Loss,
+            },
+        };
+        if self.is_linux() {
+            Box::new(LinuxCubic::new(&options, self.tcp.options(Recovery::Sack).window_pacing))
+        } else {
+            Box::new(Cubic::new(options))
+        }
     }
 }

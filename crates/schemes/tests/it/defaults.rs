@@ -53,7 +53,7 @@ fn defaults_that_follow_from_others_are_stated() {
         (&tfrc, "header", "\"40 B\" (rfc) or \"32 B\" (ns2)"),
         (&tfrc, "initial_rate", "none (rfc) or \"2.4 kb/s\" (ns2)"),
         (&tfrc, "reports", "\"round-trip\" (rfc) or \"ns2\" (ns2)"),
-        (&of("tcp-cubic"), "slow_start", "\"hystart++\" (rfc, linux) or \"standard\" (ns2)"),
+        (&of("tcp-cubic"), "slow_start", "\"hystart++\" (rfc), \"standard\" (ns2) or \"hystart\" (linux)"),
         (&of("xcp"), "alpha", "0.4"),
         (&of("xcp-winf"), "alpha", "0.2"),
         (&of("xcp-winf"), "max_rtt", "\"500 ms\""),

@@ -26,7 +26,7 @@ pub use controller::{
     AckInfo, Acked, Allowance, Controller, DeliverySample, LossKind, Lost, LostSegment, Marked, Recovered,
     Returned, SentSegment,
 };
-pub use cubic::{Cubic, CubicOptions};
+pub use cubic::{Cubic, CubicOptions, LinuxCubic, SlowStartExit};
 pub use prague::{Prague, PragueOptions};
 pub use reno::{Growth, Halving, Reno, RenoOptions};
 pub use vegas::{BacklogEstimate, Vegas, VegasOptions};

@@ -144,7 +144,7 @@ impl Reno {
     }
 
     /// Whether the window may grow: not on an ECN-Echo (RFC 3168, section 6.1.2), nor if it is not used.
-    fn may_open(&self, acked: &Acked) -> bool {
+    pub(crate) fn may_open(&self, acked: &Acked) -> bool {
         !acked.ecn_echo && (!acked.app_limited || self.options.grow_when_app_limited)
     }
 

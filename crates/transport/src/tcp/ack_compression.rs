@@ -11,6 +11,11 @@ const MOST_COMPRESSED: u32 = 44;
 /// Most time between compressed acknowledgements (`tcp_comp_sack_delay_ns` of Linux).
 const MAX_COMPRESSION: Span = Span::from_ms(1);
 
+/// Retransmission timeout before the first round-trip sample, and minimum above the round-trip time
+/// (`TCP_TIMEOUT_INIT`, `TCP_RTO_MIN`).
+const FIRST_TIMEOUT: Span = Span::from_ms(1_000);
+const MIN_TIMEOUT: Span = Span::from_ms(200);
+
 /// State of acknowledgements of data beyond a gap.
 #[derive(Debug, Default)]
 pub(super) struct AckCompression {
@@ -36,6 +41,11 @@ impl AckCompression {
         if let Some(sent) = self.syn_ack.take() {
             self.round_trip = Some(now.since(sent));
         }
+    }
+
+    /// Retransmission timeout after the round trip of the SYN-ACK, or before it.
+    pub fn retransmission_timeout(&self) -> Span {
+        self.round_trip.map_or(FIRST_TIMEOUT, |rtt| rtt + MIN_TIMEOUT.max(rtt * 2))
     }
 
     /// Records that everything received is acknowledged.

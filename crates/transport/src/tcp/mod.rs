@@ -14,7 +14,7 @@ mod rto;
 mod scoreboard;
 mod send_times;
 mod sender;
-mod small_queues;
+pub(crate) mod small_queues;
 
 pub use echo::Echo;
 pub use options::{CongestionHeader, ExitWindow, Recovery, SackedAtTimeout, TcpOptions};

@@ -124,8 +124,9 @@ parameters! {
     delayed_ack: (Option<Span> as Span) from "0 s" to "500 ms"
         = Some(Span::from_ms(100)), Ns2: None, Linux: Some(Span::from_ms(40));
     /// Time that the receiver's host takes before an acknowledgement leaves it. That of linux is measured:
-    /// the kernel acknowledges some 200 us after a segment arrives.
-    host_delay: (Option<Span> as Span) from "0 s" to "1 s" = None, Linux: Some(Span::from_us(200));
+    /// half of the kernel's acknowledgements leave within 126 us of a segment's arrival, nine in ten within
+    /// 66 to 215 us. With linux the time varies evenly between half and one and a half of this value.
+    host_delay: (Option<Span> as Span) from "0 s" to "1 s" = None, Linux: Some(Span::from_us(130));
     /// Number of segments that one acknowledgement covers, if they arrive within `delayed_ack`: two (RFC
     /// 5681, section 4.2), or more to leave more of a shared medium to data (acknowledgement ratio of RFC
     /// 5690; also the effect of a host that merges segments on reception). Larger values slow the window
@@ -221,9 +222,19 @@ parameters! {
         /// Restart in slow start after the application was idle for longer than a retransmission timeout (RFC
         /// 5681, section 4.1).
         idle_restart: bool = true, Ns2: false;
+        /// Number of lost SYNs that leave the initial window. RFC 5681, section 3.1, allows none; Linux
+        /// allows one, as its first timeout is only a second (`tcp_init_transfer`).
+        lost_syns_allowed: u32 = 0, Linux: 1;
         /// Number of segments that are acknowledged at once, from the first mark since the sender's last
         /// reaction. RFC 3168 asks for none; Linux does so (`tcp_enter_quickack_mode`).
         quick_acks: u32 = 0, Linux: 2;
+        /// Number of segments that are acknowledged at once from the first data, from the first after a
+        /// silence of a retransmission timeout, and from data that arrives again. The RFCs ask for none;
+        /// Linux does so, as the sender may be in slow start (`tcp_incr_quickack`).
+        start_quick_acks: u32 = 0, Linux: 16;
+        /// Vary `host_delay` by half of it, as hosts do. A constant delay may always fall into the same slot
+        /// of a contention for the medium.
+        host_delay_varies: bool = false, Linux: true;
         /// Compress acknowledgements of data beyond a gap, as Linux does (`tcp_comp_sack`): after the third,
         /// one per 5 % of a round trip, at most a millisecond, covers up to 44 segments.
         compressed_acks: bool = false, Linux: true;

@@ -4,7 +4,7 @@ use crate::tcp::accurate_ecn::{ArrivalCounters, EcnMode, handshake_ace};
 use crate::tcp::ack_compression::AckCompression;
 use crate::tcp::ranges::ByteRanges;
 use crate::{Delivered, Echo, Endpoint, Progress, TcpOptions};
-use multihop_core::{AccEcnOption, Ecn, Flags, HeaderBytes, SackBlock, SackBlocks, Segment, Time};
+use multihop_core::{AccEcnOption, Ecn, Flags, HeaderBytes, Rng, SackBlock, SackBlocks, Segment, Span, Time};
 use std::collections::VecDeque;
 
 /// Data receiver of a TCP connection. The application reads delivered data at once, so that the advertised
@@ -29,8 +29,10 @@ pub struct TcpReceiver {
     /// (`Last.ACK.sent`; RFC 7323, section 4.3).
     recent: Option<Time>,
     last_ack: u64,
-    /// Number of segments still to be acknowledged at once because of a mark.
+    /// Number of segments still to be acknowledged at once.
     quick_acks_left: u32,
+    /// Arrival of the last data.
+    last_data: Option<Time>,
     /// Number of segments that the delayed acknowledgement covers.
     unacknowledged: u32,
     /// Deadline of the delayed acknowledgement.
@@ -41,6 +43,8 @@ pub struct TcpReceiver {
     reply: Option<Segment>,
     /// Acknowledgements that the host still processes, with the times at which they leave it.
     processed: VecDeque<(Time, Segment)>,
+    /// Random numbers for their delays, from the first on.
+    delays: Option<Rng>,
     compression: AckCompression,
     /// Number of given-up acknowledgements that may be retransmitted before another segment arrives.
     repairs: u32,
@@ -66,10 +70,12 @@ impl TcpReceiver {
             recent: None,
             last_ack: 0,
             quick_acks_left: 0,
+            last_data: None,
             unacknowledged: 0,
             deadline: None,
             reply: None,
             processed: VecDeque::new(),
+            delays: None,
             compression: AckCompression::default(),
         }
     }
@@ -133,16 +139,44 @@ impl TcpReceiver {
         !had_gap
     }
 
+    /// Acknowledges this many segments at once, or more if that was begun before (`tcp_incr_quickack`).
+    fn begin_quick_acks(&mut self, segments: u32) {
+        self.quick_acks_left = self.quick_acks_left.max(segments);
+    }
+
+    /// Records the arrival of data. The sender may be in slow start if it is the first, or the first after a
+    /// silence of a retransmission timeout (`tcp_event_data_recv`).
+    fn note_data(&mut self, now: Time) {
+        self.compression.on_data(now);
+        let timeout = self.compression.retransmission_timeout();
+        if self.last_data.is_none_or(|last| now.since(last) > timeout) {
+            self.begin_quick_acks(self.options.start_quick_acks);
+        }
+        self.last_data = Some(now);
+    }
+
     fn note_duplicate(&mut self, start: u64, end: u64) {
+        self.begin_quick_acks(self.options.start_quick_acks);
         self.duplicate = self.options.duplicate_sack.then_some(SackBlock { start, end });
     }
 
     /// Sends a reply, after the host's processing.
     fn send(&mut self, now: Time, reply: Segment) {
-        match self.options.host_delay {
-            None => self.reply = Some(reply),
-            Some(delay) => self.processed.push_back((now + delay, reply)),
-        }
+        let Some(mean) = self.options.host_delay else {
+            self.reply = Some(reply);
+            return;
+        };
+        let delay = if self.options.host_delay_varies { self.varied(now, mean) } else { mean };
+        let before = self.processed.back().map_or(Time::ZERO, |(leaves, _)| *leaves);
+        self.processed.push_back((before.max(now + delay), reply));
+    }
+
+    /// Delay of the host between half and one and a half of its mean. The numbers depend on the time of the
+    /// first one, which differs between connections: runs are repeatable.
+    fn varied(&mut self, now: Time, mean: Span) -> Span {
+        const STEPS: u32 = 1_000;
+        let rng = self.delays.get_or_insert_with(|| Rng::at(now.ns(), &["host delay"]));
+        mean / 2 + mean * u64::from(rng.below(STEPS)) / u64::from(STEPS)
     }
 
     fn acknowledge(&mut self, now: Time) {
@@ -174,6 +208,7 @@ impl TcpReceiver {
         self.send(now, reply);
         self.last_ack = self.next;
         self.unacknowledged = 0;
+        self.quick_acks_left = self.quick_acks_left.saturating_sub(1);
         self.compression.on_acknowledged();
         self.deadline = None;
     }
@@ -231,7 +266,7 @@ impl Endpoint for TcpReceiver {
             return Delivered::default();
         }
         self.repairs = self.options.local_repairs;
-        self.compression.on_data(now);
+        self.note_data(now);
         let is_accurate = self.ecn == EcnMode::Accurate;
         // "Until it receives a CWR packet" (RFC 3168, section 6.1.3); that packet may itself be marked.
         let confirms = segment.flags.cwr && !is_accurate;
@@ -240,14 +275,13 @@ impl Endpoint for TcpReceiver {
         }
         if self.ecn == EcnMode::Classic && segment.ecn == Ecn::CongestionExperienced && !self.echo {
             self.echo = true;
-            self.quick_acks_left = self.options.quick_acks;
+            self.begin_quick_acks(self.options.quick_acks);
         }
         let before = self.next;
         let is_prompt = self.options.prompt_acks && (segment.flags.psh || confirms);
         let reports_marks = is_accurate && self.arrivals.wants_ack();
         let is_quick = self.quick_acks_left > 0;
         let may_wait = self.on_data(segment) && !is_quick && !is_prompt;
-        self.quick_acks_left = self.quick_acks_left.saturating_sub(1);
         match self.options.delayed_ack {
             Some(delay) if may_wait && !reports_marks && self.unacknowledged + 1 < self.options.ack_every => {
                 self.unacknowledged += 1;
@@ -415,6 +449,26 @@ mod tests {
         assert_eq!(segments.map(|segment| at_once(&segment)), [true, true, true, false, true]);
     }
 
+    /// `tcp_incr_quickack`: three segments are acknowledged at once from the first, from the first after more
+    /// than a second, which is the timeout without a round trip, and from a duplicate.
+    #[test]
+    fn linux_acknowledges_at_once_when_the_sender_may_be_in_slow_start() {
+        let mut receiver = receiver(Some(Span::from_ms(100)));
+        receiver.options.start_quick_acks = 3;
+        let mut at_once = |ms, number| {
+            let now = NOW + Span::from_ms(ms);
+            receiver.on_segment(now, &data(number));
+            receiver.poll_segment(now).is_some()
+        };
+        assert_eq!([0, 1, 2, 3, 4].map(|number| at_once(0, number)), [true, true, true, false, true]);
+        assert_eq!([5, 6].map(|number| at_once(1_000, number)), [false, true]);
+        assert_eq!([7, 8, 9, 10, 11].map(|number| at_once(2_001, number)), [true, true, true, false, true]);
+        assert_eq!(
+            [11, 12, 13, 14, 15].map(|number| at_once(2_002, number)),
+            [true, true, true, false, true]
+        );
+    }
+
     #[test]
     fn rfc_7323_4_3_a_delayed_ack_echoes_its_first_segment() {
         let options = TcpOptions { timestamps: true, handshake: false, ..TcpOptions::default() };
@@ -577,5 +631,32 @@ mod tests {
         }
         assert!(reply(&mut receiver, &data(50)).is_some(), "44 segments wait");
         assert_eq!(reply(&mut receiver, &data(0)).unwrap().ack, 5_100, "a filled gap");
+    }
+
+    /// From 100 to 300 us, in order, and on average near 200 us.
+    #[test]
+    fn the_delay_of_a_host_varies_by_half() {
+        let mut receiver = receiver(None);
+        receiver.options.host_delay = Some(Span::from_us(200));
+        receiver.options.host_delay_varies = true;
+        let mut delays = Vec::new();
+        for number in 0..1_000 {
+            let now = NOW + Span::from_ms(number);
+            receiver.on_segment(now, &data(number));
+            let leaves = receiver.poll_timeout().unwrap();
+            delays.push(leaves.since(now).ns() / 1_000);
+            assert_eq!(receiver.poll_segment(leaves).unwrap().ack, 100 * (number + 1));
+        }
+        let mean = delays.iter().sum::<u64>() / 1_000;
+        assert!((190..210).contains(&mean), "{mean}");
+        let ends = (*delays.iter().min().unwrap(), *delays.iter().max().unwrap());
+        assert!((100..105).contains(&ends.0) && (295..300).contains(&ends.1), "{ends:?}");
+        // Two at one instant leave in order.
+        let now = NOW + Span::from_ms(2_000);
+        (1_000..1_100).for_each(|number| _ = receiver.on_segment(now, &data(number)));
+        let later = now + Span::from_ms(1);
+        let acks: Vec<u64> =
+            std::iter::from_fn(|| receiver.poll_segment(later)).map(|reply| reply.ack).collect();
+        assert!(acks.len() == 100 && acks.is_sorted(), "{acks:?}");
     }
 }

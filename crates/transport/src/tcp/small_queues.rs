@@ -56,7 +56,7 @@ impl WindowUse {
 /// Rate of a window in Linux (`tcp_update_pacing_rate` in `net/ipv4/tcp_input.c`): 1.2 times the window, or
 /// the data in flight if that is more, per round trip; twice the window in slow start, up to half of the
 /// threshold. At least 1 b/s.
-pub(super) fn rate_of_window(window: u64, in_flight: u64, threshold: Option<u64>, srtt: Span) -> Rate {
+pub(crate) fn rate_of_window(window: u64, in_flight: u64, threshold: Option<u64>, srtt: Span) -> Rate {
     let percent = if threshold.is_none_or(|threshold| window < threshold / 2) { 200 } else { 120 };
     let bits = u128::from(window.max(in_flight)) * 8 * percent / 100;
     let per_second = bits * 1_000_000_000 / u128::from(srtt.ns().max(1));

@@ -4,7 +4,8 @@
 use crate::recorder::{MSS, drain, ms, sacked};
 use multihop_core::Segment;
 use multihop_transport::{
-    Controller, Cubic, CubicOptions, Endpoint, Flavour, Recovery, Reno, RenoOptions, TcpOptions, TcpSender,
+    Controller, Cubic, CubicOptions, Endpoint, Flavour, Recovery, Reno, RenoOptions, SlowStartExit,
+    TcpOptions, TcpSender,
 };
 
 /// A sender with an initial window of 10 segments, whose application submits `pushed` segments. Segments are
@@ -51,10 +52,10 @@ fn in_slow_start_a_merged_acknowledgement_counts_whole() {
         assert_eq!([8, 18].map(|number| after(&mut sender, 100, ack(number))), expected, "{flavour:?}");
     }
     let reno = RenoOptions { initial_window: Some(10), ..RenoOptions::of(Flavour::Linux, 1_000, 100 * MSS) };
-    for hystart in [false, true] {
-        let cubic = Cubic::new(CubicOptions { hystart, ..CubicOptions::rfc(reno.clone()) });
+    for slow_start in [SlowStartExit::Loss, SlowStartExit::HyStartPlusPlus] {
+        let cubic = Cubic::new(CubicOptions { slow_start, ..CubicOptions::rfc(reno.clone()) });
         let mut sender = started(Flavour::Linux, Recovery::Sack, Box::new(cubic), 100);
-        assert_eq!(after(&mut sender, 100, ack(8)), 18, "cubic, {hystart}");
+        assert_eq!(after(&mut sender, 100, ack(8)), 18, "cubic, {slow_start:?}");
     }
 }
 

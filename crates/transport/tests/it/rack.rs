@@ -106,6 +106,20 @@ fn rfc_8985_6_2_a_lost_retransmission_is_sent_again() {
     assert_eq!((progress(&pipe).timeouts, progress(&pipe).recoveries), (0, 1));
 }
 
+/// Segment 3 is lost twice, and 25 once, which was sent in the recovery. Both are retransmitted at 200 ms.
+/// The acknowledgement of 3 ends the recovery at 300 ms, while 25 still counts as lost: another recovery
+/// begins and reduces the window again (`lost_out` in `tcp_time_to_recover` of Linux).
+#[test]
+fn a_loss_of_data_sent_in_recovery_begins_another() {
+    let mut pipe = connection(20, losing(&[(3, 2), (25, 1)]));
+    pipe.push(1_000 * MSS);
+    pipe.run_until(ms(290));
+    assert_eq!(retransmitted(&pipe), [(ms(100), 3), (ms(200), 3), (ms(200), 25)]);
+    assert_eq!((progress(&pipe).recoveries, progress(&pipe).slow_start_threshold), (1, Some(10 * MSS)));
+    pipe.run_until(ms(310));
+    assert_eq!((progress(&pipe).recoveries, progress(&pipe).slow_start_threshold), (2, Some(5 * MSS)));
+}
+
 /// The last of ten segments is lost: nothing after it is acknowledged. It is sent as a probe when the timer
 /// would expire, 300 ms after the last acknowledgement, as a single segment may wait for a delayed
 /// acknowledgement.

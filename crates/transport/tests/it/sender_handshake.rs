@@ -4,7 +4,9 @@
 use crate::grants::Grant;
 use crate::recorder::{Event, Recorder};
 use multihop_core::{Ecn, Flags, HeaderBytes, Rate, Segment, Span, Time};
-use multihop_transport::{CongestionHeader, Endpoint, LossKind, Lost, SentSegment, TcpOptions, TcpSender};
+use multihop_transport::{
+    CongestionHeader, Endpoint, Flavour, LossKind, Lost, Recovery, SentSegment, TcpOptions, TcpSender,
+};
 
 const MSS: u64 = 1_000;
 const SYN: Flags = Flags { syn: true, ack: false, ece: false, cwr: false, psh: false, ae: false };
@@ -186,6 +188,26 @@ fn rfc_6298_5_a_lost_syn_is_sent_again() {
     sender.on_segment(ms(3_110), &syn_ack(SYN_ACK));
     assert_eq!(recorder.take(), [Event::Returned(None, false)]);
     assert_eq!(sender.poll_segment(ms(3_110)).unwrap().payload, 1_000);
+}
+
+/// `tcp_init_transfer` of Linux: after one lost SYN the initial window stays, after a second it is one
+/// segment.
+#[test]
+fn linux_forgives_the_loss_of_one_syn() {
+    let linux = TcpOptions::of(Flavour::Linux, Recovery::Sack);
+    let (mut sender, recorder) = begun(linux, 4 * MSS);
+    sender.poll_segment(ms(3));
+    sender.on_timeout(ms(1_003));
+    sender.poll_segment(ms(1_003));
+    assert!(!recorder.take().iter().any(|event| matches!(event, Event::Lost(_))));
+    assert_eq!(sender.progress().timeouts, 1);
+    for (at, again) in [(3_003, false), (7_003, true)] {
+        sender.on_timeout(ms(at));
+        let kind = LossKind::Timeout { again };
+        assert_eq!(recorder.take(), [Event::Lost(Lost { now: ms(at), kind, in_flight: 0 })]);
+        sender.poll_segment(ms(at));
+        recorder.take();
+    }
 }
 
 /// The SYN-ACK may arrive when the timer has expired and the SYN was not retransmitted yet: the connection is

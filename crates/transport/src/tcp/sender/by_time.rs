@@ -128,14 +128,15 @@ impl TcpSender {
         let window = self.recovery.window(&self.view());
         let governs = self.controller.sets_recovery_window();
         self.cwr = self.ecn == EcnMode::Classic;
+        let lost = Lost { now, kind: LossKind::DuplicateAcks, in_flight: window };
         match reduction {
             Reduction::Loss => {
                 self.counters.recoveries += 1;
-                self.controller.on_lost(&Lost { now, kind: LossKind::DuplicateAcks, in_flight: window });
+                self.controller.on_lost(&lost);
             }
             Reduction::Probe => {
                 if !governs {
-                    self.controller.on_lost(&Lost { now, kind: LossKind::DuplicateAcks, in_flight: window });
+                    self.controller.on_lost(&lost);
                 }
                 return;
             }

@@ -104,7 +104,8 @@ pub struct TcpSender {
     /// Value of `una` at the last timeout.
     timed_out: Option<u64>,
     least_round_trip: Option<Span>,
-    syn_retried: bool,
+    /// Number of SYNs that were lost.
+    lost_syns: u32,
     last_sent: Time,
     /// Time since which the receive window holds data back.
     receive_limited_since: Option<Time>,
@@ -155,7 +156,7 @@ impl TcpSender {
             cwr: false,
             acknowledge_syn: false,
             timed_out: None,
-            syn_retried: false,
+            lost_syns: 0,
             last_sent: Time::ZERO,
             receive_limited_since: None,
             counters: Progress::default(),
@@ -237,7 +238,7 @@ impl TcpSender {
     fn syn(&mut self, now: Time) -> Segment {
         self.connection = Connection::SynSent;
         self.deadline = Some(now + self.rto.timeout());
-        self.timed = (!self.syn_retried).then_some(TimedSegment { end: 0, sent: now });
+        self.timed = (self.lost_syns == 0).then_some(TimedSegment { end: 0, sent: now });
         Segment {
             header: self.options.header + self.options.congestion_header.bytes,
             feedback: self.stamp(now, 0),
@@ -399,9 +400,12 @@ impl TcpSender {
 
     fn on_syn_timeout(&mut self, now: Time) {
         self.counters.timeouts += 1;
+        self.lost_syns += 1;
         // A lost SYN reduces the initial window to one segment (RFC 5681, section 3.1).
-        self.report_lost(now, LossKind::Timeout { again: self.syn_retried });
-        self.syn_retried = true;
+        let beyond = self.lost_syns.saturating_sub(self.options.lost_syns_allowed);
+        if beyond > 0 {
+            self.report_lost(now, LossKind::Timeout { again: beyond > 1 });
+        }
         self.connection = Connection::SynDue;
         self.rto.back_off();
         self.deadline = Some(now + self.rto.timeout());

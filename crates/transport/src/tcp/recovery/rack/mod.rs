@@ -220,7 +220,7 @@ impl Rack {
     /// (RFC 8985, section 7.2). `until_timeout` is the time left to the retransmission timeout.
     pub fn probe_after(&self, srtt: Option<Span>, until_timeout: Span) -> Option<Span> {
         let is_calm = matches!(self.state, RecoveryState::Open | RecoveryState::Reducing);
-        let has_gap = self.segments.sacked_segments() > 0 || self.segments.has_losses_to_repair();
+        let has_gap = self.segments.sacked_segments() > 0 || self.segments.has_losses();
         if !is_calm || has_gap || self.segments.first().is_none() {
             return None;
         }
@@ -309,7 +309,9 @@ impl Rack {
         }
         let lost_repairs = self.detect_losses(ack, effect);
         match self.state {
-            RecoveryState::Open | RecoveryState::Reducing if self.segments.has_losses_to_repair() => {
+            // Losses of new data, found and repaired in the last recovery, begin another
+            // (`tcp_time_to_recover`).
+            RecoveryState::Open | RecoveryState::Reducing if self.segments.has_losses() => {
                 self.begin_recovery(ack.una, ack.max, effect);
             }
             RecoveryState::TimedOut if lost_repairs => self.begin_recovery(ack.una, ack.max, effect),

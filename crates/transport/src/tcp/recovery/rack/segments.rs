@@ -28,6 +28,11 @@ impl OutstandingSegment {
         self.end - self.start
     }
 
+    /// Number of bytes that count as lost.
+    fn lost_bytes(&self) -> u64 {
+        if self.is_lost && !self.is_sacked { self.bytes() } else { 0 }
+    }
+
     /// Whether the segment waits for a retransmission.
     fn needs_repair(&self) -> bool {
         self.is_lost && !self.repair_in_flight && !self.is_sacked
@@ -73,6 +78,8 @@ pub(super) struct OutstandingSegments {
     in_flight: u64,
     /// Bytes of retransmissions in flight.
     repairs: u64,
+    /// Bytes that count as lost and were not selectively acknowledged, retransmitted or not (`lost_out`).
+    lost_bytes: u64,
     /// Bytes that wait for a retransmission, and a sequence number below which none do.
     to_repair: u64,
     first_to_repair: u64,
@@ -101,9 +108,9 @@ impl OutstandingSegments {
         self.repairs > 0
     }
 
-    /// Whether lost data waits for a retransmission.
-    pub fn has_losses_to_repair(&self) -> bool {
-        self.to_repair > 0
+    /// Whether lost data is outstanding, retransmitted or not.
+    pub fn has_losses(&self) -> bool {
+        self.lost_bytes > 0
     }
 
     pub fn first(&self) -> Option<&OutstandingSegment> {
@@ -136,6 +143,7 @@ impl OutstandingSegments {
         self.in_flight += segment.bytes_in_flight();
         self.sacked_segments += u32::from(segment.is_sacked);
         self.repairs += if segment.repair_in_flight { segment.bytes() } else { 0 };
+        self.lost_bytes += segment.lost_bytes();
         if segment.needs_repair() {
             self.to_repair += segment.bytes();
             self.first_to_repair = self.first_to_repair.min(segment.start);
@@ -146,6 +154,7 @@ impl OutstandingSegments {
         self.in_flight -= segment.bytes_in_flight();
         self.sacked_segments -= u32::from(segment.is_sacked);
         self.repairs -= if segment.repair_in_flight { segment.bytes() } else { 0 };
+        self.lost_bytes -= segment.lost_bytes();
         self.to_repair -= if segment.needs_repair() { segment.bytes() } else { 0 };
     }
 

@@ -19,7 +19,7 @@ const MAX_RTT_THRESH: Span = Span::from_ms(16);
 
 /// State of `HyStart++` for one connection.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct HyStart {
+pub(crate) struct HyStartPlusPlus {
     /// Number of payload bytes acknowledged.
     acked: u64,
     /// Number of acknowledged bytes at which the round ends (`windowEnd`).
@@ -42,7 +42,7 @@ struct ConservativeSlowStart {
     rounds: u32,
 }
 
-impl HyStart {
+impl HyStartPlusPlus {
     /// Number of bytes by which an acknowledgement opens the window, if it opens the window by `standard` in
     /// the slow start of RFC 5681, and whether slow start ends with it. (`L`, 8 segments per acknowledgement,
     /// would open the window faster than RFC 5681 if acknowledgements are delayed.)
@@ -109,13 +109,13 @@ mod tests {
 
     /// Processes `count` acknowledgements of a segment, ten per round. Returns the growth by the last one,
     /// and whether slow start ended with it.
-    fn acks(hystart: &mut HyStart, count: usize, rtt_us: u64) -> (f64, bool) {
+    fn acks(hystart: &mut HyStartPlusPlus, count: usize, rtt_us: u64) -> (f64, bool) {
         (0..count).map(|_| hystart.on_acked(&acked(1, Some(rtt_us)), MSS)).last().unwrap()
     }
 
     /// The first acknowledgement ends the round without data; then rounds are ten segments.
-    fn after_a_round_of(rtt_us: u64) -> HyStart {
-        let mut hystart = HyStart::default();
+    fn after_a_round_of(rtt_us: u64) -> HyStartPlusPlus {
+        let mut hystart = HyStartPlusPlus::default();
         assert_eq!(acks(&mut hystart, 11, rtt_us), (MSS, false));
         hystart
     }
