@@ -9,6 +9,7 @@ mod by_time;
 mod local_repairs;
 mod offload;
 mod pacing;
+mod persist;
 
 use crate::tcp::bursts::{Burst, PacedBurst};
 use crate::tcp::delivery_rate::DeliveryRate;
@@ -19,6 +20,7 @@ use crate::{Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, Sent
 use by_time::SentKind;
 use local_repairs::LocalRepairs;
 use multihop_core::{Ecn, Flags, HeaderBytes, Segment, Span, Time};
+use persist::Persist;
 
 /// State of the connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -55,6 +57,8 @@ pub struct TcpSender {
     recovery: LossRecovery,
     /// Data that the MAC gave up and that was not retransmitted yet.
     repairs: LocalRepairs,
+    /// Persist mode, if used.
+    persist: Option<Persist>,
     rto: Rto,
     connection: Connection,
     /// Whether ECN was negotiated.
@@ -105,6 +109,7 @@ impl TcpSender {
         TcpSender {
             recovery: LossRecovery::new(&options),
             repairs: LocalRepairs::new(options.local_repairs),
+            persist: options.standby.map(Persist::new),
             send_times: (options.time_every_segment || options.segmentation_offload).then(SendTimes::default),
             rates: options.delivery_rate.then(DeliveryRate::default),
             rto: Rto::new(options.rto.clone()),
@@ -159,6 +164,9 @@ impl TcpSender {
     }
 
     fn plan(&self) -> Option<PlannedRange> {
+        if let Some(frozen) = self.frozen() {
+            return frozen.plan(self.options.mss());
+        }
         let may =
             self.connection == Connection::Open && !self.held && self.sequence.una < self.sequence.pushed;
         if may {
@@ -216,6 +224,7 @@ impl TcpSender {
 
     fn send(&mut self, now: Time, planned: PlannedRange) -> Segment {
         let PlannedRange { start, end } = planned;
+        let frozen = self.note_persist_sent(planned, self.is_new(planned));
         let packet = end - start + u64::from(self.options.header_with_data());
         let psh = self.pace_out(now, planned, packet);
         let view = SenderView::new(&self.options, self.sequence, &*self.controller);
@@ -223,7 +232,7 @@ impl TcpSender {
             rates.on_sent(now, start, end, self.recovery.pipe(&view));
         }
         // A repair replaces given-up data, so that the data in flight does not grow.
-        let repairs = self.repairs.on_sent(planned);
+        let repairs = frozen || self.repairs.on_sent(planned);
         let was_idle = self.sequence.max == self.sequence.una;
         let sends_probe = match &mut self.recovery {
             LossRecovery::ByAcks(recovery) => {
@@ -249,6 +258,7 @@ impl TcpSender {
         self.sequence.max = self.sequence.max.max(end);
         self.last_sent = now;
         self.set_timer_after_sending(now, planned, SentKind { was_idle, retransmission, sends_probe });
+        self.restore_persist_timer(now);
         if let Some(times) = &mut self.send_times {
             times.on_sent(now, start, end);
         }
@@ -408,6 +418,14 @@ impl Endpoint for TcpSender {
         self.connection == Connection::Open && end <= self.sequence.nxt && self.repairs.add(start, end)
     }
 
+    fn follows_routes(&self) -> bool {
+        self.persist.is_some()
+    }
+
+    fn on_route_failed(&mut self, now: Time) -> bool {
+        self.connection == Connection::Open && self.freeze_for_route(now)
+    }
+
     fn follows_departures(&self) -> bool {
         self.options.small_queues().is_some()
     }
@@ -427,10 +445,14 @@ impl Endpoint for TcpSender {
         }
         match self.connection {
             Connection::SynSent => self.on_syn_timeout(now),
-            Connection::Open => match self.recovery {
-                LossRecovery::ByAcks(_) => self.on_retransmission_timeout(now),
-                LossRecovery::ByTime(_) => self.on_timer_by_time(now),
-            },
+            Connection::Open => {
+                let persists = self.on_persist_timer(now) || self.hide_timeout(now);
+                match self.recovery {
+                    _ if persists => {}
+                    LossRecovery::ByAcks(_) => self.on_retransmission_timeout(now),
+                    LossRecovery::ByTime(_) => self.on_timer_by_time(now),
+                }
+            }
             Connection::Closed | Connection::SynDue => {}
         }
     }
@@ -474,21 +496,5 @@ impl Endpoint for TcpSender {
             srtt: self.rto.smoothed(),
             ..self.counters
         }
-    }
-}
-
-impl TcpSender {
-    fn note_round_trip(&mut self, sent: Time, now: Time) -> Span {
-        let sample = now.since(sent);
-        self.least_round_trip = Some(self.least_round_trip.map_or(sample, |least| least.min(sample)));
-        self.counters.rtt = Some(sample);
-        self.counters.rtt_samples += 1;
-        self.counters.rtt_sum += sample;
-        self.rto.sample(sent, now);
-        // ns-2 keeps the back-off of an echo at a window of one segment.
-        if !(self.held && self.options.echo_backs_off) {
-            self.rto.end_backoff();
-        }
-        sample
     }
 }
