@@ -6,9 +6,9 @@ use crate::overrides::state_defaults;
 use crate::tcp::{Flavour, TcpParameters};
 use crate::tfrc::TfrcParameters;
 use crate::{
-    Abc, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, QuickAndPlenty, Rcp, RcpWinf, ReTfrc,
-    Recn, TcpAp, TcpBbr, TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Tfrc, TfrcCapped, Udp, Vcp,
-    Xcp, XcpB, XcpWinf,
+    Abc, Atcp, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, QuickAndPlenty, Rcp, RcpWinf,
+    ReTfrc, Recn, TcpAp, TcpBbr, TcpCubic, TcpElfn, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Tfrc,
+    TfrcCapped, Udp, Vcp, Xcp, XcpB, XcpWinf,
 };
 use multihop_config::keys::Rules;
 use multihop_config::parameter_error::{Found, Kind, ParameterError, Wanted};
@@ -29,6 +29,8 @@ pub const REGISTRY: &[SchemeEntry] = &[
     SchemeEntry::of::<TcpWestwood>(),
     SchemeEntry::of::<TcpBbr>(),
     SchemeEntry::of::<TcpAp>(),
+    SchemeEntry::of::<TcpElfn>(),
+    SchemeEntry::of::<Atcp>(),
     SchemeEntry::of::<Tfrc>(),
     SchemeEntry::of::<TfrcCapped>(),
     SchemeEntry::of::<ReTfrc>(),

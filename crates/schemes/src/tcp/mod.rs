@@ -1,16 +1,20 @@
 //! Parameters that all TCP schemes share.
 
 mod ap;
+mod atcp;
 mod bbr;
 mod cubic;
+mod elfn;
 mod newreno;
 mod sack;
 mod vegas;
 mod westwood;
 
 pub use ap::{DelayDispersion, ShortPaths, TcpAp};
+pub use atcp::Atcp;
 pub use bbr::TcpBbr;
 pub use cubic::TcpCubic;
+pub use elfn::TcpElfn;
 pub use newreno::TcpNewReno;
 pub use sack::{SackRecovery, TcpSack};
 pub use vegas::TcpVegas;

@@ -94,6 +94,7 @@ fn differences_from_the_transport_are_stated() {
 tcp-ap ack_every none
 tcp-ap delayed_ack \"0 s\"
 tcp-ap timestamps true (rfc, linux) or false (ns2)
+atcp ecn true
 re-tfrc rate_change \"incremental\"
 recn ecn true
 ecn-rts ecn true
