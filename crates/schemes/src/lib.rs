@@ -18,6 +18,7 @@
 //! | `abc` | [`Abc`]: routers mark each packet to accelerate or brake |
 //! | `maxnet` | [`MaxNet`]: a rate that falls with the largest price on the path |
 //! | `ewccp` | [`Ewccp`]: routers that share the medium report their queues to each other |
+//! | `wcp` | [`Wcp`]: rates that congested links of the neighbourhood halve; [`WcpCap`]: rates that share the airtime of the neighbourhood |
 //!
 //! Each family's folder holds:
 //! - the parameters (`mod.rs`, or one file for each scheme),
@@ -40,6 +41,7 @@ mod capacity;
 mod ewccp;
 mod load;
 mod maxnet;
+mod neighbourhood;
 mod overrides;
 mod quick_and_plenty;
 mod rcp;
@@ -50,6 +52,7 @@ mod scheme;
 #[cfg(test)]
 mod testing;
 mod udp;
+mod wcp;
 #[cfg(test)]
 mod wiring;
 mod xcp;
@@ -72,4 +75,5 @@ pub use tcp::{
 };
 pub use tfrc::{Ceiling, CurrentRtt, ExchangeOf, ReTfrc, Success, Tfrc, TfrcCapped, TfrcParameters};
 pub use udp::Udp;
+pub use wcp::{Wcp, WcpCap};
 pub use xcp::{Psi, QueueTimer, Shuffled, Spare, Throughput, Xcp, XcpB, XcpConnection, XcpControl, XcpWinf};

@@ -8,7 +8,7 @@ use crate::tfrc::TfrcParameters;
 use crate::{
     Abc, Atcp, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, QuickAndPlenty, Rcp, RcpWinf,
     ReTfrc, Recn, TcpAp, TcpBbr, TcpCubic, TcpElfn, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Tfrc,
-    TfrcCapped, Udp, Vcp, Xcp, XcpB, XcpWinf,
+    TfrcCapped, Udp, Vcp, Wcp, WcpCap, Xcp, XcpB, XcpWinf,
 };
 use multihop_config::keys::Rules;
 use multihop_config::parameter_error::{Found, Kind, ParameterError, Wanted};
@@ -47,6 +47,8 @@ pub const REGISTRY: &[SchemeEntry] = &[
     SchemeEntry::of::<XcpWinf>(),
     SchemeEntry::of::<RcpWinf>(),
     SchemeEntry::of::<Ewccp>(),
+    SchemeEntry::of::<Wcp>(),
+    SchemeEntry::of::<WcpCap>(),
     SchemeEntry::of::<Vcp>(),
     SchemeEntry::of::<Abc>(),
     SchemeEntry::of::<Bmcc>(),
