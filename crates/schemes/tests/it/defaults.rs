@@ -115,6 +115,10 @@ rcp-winf window 1024
 ewccp ack_every none
 ewccp delayed_ack \"0 s\"
 ewccp local_repairs 10
+wcp keep_sacked true
+wcp window 1024
+wcp-cap keep_sacked true
+wcp-cap window 1024
 vcp keep_sacked true
 vcp window 1024
 abc keep_sacked true

@@ -1,0 +1,68 @@
+//! Senders that learn of failures of their route, over each routing protocol.
+
+use crate::common::add_flow;
+use crate::common::chain;
+use multihop_core::{NodeId, Span};
+use multihop_dot11::DcfRules;
+use multihop_schemes::find;
+use multihop_sim::config::*;
+use multihop_sim::mobility::Outage;
+use multihop_sim::outcome::Outcome;
+use multihop_sim::run;
+use serde_json::json;
+
+/// A flow over three hops from 0 to 3, whose node `off` is off from 20 to 30 s.
+fn interrupted(scheme: &str, routing: RoutingConfig, off: u32) -> Outcome {
+    let mut config = chain(DcfRules::IEEE, 3);
+    let built = find(scheme).unwrap().build(&json!({})).unwrap();
+    config.schemes = vec![SchemeConfig { name: scheme.into(), scheme: built }];
+    (config.warmup, config.duration) = (Span::ZERO, Span::from_ms(60_000));
+    config.record_interval = Span::from_ms(1_000);
+    let [from, to] = [20_000, 30_000].map(Span::from_ms);
+    config.mobility.outages = vec![Outage { node: NodeId(off), from, to }];
+    config.routing = routing;
+    add_flow(&mut config, 0, 3, AppConfig::Saturated);
+    run(&config)
+}
+
+fn routing(protocol: RoutingProtocol, on_link_failure: LinkFailureRule) -> RoutingConfig {
+    RoutingConfig { protocol, metric: RouteMetric::Hops, on_link_failure }
+}
+
+/// Node 2 is off, so that node 1 reports the break to the sender's node. With static routes node 1 is off,
+/// so that the sender's node finds the break itself.
+fn cases() -> Vec<(&'static str, RoutingConfig, u32)> {
+    let dsdv = DsdvConfig { use_mac: true, ..DsdvConfig::default() };
+    let hold = Span::from_ms(1_000);
+    vec![
+        ("aodv", routing(RoutingProtocol::Aodv(AodvConfig::default()), LinkFailureRule::Ignore), 2),
+        ("dsr", routing(RoutingProtocol::Dsr(DsrConfig::default()), LinkFailureRule::Ignore), 2),
+        ("dsdv", routing(RoutingProtocol::Dsdv(dsdv), LinkFailureRule::Ignore), 2),
+        ("static", routing(RoutingProtocol::Static, LinkFailureRule::Break { failures: 1, hold }), 1),
+    ]
+}
+
+/// Timeouts in the outage. Before and after it the flows of this chain have none.
+#[test]
+fn a_sender_that_learns_of_the_failure_does_not_time_out() {
+    for (name, routing, off) in cases() {
+        let of = |scheme| {
+            let outcome = interrupted(scheme, routing.clone(), off);
+            let window = |second: usize| outcome.series[second].window_bytes;
+            let late: u64 = outcome.series.iter().skip(40).map(|row| row.delivered_bytes).sum();
+            eprintln!(
+                "{name} {scheme}: timeouts {}, windows {:?} {:?}, later {late}",
+                outcome.flows[0].timeouts,
+                window(19),
+                window(28)
+            );
+            (outcome.flows[0].timeouts, window(19), window(28), late)
+        };
+        let [plain, elfn, atcp] = ["tcp-newreno", "tcp-elfn", "atcp"].map(of);
+        assert!(plain.0 >= 3, "{name}: {plain:?}");
+        assert!(elfn.0 < plain.0, "{name}: {elfn:?}, after the outage");
+        assert_eq!(elfn.1, elfn.2, "{name}: {elfn:?}");
+        assert_eq!((atcp.0, atcp.2), (0, Some(1_460)), "{name}: {atcp:?}");
+        assert!(elfn.3 > 0 && atcp.3 > 0, "{name}");
+    }
+}
