@@ -22,7 +22,7 @@ keys! {
     /// - Normal: the layer does nothing.
     ///
     /// The paper leaves marks to routers. Here a node marks data that enters a queue of at least
-    /// `marking_queue` full packets. Without marks only losses of the layer's own timer slow a sender down.
+    /// `marking_queue` full packets. Without marks nothing but a failure of the route slows a sender down.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Atcp {
         /// Interval between probes while the route is down. The paper does not give it; this is the value of

@@ -15,7 +15,7 @@ const TOPOLOGIES: [&str; 4] =
     ["chain of 4 hops", "cross of 2 x 4 hops", "star of 3 arms", "exposed terminals"];
 
 /// Scheme, and its goodput on each of the topologies.
-const GOLDEN: [(&str, [u32; 4]); 28] = [
+const GOLDEN: [(&str, [u32; 4]); 32] = [
     ("udp", [1201, 1210, 2338, 4820]),
     ("tcp-newreno", [996, 1001, 1925, 3963]),
     ("tcp-sack", [999, 997, 1912, 4004]),
@@ -24,6 +24,8 @@ const GOLDEN: [(&str, [u32; 4]); 28] = [
     ("tcp-westwood", [996, 989, 1928, 3995]),
     ("tcp-bbr", [990, 997, 1892, 3978]),
     ("tcp-ap", [617, 811, 1567, 2959]),
+    ("tcp-elfn", [996, 1001, 1925, 3963]),
+    ("atcp", [996, 999, 1870, 4006]),
     ("tfrc", [1116, 1123, 2116, 4755]),
     ("tfrc-capped", [298, 585, 892, 593]),
     ("re-tfrc", [1055, 1102, 2108, 4416]),
@@ -40,6 +42,8 @@ const GOLDEN: [(&str, [u32; 4]); 28] = [
     ("xcp-winf", [945, 800, 1877, 3705]),
     ("rcp-winf", [865, 874, 1692, 3092]),
     ("ewccp", [833, 804, 1601, 3244]),
+    ("wcp", [348, 404, 934, 1084]),
+    ("wcp-cap", [458, 487, 1010, 1916]),
     ("vcp", [995, 987, 1971, 3419]),
     ("abc", [993, 1002, 1937, 4008]),
     ("bmcc", [996, 992, 1939, 4007]),
