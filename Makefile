@@ -138,13 +138,15 @@ mutants:
 # The validation pages in docs/results: validation.md, from runs against closed forms and figures of ns-2 and ns-3;
 # measured-back.md, estimators in runs, on captures of them, and the truth; explicit-rates.md, XCP, RCP and what
 # derives from them over wires, beside ns-2's XCP, and over radio; link-capacity.md, the model of a link beside saturated stations; imports.md,
-# imported meshes beside the networks that they were measured on.
+# imported meshes beside the networks that they were measured on; kernel.md, TCP beside recorded figures of the Linux kernel's, which
+# `python -m validation.kernel --measure` measures in real time on a machine that does nothing else.
 validation: build
 	$(BIN)/python -m validation
 	$(BIN)/python -m validation.measured_back
 	$(BIN)/python -m validation.explicit_rates
 	$(BIN)/python -m validation.link_capacity
 	$(BIN)/python -m validation.imports
+	$(BIN)/python -m validation.kernel
 
 # The pages of papers' results, docs/results/PAPER.md, from all runs of their studies; PAPERS=winf for one of them,
 # RESULTS=--quick for a quick look. Interrupted, it resumes.

@@ -253,7 +253,7 @@ def main() -> None:
         "window": window(facts),
         **_radio(radio.QUICK if options.quick else radio.FULL),
     }
-    text = (Path(__file__).parent / "explicit_rates.md").read_text()
+    text = (Path(__file__).parent / "templates" / "explicit_rates.md").read_text()
     options.file.write_text(re.sub(r"@(\w+)@", lambda found: values[found[1]], text))
     print(f"wrote {options.file}")
 

@@ -287,7 +287,7 @@ def main() -> None:
     )
     file = parser.parse_args().file
     worlds = {world: rows(world) for world in WORLDS}
-    text = (Path(__file__).parent / "imports.md").read_text()
+    text = (Path(__file__).parent / "templates" / "imports.md").read_text()
     parts = {"seen": _seen(worlds), "fits": _fits(WORLDS), "totals": _totals(worlds), "flows": _flows(worlds)}
     parts |= {"version": multihop.__version__, "seconds": str(SECONDS), "seeds": str(SEEDS)}
     for name, part in parts.items():

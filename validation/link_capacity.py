@@ -224,7 +224,7 @@ def main() -> None:
         "alone": alone(effort),
         "shared": shared(effort),
     }
-    text = (Path(__file__).parent / "link_capacity.md").read_text()
+    text = (Path(__file__).parent / "templates" / "link_capacity.md").read_text()
     options.file.write_text(re.sub(r"@(\w+)@", lambda found: values[found[1]], text))
     print(f"wrote {options.file}")
 

@@ -247,7 +247,7 @@ def main() -> None:
         "file", nargs="?", type=Path, default=Path("docs/results/measured-back.md"), help="where the page goes"
     )
     file = parser.parse_args().file
-    text = (Path(__file__).parent / "measured_back.md").read_text()
+    text = (Path(__file__).parent / "templates" / "measured_back.md").read_text()
     scenes = {"chain": chain, "hidden_terminal": hidden_terminal, "lossy": lossy, "aggregated": aggregated}
     for name, scenario in ((name, scene(60)) for name, scene in scenes.items()):
         text = text.replace(f"@{name}@", table(rows(scenario)))

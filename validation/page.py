@@ -167,8 +167,9 @@ def aggregation(rows: list[AggregationRow], reference: str) -> str:
 
 
 def fill(**parts: str) -> str:
-    """The whole page: `template.md` with each `@name@` replaced."""
-    text = (Path(__file__).parent / "template.md").read_text()
+    """The whole page: `templates/validation.md` with each `@name@` replaced."""
+    text = (Path(__file__).parent / "templates" / "validation.md").read_text()
     for name, part in parts.items():
         text = text.replace(f"@{name}@", part)
-    return f"<!-- Made by `make validation` from validation/template.md; changes made here are lost. -->\n{text}"
+    made = "Made by `make validation` from validation/templates/validation.md; changes made here are lost."
+    return f"<!-- {made} -->\n{text}"

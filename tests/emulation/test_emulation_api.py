@@ -127,7 +127,12 @@ def test_a_signal_ends_the_process_of_an_emulation():
         ({"sysctls": {"net.ipv4.tcp_ecn": 1.5}}, "sysctl: net.ipv4.tcp_ecn: found 1.5; needs text or a whole number"),
         ({"sysctls": {5: 1}}, "sysctl: found 5; needs a name that begins with net."),
         ({"sysctls": ["net.ipv4.tcp_ecn"]}, "sysctls: found .* needs a mapping"),
-        ({"sysctls": {"net.ipv4.no_such": 1}}, "sysctl: net.ipv4.no_such cannot be set to '1': No such file"),
+        ({"sysctls": {"net.ipv4.no_such": 1}}, "sysctl: net.ipv4.no_such cannot be set to '1': a node has no such"),
+        (
+            {"sysctls": {"net.ipv4.tcp_congestion_control": "no-such"}},
+            "cannot be set to 'no-such': the kernel has '.*'; load another on the host",
+        ),
+        ({"sysctls": {"net.ipv4.tcp_ecn": "x"}}, "cannot be set to 'x': the kernel does not accept this value"),
         ({"slow": "4"}, "slow: found '4'; needs"),
         ({"max_lag": [2]}, r"max_lag: found \[2\]; needs seconds, text as in"),
         ({"mode": None}, "mode: found None; needs one of ip, ethernet"),

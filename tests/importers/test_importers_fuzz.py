@@ -19,12 +19,21 @@ from sound_meshes import SOUND, text_of
 
 
 def test_each_format_has_a_sound_file_and_a_reader():
-    assert {name.split()[0] for name in SOUND} == set(FORMATS) == {reader.format for reader in READERS}
+    sound, readers = {name.split()[0] for name in SOUND}, {reader.format for reader in READERS}
+    assert not sound ^ set(FORMATS), (
+        f"SOUND of tests/sound_meshes.py and FORMATS differ: {sorted(sound ^ set(FORMATS))}"
+    )
+    assert not readers ^ set(FORMATS), f"READERS and FORMATS differ: {sorted(readers ^ set(FORMATS))}"
 
 
 def test_the_page_has_the_table_of_formats():
     page = (Path(__file__).parents[2] / "docs" / "how-to" / "import.md").read_text(encoding="utf-8")
-    assert table() in page, f"the page needs this table:\n{table()}"
+    if table() not in page:
+        missing = "\n".join(line for line in table().splitlines() if line not in page)
+        pytest.fail(
+            f"the table of docs/how-to/import.md needs the rows and the order of FORMATS; it lacks\n{missing}",
+            pytrace=False,
+        )
 
 
 @pytest.mark.parametrize("name", SOUND)

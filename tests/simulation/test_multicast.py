@@ -5,7 +5,7 @@ import pytest
 
 import multihop
 from conftest import SCENARIOS
-from multihop.experiments.phases import in_phase
+from multihop.experiments.remarks.phases import in_phase
 from multihop.framelog.reading import read
 
 CELL = {

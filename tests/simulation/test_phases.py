@@ -1,7 +1,7 @@
 """Flows of equal intervals at one queue: who gets in is decided by their phase, and results say so."""
 
 import multihop
-from multihop.experiments import phases
+from multihop.experiments.remarks import phases
 
 #: Two downloads through one access point, which offer more than its radio can send.
 DOWNLOADS = {

@@ -31,7 +31,7 @@ pub use event::{
 pub use header::{Bits, Carrier, Field, FieldKind, FieldLayout, Header, HeaderBytes, HeaderFormat, Layout};
 pub use ids::{FlowId, NodeId, Port};
 pub use names::{first_of, instead_of, nearest_name, shorten};
-pub use packet::{DropCause, Dscp, Ecn, Flags, Packet, SackBlock, SackBlocks, Segment};
+pub use packet::{AccEcnOption, DropCause, Dscp, Ecn, Flags, Packet, SackBlock, SackBlocks, Segment};
 pub use rate::Rate;
 pub use rng::Rng;
 pub use time::{Span, Time};

@@ -95,6 +95,8 @@ impl Dscp {
 pub struct Flags {
     /// The acknowledgement number is valid.
     pub ack: bool,
+    /// Accurate ECN (RFC 9768).
+    pub ae: bool,
     /// Congestion window reduced (RFC 3168).
     pub cwr: bool,
     /// ECN echo (RFC 3168).
@@ -103,6 +105,59 @@ pub struct Flags {
     pub psh: bool,
     /// Synchronize: opens a connection.
     pub syn: bool,
+}
+
+impl Flags {
+    /// Number in the ACE field, three bits of AE, CWR and ECE (RFC 9768, section 3.2.2).
+    pub const fn ace(self) -> u8 {
+        (self.ae as u8) << 2 | (self.cwr as u8) << 1 | self.ece as u8
+    }
+
+    /// The same flags with the three lowest bits of a number in the ACE field.
+    #[must_use]
+    pub const fn with_ace(self, number: u8) -> Flags {
+        Flags { ae: number & 4 != 0, cwr: number & 2 != 0, ece: number & 1 != 0, ..self }
+    }
+}
+
+/// Byte counters of an `AccECN` option (RFC 9768, section 3.2.3): the 24 lowest bits of the numbers of
+/// payload bytes that arrived with ECT(1), and with congestion experienced.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct AccEcnOption {
+    ect1: [u8; 3],
+    ce: [u8; 3],
+}
+
+impl AccEcnOption {
+    /// Size of the option with two fields, in bytes.
+    pub const LENGTH: u32 = 8;
+
+    /// Option with these counters.
+    pub const fn new(ect1: u64, ce: u64) -> AccEcnOption {
+        const fn low(counter: u64) -> [u8; 3] {
+            [(counter >> 16) as u8, (counter >> 8) as u8, counter as u8]
+        }
+        AccEcnOption { ect1: low(ect1), ce: low(ce) }
+    }
+
+    /// 24 bits of the number of bytes with ECT(1) (EE1B), in network byte order.
+    pub const fn ect1(self) -> [u8; 3] {
+        self.ect1
+    }
+
+    /// 24 bits of the number of bytes with congestion experienced (ECEB), in network byte order.
+    pub const fn ce(self) -> [u8; 3] {
+        self.ce
+    }
+
+    /// Number of bytes with congestion experienced since a counter with the same meaning, if fewer than 2^23.
+    /// An option that was overtaken has more.
+    pub const fn ce_since(self, counter: u64) -> Option<u64> {
+        let [high, middle, low] = self.ce;
+        let field = (high as u64) << 16 | (middle as u64) << 8 | low as u64;
+        let since = field.wrapping_sub(counter) & 0xff_ffff;
+        if since < 1 << 23 { Some(since) } else { None }
+    }
 }
 
 /// A block of received bytes, `start..end` (RFC 2018).
@@ -164,6 +219,8 @@ pub struct Segment {
     /// Timestamp option (RFC 7323), if enabled. Data carries its own sending time (`TSval`), an
     /// acknowledgement the sending time of the segment that caused it (`TSecr`).
     pub echo: Option<Time>,
+    /// `AccECN` option (RFC 9768), with accurate ECN feedback.
+    pub acc_ecn: Option<AccEcnOption>,
     /// Receive window in bytes that the sender of this segment advertises.
     pub window: u64,
     /// Whether the segment repeats payload sent earlier.
@@ -374,6 +431,32 @@ mod tests {
             assert_eq!(packet.segment.ecn, Ecn::CongestionExperienced);
             assert!(packet.understands_ecn());
         }
+    }
+
+    /// RFC 9768, figure 3: AE is the highest bit.
+    #[test]
+    fn the_ace_field_has_three_flags() {
+        for number in 0..8 {
+            let flags = Flags { ack: true, ..Flags::default() }.with_ace(number);
+            assert_eq!((flags.ace(), flags.ack, flags.syn), (number, true, false));
+        }
+        let Flags { ae, cwr, ece, .. } = Flags::default().with_ace(6);
+        assert_eq!((ae, cwr, ece), (true, true, false));
+    }
+
+    /// RFC 9768, section 3.2.3.1: counters wrap at 2^24.
+    #[test]
+    fn byte_counters_wrap() {
+        let option = AccEcnOption::new(0x12_3456, 0x0100_0005);
+        assert_eq!((option.ect1(), option.ce()), ([0x12, 0x34, 0x56], [0, 0, 5]));
+        assert_eq!((option.ce_since(0xff_fff0), option.ce_since(5)), (Some(21), Some(0)));
+        assert_eq!(option.ce_since(6), None, "overtaken");
+    }
+
+    /// A segment is copied at each hop.
+    #[test]
+    fn segments_are_small() {
+        assert!(size_of::<Segment>() <= 168, "{}", size_of::<Segment>());
     }
 
     #[test]

@@ -96,6 +96,7 @@ parameters! {
     data_header: Bytes from "0 B" to "256 B" = 28;
     /// LLC/SNAP header of each network packet. `ieee`: 8 B, `ns2`: 0 B.
     llc_header: Bytes from "0 B" to "256 B" = 8;
+    // Rows above are keys of `[mac.override]`. Rows in braces are not: only rule sets choose their values.
     {
         /// Range of the back-off drawn from a contention window. `ieee`: inclusive (9.3.3), `ns2`: exclusive.
         backoff_draw: BackoffDraw = BackoffDraw::Inclusive;

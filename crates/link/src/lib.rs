@@ -41,8 +41,9 @@ pub use models::{Contention, ContentionDelay, LinkCapacity, ServiceTimes, Succes
 pub use phy_times::{AggregateLimits, PacketExchange, PhyTimes};
 pub use policy::{Departure, EgressQueue, Hop, Notice, QueueEvent, RouterPolicy, Verdict};
 pub use queue::{
-    Adaptation, AirtimeLimits, Arrival, CodelOptions, Discipline, FqCodelOptions, InterfaceQueue, LinkState,
-    Priority, Queued, SlowStations, StationsOptions,
+    Adaptation, AirtimeLimits, Arrival, CodelOptions, Discipline, DualPi2Options, DualQueueSchedule,
+    FqCodelOptions, InterfaceQueue, LinkState, LowLatencyMarking, PieOptions, Priority, Queued, SlowStations,
+    StationsOptions,
 };
 pub use rate_control::{
     AVERAGE_BYTES, Algorithm, Attempted, Candidate, Chain, RateControl, RateTable, Stage,

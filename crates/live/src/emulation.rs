@@ -146,10 +146,11 @@ impl<C: RealClock, W: DeviceIo> Emulation<C, W> {
     /// If `slow` is not positive.
     pub fn new(world: World, clock: C, wire: W, slow: f64) -> Emulation<C, W> {
         assert!(slow > 0.0 && slow.is_finite(), "time cannot pass {slow} times as slowly");
-        let flows = FlowTable::of(&world);
+        let table = FlowTable::of(&world);
+        let flows = &world.config().traffic.flows;
         Emulation {
-            delivered: vec![0; world.config().flows.len()],
-            has_no_own_traffic: world.config().flows.iter().all(|flow| flow.app == AppConfig::External),
+            delivered: vec![0; flows.len()],
+            has_no_own_traffic: flows.iter().all(|flow| flow.app == AppConfig::External),
             largest_packet: world.config().largest_packet(),
             slack: Span::ZERO,
             world,
@@ -157,7 +158,7 @@ impl<C: RealClock, W: DeviceIo> Emulation<C, W> {
             wire,
             slow,
             mode: Mode::Ip,
-            flows,
+            flows: table,
             in_network: BTreeMap::new(),
             sent: VecDeque::new(),
             journal: None,
@@ -450,7 +451,8 @@ impl<C: RealClock, W: DeviceIo> Emulation<C, W> {
                     let headers = Headers { congestion, ..*headers };
                     shim.deliver(at, &mut in_network.packet, &ArrivedPacket { headers, ecn, hops });
                 }
-                let to = in_network.flow.map(|flow| self.world.config().flows[flow.index()].destination);
+                let to =
+                    in_network.flow.map(|flow| self.world.config().traffic.flows[flow.index()].destination);
                 let taken = to.is_some_and(|to| self.deliver(to, &in_network, at));
                 self.counters.marked += u64::from(marked && taken);
             }
@@ -475,7 +477,7 @@ impl<C: RealClock, W: DeviceIo> Emulation<C, W> {
     fn lost(&mut self, in_network: PacketInNetwork, node: NodeId, cause: DropCause) {
         if let (Some(shim), PacketInNetwork { flow: Some(flow), packet, shim_state: Some(shim_state), .. }) =
             (&self.shim, &in_network)
-            && self.world.config().flows[flow.index()].source == node
+            && self.world.config().traffic.flows[flow.index()].source == node
             && shim.repairs(packet, cause, shim_state.given_up)
         {
             let ShimState { datagram, headers, given_up } = *shim_state;
@@ -514,9 +516,9 @@ impl<C: RealClock, W: DeviceIo> Emulation<C, W> {
 impl FlowTable {
     fn of(world: &World) -> FlowTable {
         let config = world.config();
-        let nodes = config.nodes.len();
+        let nodes = config.topology.nodes.len();
         let mut of = vec![None; nodes * nodes];
-        for (index, flow) in config.flows.iter().enumerate() {
+        for (index, flow) in config.traffic.flows.iter().enumerate() {
             let place = &mut of[flow.source.index() * nodes + flow.destination.index()];
             if flow.app == AppConfig::External && place.is_none() {
                 *place = Some(FlowId(index as u32));

@@ -168,10 +168,10 @@ enum Entry {
 
 /// Requirement of an entry that the run does not meet, if any.
 fn missing_requirement(entry: &Entry, config: &Config) -> Option<&'static str> {
-    let is_node = |node: NodeId| node.index() < config.nodes.len();
+    let is_node = |node: NodeId| node.index() < config.topology.nodes.len();
     let (fits, size) = match entry {
         Entry::Packet(Injection { flow, payload, header, .. }, _) => {
-            let flow = config.flows.get(flow.index());
+            let flow = config.traffic.flows.get(flow.index());
             (flow.is_some_and(|flow| flow.app == AppConfig::External), payload + header)
         }
         Entry::Frame(OutsideFrame { from, to, size }) => (is_node(*from) && to.is_none_or(is_node), *size),

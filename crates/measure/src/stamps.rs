@@ -136,7 +136,6 @@ impl StampVotes {
 
     /// Reference that most pairs fit; none without decisive pairs. If as many pairs fit the start of the
     /// preamble as the first bit of the MPDU, TSFT (`by_tsft`) means the first bit, other timers the start.
-
     pub fn stamp_reference(&self, by_tsft: bool) -> Option<StampReference> {
         let [begin, mpdu, end] = self.votes;
         if self.pairs() == 0 {

@@ -89,8 +89,8 @@ impl Emulator {
         py.detach(|| {
             panics::caught(|| {
                 let mut config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
-                config.causes = true;
-                let shim = shim.then(|| Shim::below_tcp(&config)).transpose();
+                config.recording.causes = true;
+                let shim = shim.then(|| Shim::below_tcp(&config.traffic)).transpose();
                 let shim = shim.map_err(|error| PyValueError::new_err(format!("scheme: {error}")))?;
                 let world = world(&config, origin, pcap.as_deref())?;
                 let journal = journal.map(|(path, first)| recorder(&path, &first)).transpose()?;
@@ -98,7 +98,7 @@ impl Emulator {
                 let gateway = gateway.map(NodeId);
                 let links = DeviceOptions { mode, mtu: mtu(&config), gateway };
                 let (nodes, devices) = (0..)
-                    .zip(&config.nodes)
+                    .zip(&config.topology.nodes)
                     .map(|(index, node)| Namespace::for_node(NodeId(index), &node.name, links))
                     .collect::<io::Result<(Vec<_>, Vec<_>)>>()?;
                 let parts =
@@ -252,7 +252,7 @@ pub fn replay<'py>(
     let (config, outcome, ending) = py.detach(|| {
         panics::caught(|| {
             let mut config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
-            config.causes = true;
+            config.recording.causes = true;
             let mut world = world(&config, origin, pcap.as_deref())?;
             let mut journal = BufReader::new(File::open(journal)?);
             journal.skip_until(b'\n')?;

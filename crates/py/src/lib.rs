@@ -18,7 +18,7 @@ mod tables;
 use multihop_dot11::DcfRules;
 use multihop_scenario::{External, Overrides, Place, Resolved, Setting, Step};
 use multihop_sim::capacity::{Airtimes, Capacity, LinkTime};
-use multihop_sim::config::Config;
+use multihop_sim::config::{Config, TopologyConfig};
 use multihop_sim::logs::{AirLog, LogError, Logs};
 use multihop_sim::preflight::path;
 use multihop_sim::routing::{LinkQuality, Routes};
@@ -99,7 +99,7 @@ fn check<'py>(
             let links = quality.usable();
             let routes = Routes::new(config, &quality);
             let paths: Vec<_> =
-                config.flows.iter().map(|flow| path(config, flow, &routes, &quality)).collect();
+                config.traffic.flows.iter().map(|flow| path(config, flow, &routes, &quality)).collect();
             Ok((resolved, links, paths))
         })
     })?;
@@ -154,7 +154,7 @@ fn run<'py>(
     let (config, outcome) = py.detach(|| {
         panics::caught(|| {
             let mut config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
-            config.causes = causes;
+            config.recording.causes = causes;
             let watch = |now| {
                 if let Some(meter) = meter {
                     meter.set(now);
@@ -414,7 +414,7 @@ fn view<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let config = &resolved.config;
     let wires = PyList::empty(py);
-    for wire in &config.wires {
+    for wire in &config.topology.wires {
         let entry = PyDict::new(py);
         entry.set_item("sender", wire.from.0)?;
         entry.set_item("receiver", wire.to.0)?;
@@ -425,9 +425,9 @@ fn view<'py>(
         wires.append(entry)?;
     }
     let measurements = PyList::empty(py);
-    for measurement in &config.measurements {
+    for measurement in &config.recording.measurements {
         let entry = PyDict::new(py);
-        let at = measurement.nodes.iter().map(|node| config.nodes[node.index()].name.as_str());
+        let at = measurement.nodes.iter().map(|node| config.topology.nodes[node.index()].name.as_str());
         entry.set_item("name", &measurement.name)?;
         entry.set_item("nodes", at.collect::<Vec<_>>())?;
         measurements.append(entry)?;
@@ -436,7 +436,7 @@ fn view<'py>(
     made.set_item("name", &config.name)?;
     made.set_item("description", resolved.description.as_deref().map(|text| PyString::new(py, text)))?;
     made.set_item("duration", config.duration.seconds())?;
-    made.set_item("warmup", config.warmup.seconds())?;
+    made.set_item("warmup", config.recording.warmup.seconds())?;
     made.set_item("seed", config.seed)?;
     made.set_item("hash", &resolved.hash)?;
     made.set_item("nodes", nodes_view(py, config)?)?;
@@ -444,7 +444,7 @@ fn view<'py>(
         "links",
         links.iter().map(|(from, to, quality)| (from.0, to.0, *quality)).collect::<Vec<_>>(),
     )?;
-    made.set_item("queue", config.mac.queue_limit)?;
+    made.set_item("queue", config.mac.queue.limit)?;
     made.set_item("wires", wires)?;
     made.set_item("flows", flows_view(py, config, paths)?)?;
     made.set_item("measurements", measurements)?;
@@ -453,15 +453,15 @@ fn view<'py>(
 }
 
 fn nodes_view<'py>(py: Python<'py>, config: &Config) -> PyResult<Bound<'py, PyList>> {
+    let TopologyConfig { nodes: list, radios, .. } = &config.topology;
     let nodes = PyList::empty(py);
-    for (index, node) in (0..).zip(&config.nodes) {
+    for (index, node) in (0..).zip(list) {
         let entry = PyDict::new(py);
         entry.set_item("name", &node.name)?;
         entry.set_item("x", node.position.map(|position| position[0]))?;
         entry.set_item("y", node.position.map(|position| position[1]))?;
-        entry
-            .set_item("channel", config.radios.channels.get(index as usize).map(|channel| channel.number))?;
-        entry.set_item("node", config.radios.node_of(multihop_core::NodeId(index)).0)?;
+        entry.set_item("channel", radios.channels.get(index as usize).map(|channel| channel.number))?;
+        entry.set_item("node", radios.node_of(multihop_core::NodeId(index)).0)?;
         entry.set_item("moves", config.mobility.node_moves(multihop_core::NodeId(index)))?;
         nodes.append(entry)?;
     }
@@ -473,22 +473,23 @@ fn flows_view<'py>(
     config: &Config,
     paths: &[Vec<multihop_core::NodeId>],
 ) -> PyResult<Bound<'py, PyList>> {
+    let Config { topology: TopologyConfig { nodes, radios, .. }, traffic, .. } = config;
     let flows = PyList::empty(py);
-    for (flow, path) in config.flows.iter().zip(paths) {
+    for (flow, path) in traffic.flows.iter().zip(paths) {
         let entry = PyDict::new(py);
         entry.set_item("name", &flow.name)?;
-        let name = |end: multihop_core::NodeId| &config.nodes[config.radios.node_of(end).index()].name;
+        let name = |end: multihop_core::NodeId| &nodes[radios.node_of(end).index()].name;
         entry.set_item("source", name(flow.source))?;
         entry.set_item("destination", name(flow.destination))?;
         if let Some(group) = flow.group {
             entry.set_item("group", group.0)?;
         }
-        entry.set_item("scheme", &config.schemes[flow.scheme].name)?;
+        entry.set_item("scheme", &traffic.schemes[flow.scheme].name)?;
         entry.set_item("app", flow.app.name())?;
         entry.set_item("offered_bps", flow.app.offered_bps())?;
-        let datagrams = config.schemes[flow.scheme].scheme.is_uncontrolled();
+        let datagrams = traffic.schemes[flow.scheme].scheme.is_uncontrolled();
         entry.set_item("interval", flow.app.equal_interval().filter(|_| datagrams))?;
-        let is_hop = |pair: &&[multihop_core::NodeId]| !config.radios.share_node(pair[0], pair[1]);
+        let is_hop = |pair: &&[multihop_core::NodeId]| !radios.share_node(pair[0], pair[1]);
         entry.set_item("hops", path.windows(2).filter(is_hop).count())?;
         entry.set_item("path", path.iter().map(|node| node.0).collect::<Vec<_>>())?;
         flows.append(entry)?;

@@ -92,7 +92,7 @@ impl Stepper {
         py.detach(|| {
             panics::caught(|| {
                 let mut config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
-                config.causes = true;
+                config.recording.causes = true;
                 let world = Mutex::new(Some(World::new(&config, Ties::InOrder)));
                 Ok(Stepper { config, world, now: Meter::default() })
             })
@@ -130,7 +130,7 @@ impl Stepper {
         ecn: bool,
         stream: u16,
     ) -> PyResult<u64> {
-        if self.config.flows.get(flow).is_none_or(|flow| flow.app != AppConfig::External) {
+        if self.config.traffic.flows.get(flow).is_none_or(|flow| flow.app != AppConfig::External) {
             return Err(PyValueError::new_err(format!("flow {flow} takes no packets from outside")));
         }
         let (size, largest) = (payload.saturating_add(header), self.config.largest_packet());
@@ -157,7 +157,7 @@ impl Stepper {
                     Some((number, at.seconds(), None, ecn == Ecn::CongestionExperienced))
                 }
                 PacketOutcome::Lost { number, at, node, cause } => {
-                    let node = self.config.nodes[node.index()].name.clone();
+                    let node = self.config.topology.nodes[node.index()].name.clone();
                     Some((number, at.seconds(), Some((node, cause.name())), false))
                 }
                 // Outcomes of frames, which cannot be injected here.

@@ -22,22 +22,22 @@ pub fn output<'py>(py: Python<'py>, config: &Config, outcome: &Outcome) -> PyRes
     run.table(&outcome.flows)?;
     run.table(&outcome.nodes)?;
     run.table(&outcome.links)?;
-    if !config.wires.is_empty() {
+    if !config.topology.wires.is_empty() {
         run.table(&outcome.wires)?;
     }
-    if config.edca.is_some() {
+    if config.mac.edca.is_some() {
         run.table(&outcome.categories)?;
     }
     run.table(&outcome.series)?;
     run.table(&outcome.delays)?;
-    if !config.measurements.is_empty() {
+    if !config.recording.measurements.is_empty() {
         run.table(&outcome.measurements)?;
     }
     let places = places(config);
     if !places.is_empty() {
         run.table(&places)?;
     }
-    if config.causes {
+    if config.recording.causes {
         run.table(&outcome.causes.hops)?;
         run.table(&outcome.causes.drops)?;
         run.table(&outcome.causes.losses)?;

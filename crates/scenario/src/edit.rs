@@ -6,7 +6,7 @@ use crate::settings::path_of;
 use crate::{Overrides, load};
 use multihop_core::NodeId;
 use multihop_dot11::DataRate;
-use multihop_sim::config::{Config, FlowConfig};
+use multihop_sim::config::{Config, FlowConfig, TopologyConfig};
 use serde::Deserialize;
 use serde_json::Value as Json;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value};
@@ -74,7 +74,7 @@ pub fn list(text: &str, origin: &str) -> Result<String> {
         }
         if let Some(topology) = edited["topology"].as_table_like_mut() {
             topology.clear();
-            topology.insert("nodes", Item::Value(Value::Array(nodes(&config))));
+            topology.insert("nodes", Item::Value(Value::Array(nodes(&config.topology))));
         }
     }
     if let Some(traffic) = edited.remove("traffic") {
@@ -83,7 +83,8 @@ pub fn list(text: &str, origin: &str) -> Result<String> {
             return Err(document.error(&at, EditProblem::FlowsDiffer { key }));
         }
         let listed = edited.get("flows").map_or(0, length);
-        let tables = config.flows[listed..].iter().map(|flow| listed_flow(&config, flow, &traffic));
+        let tables =
+            config.traffic.flows[listed..].iter().map(|flow| listed_flow(&config.topology, flow, &traffic));
         let flows = edited.as_table_mut().entry("flows").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
         let inline = || document.error(&at, EditProblem::InlineFlows);
         flows.as_array_of_tables_mut().ok_or_else(inline)?.extend(tables);
@@ -172,9 +173,9 @@ fn length(item: &Item) -> usize {
 
 /// Reason why a list of nodes cannot express a generated topology, if there is one.
 fn cannot_list_nodes(config: &Config) -> Option<EditProblem> {
-    if !config.wires.is_empty() {
+    if !config.topology.wires.is_empty() {
         Some(EditProblem::Wires)
-    } else if !config.radios.are_one_each() {
+    } else if !config.topology.radios.are_one_each() {
         Some(EditProblem::Radios)
     } else if config.mobility.moves() {
         Some(EditProblem::Motion)
@@ -184,9 +185,9 @@ fn cannot_list_nodes(config: &Config) -> Option<EditProblem> {
 }
 
 /// Nodes as inline tables, one per line.
-fn nodes(config: &Config) -> Array {
+fn nodes(topology: &TopologyConfig) -> Array {
     let mut list = Array::new();
-    for node in &config.nodes {
+    for node in &topology.nodes {
         let mut entry = InlineTable::new();
         entry.insert("name", node.name.as_str().into());
         if let Some(position) = node.position {
@@ -194,7 +195,7 @@ fn nodes(config: &Config) -> Array {
             entry.insert("position", position.into());
         }
         if let Some(base) = node.base {
-            entry.insert("base", config.nodes[base.index()].name.as_str().into());
+            entry.insert("base", topology.nodes[base.index()].name.as_str().into());
         }
         if let Some(DataRate::Bits(rate)) = node.data_rate {
             entry.insert("data_rate", format!("{} b/s", rate.bps()).into());
@@ -207,8 +208,8 @@ fn nodes(config: &Config) -> Array {
 }
 
 /// A flow of a pattern as a table, with traffic and times from the table of the pattern.
-fn listed_flow(config: &Config, flow: &FlowConfig, traffic: &Item) -> Table {
-    let name = |node: NodeId| config.nodes[config.radios.node_of(node).index()].name.as_str();
+fn listed_flow(topology: &TopologyConfig, flow: &FlowConfig, traffic: &Item) -> Table {
+    let name = |node: NodeId| topology.nodes[topology.radios.node_of(node).index()].name.as_str();
     let mut table = Table::new();
     table.insert("from", name(flow.source).into());
     table.insert("to", name(flow.destination).into());

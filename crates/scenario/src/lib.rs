@@ -47,7 +47,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 pub use catalogue::catalogue;
-pub use discipline::{Codel, Discipline};
+pub use discipline::{Codel, Discipline, DualPi2, Pie};
 pub use document::{Step, locate};
 pub use error::{
     ConnectionKind, EditProblem, FlowEnd, FlowProblem, Interval, ItemKind, KeyProblem, LimitedKind,

@@ -43,7 +43,7 @@ const REMOVED: &[(&str, &str)] = &[
         "it is part of mac.rules: \"ieee\" resets the NAV (9.3.2.4), \"ns2\" does not",
     ),
     ("mac.override.rts_at_threshold", "it is part of mac.rules: \"ns2\" has it"),
-    // AODV, DSDV and DSR: constants of `crates/sim/src/config/routing.rs`.
+    // AODV, DSDV and DSR: constants of `crates/sim/src/routing/config.rs`.
     ("routing.allowed_hello_loss", "AODV's ALLOWED_HELLO_LOSS is 3 (RFC 3561, section 10)"),
     ("routing.broadcast_jitter", "broadcasts of routing protocols are held back for up to 10 ms"),
     ("routing.buffer_check", "DSR looks through held packets every 30 to 60 ms (BUFFER_CHECK of ns-2)"),

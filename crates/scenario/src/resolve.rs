@@ -5,12 +5,12 @@ use crate::document::{Document, Result, key};
 use crate::error::{KeyProblem, Problem, RunProblem};
 use crate::flows::{Flows, PlannedFlow};
 use crate::hash::Identity;
-use crate::mac::{RuleSet, check_aggregation, check_rate_control};
+use crate::mac::{check_aggregation, check_cts_to_self, check_rate_control};
 use crate::measure;
 use crate::mobility;
 use crate::ranges;
 use crate::routing::Routing;
-use crate::schemes::{MSDU_MAX, Schemes};
+use crate::schemes::Schemes;
 use crate::settings::Setting;
 use crate::topology::Nodes;
 use crate::topology::paths;
@@ -21,7 +21,7 @@ use multihop_config::parameter_error::{Found, Kind, Wanted};
 use multihop_config::quantity::{Duration, Length, ParseError};
 use multihop_core::Span;
 use multihop_schemes::{REGISTRY, SchemeEntry};
-use multihop_sim::config::{Config, Radios};
+use multihop_sim::config::{Config, RecordingConfig, TopologyConfig, TrafficConfig};
 use multihop_sim::mobility::Mobility;
 use multihop_sim::preflight::{exceed, farthest, least_pause, light};
 use serde::Deserialize;
@@ -114,11 +114,12 @@ pub fn resolve_among(
     ranges::check(&document)?;
     overrides.apply(&mut scenario, &mut document)?;
     let mut config = before_nodes(&document, &scenario)?;
+    check_cts_to_self(&document, &config)?;
     let nodes = scenario.topology.resolve(&document, &mut config, scenario.mobility.as_ref())?;
-    config.nodes.clone_from(&nodes.list);
+    config.topology.nodes.clone_from(&nodes.list);
     radios::resolve(&document, &scenario.phy, &nodes, &mut config)?;
     powers::resolve(&document, &nodes, &mut config)?;
-    config.medium.link_errors = scenario.medium.link_errors(&document, &nodes, &config)?;
+    config.medium.link_errors = scenario.medium.link_errors(&document, &nodes, &config.topology)?;
     let moved =
         mobility::resolve(scenario.mobility.as_ref(), &scenario.outages, &document, &nodes, &mut config)?;
     check_links(&document, &config)?;
@@ -128,14 +129,14 @@ pub fn resolve_among(
     let mut schemes = Schemes::new(&document, known, &scenario.schemes)?;
     let made = flows(&document, &scenario, overrides, &nodes, &config, &mut schemes)?;
     schemes.check_sizes(&config)?;
-    config.record_interval = record_interval(&document, &scenario, config.duration, made.len() as u64)?;
-    config.measurements = measure::resolve(&scenario.measure, &document, &nodes, &made)?;
+    config.recording.interval = record_interval(&document, &scenario, config.duration, made.len() as u64)?;
+    config.recording.measurements = measure::resolve(&scenario.measure, &document, &nodes, &made)?;
     check_measurements(&document, &config)?;
     if let Routing::Aodv(aodv) = &scenario.routing {
-        aodv.resolve_blind_to(&schemes, &mut config)?;
+        aodv.resolve_blind_to(&schemes, &mut config.routing)?;
     }
-    config.schemes = schemes.used;
-    config.flows = made.iter().map(|made| made.flow.clone()).collect();
+    config.traffic.schemes = schemes.used;
+    config.traffic.flows = made.iter().map(|made| made.flow.clone()).collect();
     check_aggregation(&document, &config)?;
     let jitters: Vec<Span> = made.iter().map(|made| made.jitter).collect();
     let identity = Identity {
@@ -146,7 +147,7 @@ pub fn resolve_among(
         moved: &moved,
     };
     let hash = identity.hash();
-    config.flows =
+    config.traffic.flows =
         made.into_iter().enumerate().map(|(i, made)| made.with_drawn_start(i, config.seed)).collect();
     radios::place_flows(&mut config);
     Ok(Resolved { config, description: scenario.description, hash, motion_file: moved.file })
@@ -157,52 +158,28 @@ fn before_nodes(document: &Document<'_>, scenario: &Scenario) -> Result<Config> 
     let (duration, warmup) = times(document, scenario)?;
 
     let (phy, rates) = scenario.phy.resolve(document)?;
-    let aggregation = scenario.mac.aggregation(document, &phy)?;
-    let mac = scenario.mac.resolve(document, &phy, aggregation.as_ref())?;
-    let phy = scenario.mac.apply_coverage_class(document, phy, &mac.rules)?;
-    let rate_control = scenario.mac.rate_control(document, &phy, rates.data)?;
-    let edca = scenario.mac.edca(document, &phy)?;
+    let (phy, mac) = scenario.mac.resolve(document, (phy, scenario.phy.mixed), rates.data)?;
     let medium = scenario.medium.resolve(document, &phy)?;
-    let cts_to_self = scenario.mac.cts_to_self(document, &scenario.phy, &phy, &medium)?;
+    let routing = scenario.routing.resolve(document, &mac.rules)?;
     Ok(Config {
         name: scenario.name.clone().unwrap_or_else(|| stem(document.origin())),
         seed: scenario.seed.unwrap_or(SEED),
         duration,
-        warmup,
-        record_interval: duration, // until the flows are known
-        nodes: Vec::new(),
-        wires: Vec::new(),
-        phy,
-        data_rate: rates.data,
-        control_rate: rates.control,
-        ack_rate: rates.ack,
-        discipline: scenario.mac.discipline.resolve(document, &key!["mac"], scenario.mac.codel.as_ref())?,
-        hardware_queue: scenario.mac.hardware_queue(document)?,
-        medium,
-        sensitivity_by_rate: scenario.medium.has_sensitivity_by_rate(),
-        preamble_detection: scenario.medium.preamble_detection(document, &phy)?,
-        fading: scenario.medium.fading(document, &phy)?,
-        delays_by_distance: scenario.medium.delays_by_distance(),
-        causes: false,
-        routing: scenario.routing.resolve(document, &mac.rules)?,
-        mac,
-        aggregation,
-        persistence: scenario.mac.persistence(),
-        delivery: scenario.mac.delivery(),
-        rate_control,
-        edca,
-        protection: scenario.mac.protection(),
-        cts_to_self,
-        schemes: Vec::new(),
-        flows: Vec::new(),
-        extra_header: scenario.network.extra_header(),
-        msdu_limit: (scenario.mac.rules == RuleSet::Ieee).then_some(MSDU_MAX),
-        arp: scenario.network.arp,
-        measurements: Vec::new(),
+        topology: TopologyConfig::default(),
         mobility: Mobility::default(),
-        link_rates: Vec::new(),
-        radios: Radios::default(),
-        powers: Vec::new(),
+        medium,
+        phy,
+        rates,
+        mac,
+        routing,
+        network: scenario.network.resolve(),
+        traffic: TrafficConfig::default(),
+        recording: RecordingConfig {
+            warmup,
+            interval: duration, // until the flows are known
+            measurements: Vec::new(),
+            causes: false,
+        },
     })
 }
 
@@ -289,19 +266,19 @@ fn check_links(document: &Document<'_>, config: &Config) -> Result<()> {
     if !exceed(config, LINKS_MAX) {
         return Ok(());
     }
-    let problem = RunProblem::TooManyLinks { nodes: config.nodes.len(), most: LINKS_MAX };
+    let problem = RunProblem::TooManyLinks { nodes: config.topology.nodes.len(), most: LINKS_MAX };
     Err(document.error(&key!["topology"], problem))
 }
 
 /// Refuses delays by distance if a node has no position, or if a frame would still be in flight when its
 /// sender acts next.
 fn check_delays(document: &Document<'_>, config: &Config) -> Result<()> {
-    if !config.delays_by_distance {
+    if !config.medium.delays_by_distance {
         return Ok(());
     }
     let at = key!["medium", "propagation_delay"];
     let farthest = farthest(config).map_err(|node| {
-        let node = config.nodes[node.index()].name.clone();
+        let node = config.topology.nodes[node.index()].name.clone();
         document.error(&at, RunProblem::NoDistance { node })
     })?;
     let (delay, most) = (light(farthest), least_pause(config));
@@ -314,8 +291,9 @@ fn check_delays(document: &Document<'_>, config: &Config) -> Result<()> {
 
 /// Refuses more rows of measurements than the maximum.
 fn check_measurements(document: &Document<'_>, config: &Config) -> Result<()> {
-    let steps = config.duration.ns() / config.record_interval.ns();
-    let gauges: u64 = config.measurements.iter().map(|measurement| measurement.nodes.len() as u64).sum();
+    let steps = config.duration.ns() / config.recording.interval.ns();
+    let gauges: u64 =
+        config.recording.measurements.iter().map(|measurement| measurement.nodes.len() as u64).sum();
     let rows = steps.saturating_mul(gauges);
     if rows <= SERIES_ROWS_MAX {
         return Ok(());
@@ -336,7 +314,7 @@ fn flows(
     let duration = config.duration;
     let moves = scenario.mobility.is_some();
     // Moving nodes that cannot reach each other at the start may do so later.
-    let mut component = if moves { vec![0; config.nodes.len()] } else { reach::components(config) };
+    let mut component = if moves { vec![0; config.topology.nodes.len()] } else { reach::components(config) };
     component.truncate(nodes.list.len()); // additional radios are not ends of flows
     let mut flows = Flows { document, nodes, overrides, duration, planned: Vec::new() };
     if overrides.external != Some(External::Alone) {

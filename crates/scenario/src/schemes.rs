@@ -79,11 +79,11 @@ impl<'a> Schemes<'a> {
         for used in &self.used {
             let size = used.scheme.segment_size();
             let at = key!["schemes", &used.name, "segment_size"];
-            let headers = HEADERS_MIN + config.mac.rules.llc_header + config.extra_header;
+            let headers = HEADERS_MIN + config.mac.rules.llc_header + config.network.extra_header;
             if size == 0 || size > 65_507 {
                 return Err(self.document.error(&at, SchemeProblem::NoDatagram { size }));
             }
-            if let Some(largest) = config.msdu_limit.filter(|largest| size + headers > *largest) {
+            if let Some(largest) = config.mac.msdu_limit.filter(|largest| size + headers > *largest) {
                 let problem = SchemeProblem::NoMsdu { size, headers, largest };
                 return Err(self.document.error(&at, problem));
             }

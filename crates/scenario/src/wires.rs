@@ -1,7 +1,7 @@
 //! `[[topology.wires]]`: wires between nodes.
 
 use crate::catalogue::proposed;
-use crate::discipline::Discipline;
+use crate::discipline::{Discipline, DisciplineTables, DualPi2, Pie};
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{ConnectionKind, KeyProblem, MacProblem, TopologyProblem};
 use crate::topology::Nodes;
@@ -33,6 +33,10 @@ pub struct Wire {
     /// Queue discipline at each end; not `stations`, which needs airtime.
     #[serde(default)]
     pub discipline: Discipline,
+    /// Parameters of the discipline "pie".
+    pub pie: Option<Pie>,
+    /// Parameters of the discipline "dualpi2".
+    pub dualpi2: Option<DualPi2>,
     /// Bit rate from the second node to the first. Default: `rate`.
     #[schemars(transform = bounds!("1 b/s", "100 Gb/s"))]
     pub rate_back: Option<BitRate>,
@@ -45,6 +49,12 @@ pub struct Wire {
     /// Probability that a packet from the second node to the first is lost. Default: `loss`.
     #[schemars(transform = bounds!(0, below 1))]
     pub loss_back: Option<f64>,
+}
+
+impl Wire {
+    fn tables(&self) -> DisciplineTables<'_> {
+        DisciplineTables { codel: None, pie: self.pie.as_ref(), dualpi2: self.dualpi2.as_ref() }
+    }
 }
 
 pub(super) fn fifty() -> u32 {
@@ -96,7 +106,7 @@ pub(super) fn resolve(document: &Document<'_>, wires: &[Wire], nodes: &Nodes) ->
             rate: wire.rate.rate(),
             delay: document.time(&at.join("delay"), wire.delay, 0.0)?,
             queue_limit: wire.queue as usize,
-            discipline: discipline(document, &at, wire.discipline)?,
+            discipline: discipline(document, &at, wire.discipline, wire.tables())?,
             loss: wire.loss,
         };
         let mut back = there;
@@ -124,10 +134,11 @@ pub(super) fn discipline(
     document: &Document<'_>,
     at: &KeyPath,
     discipline: Discipline,
+    tables: DisciplineTables<'_>,
 ) -> Result<multihop_link::Discipline> {
     if discipline == Discipline::Stations {
         let instead = proposed::<Discipline>(|name| name != "stations");
         return Err(document.error(&at.join("discipline"), MacProblem::StationsOnWire { instead }));
     }
-    discipline.resolve(document, at, None)
+    discipline.resolve(document, at, tables)
 }

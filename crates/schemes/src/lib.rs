@@ -7,7 +7,7 @@
 //! | folder | schemes |
 //! |---|---|
 //! | `udp` | [`Udp`]: no congestion control |
-//! | `tcp` | [`TcpNewReno`], [`TcpSack`]: AIMD, with two kinds of loss recovery; [`TcpCubic`], [`TcpVegas`], [`TcpWestwood`]; [`TcpBbr`]: window and pace from a model of the path; [`TcpAp`]: pace from round-trip times and hops; [`TcpElfn`], [`Atcp`]: senders that learn of failures of their route |
+//! | `tcp` | [`TcpNewReno`], [`TcpSack`]: AIMD, with two kinds of loss recovery; [`TcpCubic`], [`TcpVegas`], [`TcpWestwood`]; [`TcpBbr`], [`TcpBbr3`]: window and pace from a model of the path; [`TcpPrague`]: scalable, for queues of low latency; [`TcpAp`]: pace from round-trip times and hops; [`TcpElfn`], [`Atcp`]: senders that learn of failures of their route |
 //! | `tfrc` | [`Tfrc`]: datagrams at the rate of TCP's throughput equation; [`TfrcCapped`]: below a constant rate; [`ReTfrc`]: below the rate that saturates the MAC of a chain |
 //! | `quick_and_plenty` | [`QuickAndPlenty`]: datagrams at the rate that keeps aggregates at a target length |
 //! | `marking` | [`Recn`], [`EcnRts`], [`EcnFsd`], [`EcnBusy`]: ECN marks from a metric of the MAC |
@@ -70,8 +70,8 @@ pub use red::{Lred, Nred};
 pub use registry::{Parameters, REGISTRY, SchemeEntry, find, find_among};
 pub use scheme::{Scheme, SenderStation, TcpParts, TcpScheme};
 pub use tcp::{
-    Atcp, DelayDispersion, Filter, SackRecovery, ShortPaths, TcpAp, TcpBbr, TcpCubic, TcpElfn, TcpNewReno,
-    TcpSack, TcpVegas, TcpWestwood,
+    Atcp, DelayDispersion, Filter, SackRecovery, ShortPaths, TcpAp, TcpBbr, TcpBbr3, TcpCubic, TcpElfn,
+    TcpNewReno, TcpPrague, TcpSack, TcpVegas, TcpWestwood,
 };
 pub use tfrc::{Ceiling, CurrentRtt, ExchangeOf, ReTfrc, Success, Tfrc, TfrcCapped, TfrcParameters};
 pub use udp::Udp;

@@ -7,8 +7,8 @@ use crate::tcp::{Flavour, TcpParameters};
 use crate::tfrc::TfrcParameters;
 use crate::{
     Abc, Atcp, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, QuickAndPlenty, Rcp, RcpWinf,
-    ReTfrc, Recn, TcpAp, TcpBbr, TcpCubic, TcpElfn, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Tfrc,
-    TfrcCapped, Udp, Vcp, Wcp, WcpCap, Xcp, XcpB, XcpWinf,
+    ReTfrc, Recn, TcpAp, TcpBbr, TcpBbr3, TcpCubic, TcpElfn, TcpNewReno, TcpPrague, TcpSack, TcpVegas,
+    TcpWestwood, Tfrc, TfrcCapped, Udp, Vcp, Wcp, WcpCap, Xcp, XcpB, XcpWinf,
 };
 use multihop_config::keys::Rules;
 use multihop_config::parameter_error::{Found, Kind, ParameterError, Wanted};
@@ -28,6 +28,8 @@ pub const REGISTRY: &[SchemeEntry] = &[
     SchemeEntry::of::<TcpVegas>(),
     SchemeEntry::of::<TcpWestwood>(),
     SchemeEntry::of::<TcpBbr>(),
+    SchemeEntry::of::<TcpBbr3>(),
+    SchemeEntry::of::<TcpPrague>(),
     SchemeEntry::of::<TcpAp>(),
     SchemeEntry::of::<TcpElfn>(),
     SchemeEntry::of::<Atcp>(),
@@ -136,7 +138,6 @@ impl SchemeEntry {
 
     /// Returns all parameters of the scheme in canonical units. A parameter whose default follows from other
     /// parameters is null if it is left out, or if its given value equals that default.
-
     ///
     /// # Errors
     /// Same as [`SchemeEntry::build`].

@@ -67,7 +67,7 @@ impl App {
         self.follows_queue && now < self.stop
     }
 
-    /// Durations of the transfers completed so far.
+    /// Durations of the transfers completed so far, each from its start to the arrival of its last byte.
     pub fn completed(&self) -> &[Span] {
         &self.completed
     }
@@ -117,14 +117,14 @@ impl App {
         offer
     }
 
-    /// Handles `acked` bytes acknowledged in total. Returns the start of the next transfer, if a transfer
-    /// ended and another follows.
-    pub fn on_progress(&mut self, now: Time, acked: u64) -> Option<Time> {
+    /// Handles `acked` bytes acknowledged in total; `arrived` is the time at which the receiver's application
+    /// got its last byte. Returns the start of the next transfer, if a transfer ended and another follows.
+    pub fn on_progress(&mut self, now: Time, acked: u64, arrived: Time) -> Option<Time> {
         if acked < self.pushed {
             return None;
         }
         let began = self.began.take()?;
-        self.completed.push(now.since(began));
+        self.completed.push(arrived.max(began).since(began));
         let AppConfig::Transfers { pause, exponential, .. } = self.kind else { return None };
         if self.left == 0 {
             return None;
@@ -217,10 +217,15 @@ mod tests {
         let mut app = app(kind, 100);
         assert_eq!(app.on_time(Time::ZERO, 0), Offer { bytes: 10_000, ..Offer::default() });
         let later = Time::from_ns(3_000_000_000);
-        assert_eq!(app.on_progress(later, 9_999), None);
-        assert_eq!(app.on_progress(later, 10_000), Some(later + pause));
+        let arrived = later - Span::from_ms(20);
+        assert_eq!(app.on_progress(later, 9_999, arrived), None);
+        assert_eq!(app.on_progress(later, 10_000, arrived), Some(later + pause));
         assert_eq!(app.on_time(later + pause, 0).bytes, 10_000);
-        assert_eq!(app.on_progress(later + pause + pause, 20_000), None);
-        assert_eq!(app.completed(), [Span::from_ms(3_000), pause]);
+        assert_eq!(app.on_progress(later + pause + pause, 20_000, later + pause + pause), None);
+        assert_eq!(
+            app.completed(),
+            [Span::from_ms(2_980), pause],
+            "to the last byte, not its acknowledgement"
+        );
     }
 }

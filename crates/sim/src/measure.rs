@@ -1,6 +1,6 @@
 //! Estimators of a run whose values are recorded, next to the quantities that the simulator itself measures.
 
-use crate::config::Config;
+use crate::config::RecordingConfig;
 use crate::mac::Timing;
 use crate::medium::NodeOrder;
 use crate::node::Node;
@@ -17,9 +17,9 @@ pub struct Measurements {
 
 impl Measurements {
     /// Installs the estimators of a configuration in its nodes.
-    pub fn new(config: &Config, timing: &Timing, nodes: &mut [Node]) -> Measurements {
+    pub fn new(recording: &RecordingConfig, timing: &Timing, nodes: &mut [Node]) -> Measurements {
         let mut measured = vec![false; nodes.len()];
-        for (index, measurement) in config.measurements.iter().enumerate() {
+        for (index, measurement) in recording.measurements.iter().enumerate() {
             for node in &measurement.nodes {
                 nodes[node.index()]
                     .stack

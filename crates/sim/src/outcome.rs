@@ -96,7 +96,7 @@ table! {
     delays: Vec<DelayRow>;
     /// Rows by step, node and measurement, from the start of the run.
     measurements: Vec<MeasurementRow>;
-    /// Causes of the flows' results; empty unless [`crate::config::Config::causes`] is set.
+    /// Causes of the flows' results; empty unless [`crate::config::RecordingConfig::causes`] is set.
     causes: Causes;
 }
 

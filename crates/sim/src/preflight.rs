@@ -17,7 +17,7 @@ pub fn least_pause(config: &Config) -> Span {
 /// medium has probes and powers.
 pub fn power_ratio_of_delivery(config: &Config, shares: &[f64]) -> Option<Vec<f64>> {
     let MediumModel::Sensed { probe_size, .. } = config.medium.model else { return None };
-    let table = config.phy.error_table(config.data_rate)?;
+    let table = config.phy.error_table(config.rates.data)?;
     let ratio = |share: &f64| table.sinr_for(success_from_delivery(*share, probe_size));
     Some(shares.iter().map(ratio).collect())
 }
@@ -27,26 +27,23 @@ pub fn power_ratio_of_delivery(config: &Config, shares: &[f64]) -> Option<Vec<f6
 /// radio of its source and received by the radio on that channel.
 pub fn place_ends(config: &mut Config) {
     let quality = LinkQuality::new(config);
-    let leaves_by = |config: &Config, routes: &Routes, from: NodeId, to: NodeId| {
-        let hops = routes.hops(from, to, &config.radios).unwrap_or_default();
+    let leaves_by = |routes: &Routes, radios: &Radios, from: NodeId, to: NodeId| {
+        let hops = routes.hops(from, to, radios).unwrap_or_default();
         hops.first().map_or(from, |(radio, _)| *radio)
     };
     let routes = Routes::new(config, &quality);
-    for index in 0..config.flows.len() {
-        let (source, destination) = (config.flows[index].source, config.flows[index].destination);
-        config.flows[index].destination = if config.flows[index].group.is_some() {
-            hears(&config.radios, source, destination)
+    let radios = &config.topology.radios;
+    for flow in &mut config.traffic.flows {
+        flow.destination = if flow.group.is_some() {
+            hears(radios, flow.source, flow.destination)
         } else {
-            leaves_by(config, &routes, destination, source)
+            leaves_by(&routes, radios, flow.destination, flow.source)
         };
     }
     let routes = Routes::new(config, &quality);
-    for index in 0..config.flows.len() {
-        let (source, destination) = (config.flows[index].source, config.flows[index].destination);
-        if config.flows[index].group.is_some() {
-            continue;
-        }
-        config.flows[index].source = leaves_by(config, &routes, source, destination);
+    let radios = &config.topology.radios;
+    for flow in config.traffic.flows.iter_mut().filter(|flow| flow.group.is_none()) {
+        flow.source = leaves_by(&routes, radios, flow.source, flow.destination);
     }
 }
 
@@ -59,7 +56,7 @@ pub fn path(config: &Config, flow: &FlowConfig, routes: &Routes, quality: &LinkQ
     }
     let sender = config.multicast_sender(flow);
     let is_relayed = sender == source || quality.success(source, sender) >= LEAST_DELIVERY;
-    let is_open = config.nodes[to.index()].base.is_none_or(|base| base == sender);
+    let is_open = config.topology.nodes[to.index()].base.is_none_or(|base| base == sender);
     let is_heard = to == sender || (is_open && quality.group_delivery(sender, to) >= LEAST_DELIVERY);
     if !is_relayed || !is_heard {
         return Vec::new();

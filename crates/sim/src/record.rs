@@ -23,7 +23,7 @@ pub use causes::{AirborneFrame, Collision, DrainedEvents, Dropped, PacketId, Pac
 pub use counters::{ControlCounters, FlowCounters, MediumUse, NodeCounters, quantiles};
 use media::MediaCounters;
 use multihop_core::{
-    DropCause, Exchange, Fate, FrameKind, Interval, NodeId, Packet, Port, Rate, Segment, Span, Time,
+    DropCause, Exchange, Fate, FlowId, FrameKind, Interval, NodeId, Packet, Port, Rate, Segment, Span, Time,
 };
 use multihop_dot11::AccessCategory;
 use multihop_transport::Delivered;
@@ -75,7 +75,7 @@ impl Recorder {
     /// Adds the counters of flows whose packets are injected.
     #[must_use]
     pub fn with_external(mut self, config: &Config) -> Recorder {
-        for (counters, flow) in self.flows.iter_mut().zip(&config.flows) {
+        for (counters, flow) in self.flows.iter_mut().zip(&config.traffic.flows) {
             counters.external = flow.app == AppConfig::External;
         }
         self
@@ -123,6 +123,11 @@ impl Recorder {
         }
     }
 
+    /// Time at which a flow's receiving application last got data.
+    pub fn last_delivery(&self, flow: FlowId) -> Time {
+        self.flows[flow.index()].last_delivery
+    }
+
     /// Counts a packet that reached the other end, and the bytes that its endpoint delivered to the
     /// application. `payload_air` is the time that the payload was on the air, once on each hop; bytes that
     /// had waited for this packet count with the same time.
@@ -136,6 +141,9 @@ impl Recorder {
             self.outcomes.push_back(PacketOutcome::Delivered { number, at: now, ecn, congestion, hops });
         }
         flow.delivered_bytes_ever += bytes;
+        if bytes > 0 {
+            flow.last_delivery = now;
+        }
         let timely = if packet.port == Port::Receiver && packet.carries_data() {
             flow.timely.delivered(&packet.segment, packet.created, got, now)
         } else {
@@ -336,7 +344,6 @@ mod tests {
     use super::mean::Mean;
     use super::*;
     use crate::outcome::Quantiles;
-    use multihop_core::FlowId;
 
     #[test]
     fn quantiles_are_nearest_ranks() {

@@ -24,7 +24,7 @@ use crate::node::{Node, at_node, settle};
 use crate::outages::{Outages, TransmittedPart};
 use crate::outcome::{NodeOutcome, Outcome, delay_rows};
 use crate::record::Recorder;
-use crate::routing::{self, LinkQuality, Routes};
+use crate::routing::{LinkQuality, Routes};
 use crate::slab::Slab;
 use crate::stack::{End, Network, Stack, StackContext};
 use build::SlotPlan;
@@ -110,27 +110,28 @@ pub fn run_logged(
 impl World {
     /// Creates a run that has not begun.
     pub fn new(config: &Config, ties: Ties) -> World {
-        World::in_order(config, ties, NodeOrder::new(config))
+        World::in_order(config, ties, NodeOrder::new(&config.topology))
     }
 
     /// Creates a run with this order of nodes in memory.
     fn in_order(config: &Config, ties: Ties, order: NodeOrder) -> World {
+        let Config { topology, traffic, recording, .. } = config;
         let quality = LinkQuality::new(config);
         let routes = Routes::new(config, &quality);
         let (links, timing) = quality.into_parts();
-        let mut plan = SlotPlan::new(config.nodes.len() as u32);
+        let mut plan = SlotPlan::new(topology.nodes.len() as u32);
         let mut nodes = build::nodes(config, &timing, &mut plan);
         let agents = build::routing_agents(config, &mut plan);
         let notices = build::notices(&nodes.0, &mut plan);
         let (loads, mpdu_ends) = build::aggregation(config, &mut nodes.0, &mut plan);
-        build::join_radios(config, &mut nodes.0, &mut plan);
+        build::join_radios(topology, &mut nodes.0, &mut plan);
         let wires = wires::build(config, &mut nodes.0, &mut plan);
-        let measurements = Measurements::new(config, &timing, &mut nodes.0);
+        let measurements = Measurements::new(recording, &timing, &mut nodes.0);
         let samples = Samples::new(config, &mut plan);
         let warmup = plan.add(u32::MAX, Purpose::WarmUpEnds);
         let mut listeners = Listeners::new(config, links, &order);
-        let outages = Outages::new(&config.mobility.outages, config.nodes.len());
-        let changes = build::changes(config, &mut listeners, &outages, &mut plan);
+        let outages = Outages::new(&config.mobility.outages, topology.nodes.len());
+        let changes = build::changes(topology, &mut listeners, &outages, &mut plan);
         let mut agenda = match ties {
             Ties::InOrder => Agenda::new(plan.owners.len()),
             Ties::Reversed => Agenda::with_reversed_ties(&plan.owners),
@@ -141,9 +142,9 @@ impl World {
         for (index, slot) in notices {
             nodes.0[index as usize].stack.notify_by(slot, &mut agenda);
         }
-        agenda.arm(warmup, Time::ZERO + config.warmup, Lane::Record);
+        agenda.arm(warmup, Time::ZERO + recording.warmup, Lane::Record);
         agenda.arm(Slot(samples.slot), Time::ZERO + samples.every, Lane::Record);
-        for (slot, at) in changes.into_iter().chain(build::starts(config, &plan)) {
+        for (slot, at) in changes.into_iter().chain(build::starts(traffic, &plan)) {
             agenda.arm(slot, at, Lane::Upper);
         }
         let (mut nodes, flows) = (order.arranged(nodes.0), nodes.1);
@@ -167,9 +168,9 @@ impl World {
             network: Network {
                 routes,
                 flows,
-                extra_header: config.extra_header,
+                extra_header: config.network.extra_header,
                 link_layer_delay: timing.rules.link_layer_delay,
-                hop_limit: routing::hop_limit(config),
+                hop_limit: config.routing.hop_limit(topology.nodes.len()),
             },
             timing,
             config: config.clone(),
@@ -300,7 +301,7 @@ impl World {
 
     /// Calls a handler at an endpoint of a flow.
     fn at_end(&mut self, flow: FlowId, port: Port, what: impl FnOnce(&mut Stack, &mut StackContext, u32)) {
-        let of = &self.config.flows[flow.index()];
+        let of = &self.config.traffic.flows[flow.index()];
         let node = if port == Port::Sender { of.source } else { of.destination };
         let end = self.network.flows[flow.index()].ends[port as usize];
         self.above(self.order.of(node) as u32, |stack, around| what(stack, around, end));
@@ -363,6 +364,7 @@ impl World {
     /// Endpoints that send, in the order of flows.
     fn senders(&self) -> impl Iterator<Item = &End> {
         self.config
+            .traffic
             .flows
             .iter()
             .zip(&self.network.flows)
@@ -385,11 +387,11 @@ impl World {
         assert_eq!(counters.sent, accounted, "packets are not conserved: {counters:?}");
         let stuck = self.nodes.iter().position(|node| node.mac.is_stuck(&self.agenda));
         assert_eq!(stuck, None, "a station has a packet, an idle medium, and nothing that it waits for");
-        let measured = self.now.since(Time::ZERO + self.config.warmup);
+        let measured = self.now.since(Time::ZERO + self.config.recording.warmup);
         let progress = self.progress();
         let nodes: Vec<NodeOutcome> =
-            (0..self.config.nodes.len()).map(|index| self.node_outcome(index, measured)).collect();
-        let flows = (0..self.config.flows.len())
+            (0..self.config.topology.nodes.len()).map(|index| self.node_outcome(index, measured)).collect();
+        let flows = (0..self.config.traffic.flows.len())
             .map(|index| self.flow_outcome(index, &progress[index], &nodes, measured))
             .collect();
         // The delays are sorted by now.
@@ -442,11 +444,11 @@ mod tests {
         let (receive_range, carrier_sense_range) = (250.0, 550.0);
         config.medium.model =
             MediumModel::Ranges { receive_range, carrier_sense_range, capture_ratio: None, path_loss };
-        let node = |x: f64| NodeConfig { position: Some([x, 0.0]), ..config.nodes[0].clone() };
-        config.nodes = [800.0, 0.0, 400.0, 600.0, 200.0].map(node).into();
+        let node = |x: f64| NodeConfig { position: Some([x, 0.0]), ..config.topology.nodes[0].clone() };
+        config.topology.nodes = [800.0, 0.0, 400.0, 600.0, 200.0].map(node).into();
         let scheme = multihop_schemes::find("udp").unwrap().build(&json!({})).unwrap();
-        config.schemes = vec![SchemeConfig { name: "udp".into(), scheme }];
-        config.flows = vec![FlowConfig {
+        config.traffic.schemes = vec![SchemeConfig { name: "udp".into(), scheme }];
+        config.traffic.flows = vec![FlowConfig {
             dscp: Dscp::default(),
             name: "along".into(),
             source: NodeId(1),
@@ -457,7 +459,7 @@ mod tests {
             start: Span::ZERO,
             stop: None,
         }];
-        let order = NodeOrder::along_a_curve(&config.nodes);
+        let order = NodeOrder::along_a_curve(&config.topology.nodes);
         assert!((0..5).any(|node| order.of(NodeId(node)) != node as usize));
         let by_number = World::in_order(&config, Ties::InOrder, NodeOrder::default()).finish();
         assert!(by_number.flows[0].delivered_bytes > 0);

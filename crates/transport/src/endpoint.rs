@@ -38,6 +38,8 @@ pub struct Progress {
     pub rtt_samples: u64,
     /// Sum of the round-trip samples.
     pub rtt_sum: Span,
+    /// Time in which the receive window, and not the congestion window, held data back.
+    pub receive_limited: Span,
     /// Rate that the sender allows itself in payload bytes per second, if it is rate-based (TFRC).
     pub allowed_rate: Option<f64>,
     /// Loss event rate that the receiver last reported (RFC 5348, section 5); 0 before the first loss.

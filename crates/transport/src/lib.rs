@@ -22,9 +22,9 @@ mod udp;
 
 pub use cc::{
     AckInfo, Acked, AdaptivePacing, AdaptivePacingOptions, Allowance, BacklogEstimate, BandwidthFilter, Bbr,
-    BbrOptions, BbrRules, Controller, Cubic, CubicOptions, DeliverySample, Dispersion, Growth, Halving,
-    LossKind, Lost, Marked, Recovered, Reno, RenoOptions, Returned, SentSegment, ShortPath, Vegas,
-    VegasOptions, Westwood, WestwoodOptions,
+    Bbr3, Bbr3Options, BbrOptions, BbrRules, Controller, Cubic, CubicOptions, DeliverySample, Dispersion,
+    Growth, Halving, LossKind, Lost, LostSegment, Marked, Prague, PragueOptions, Recovered, Reno,
+    RenoOptions, Returned, SentSegment, ShortPath, Vegas, VegasOptions, Westwood, WestwoodOptions,
 };
 pub use endpoint::{Delivered, Endpoint, Progress};
 pub use flavour::Flavour;

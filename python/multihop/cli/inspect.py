@@ -49,7 +49,7 @@ def check(
 ) -> None:
     """Check a scenario and show its nodes, links, flows and paths, without running it."""
     from multihop import api
-    from multihop.experiments import phases
+    from multihop.experiments.remarks import phases
 
     view = api.check(scenario, set=read(set))
     if as_json:

@@ -28,7 +28,7 @@ def print_run(comparison: Comparison, *, why: bool = False) -> None:
 
 
 def _print_phases(comparison: Comparison) -> None:
-    from multihop.experiments import phases
+    from multihop.experiments.remarks import phases
 
     for sentence in phases.sentences(comparison):
         console.paragraph(sentence)

@@ -19,7 +19,7 @@ from typing import IO, Any, Self
 from multihop import _core
 from multihop.api import OVERRIDES, replacements
 from multihop.base.errors import UserError, instead_of
-from multihop.emulation import uplink
+from multihop.emulation import sysctls, uplink
 from multihop.emulation.isolate import MARK
 from multihop.emulation.outcome import Emulated, result_of
 from multihop.results.provenance import engine
@@ -80,7 +80,7 @@ class Settings:
             raise UserError(f"shim: found with mode {self.mode}; needs mode ip, since it works between IP and TCP")
         if not self.max_lag_s > 0:
             raise UserError(f"max_lag: found {self.max_lag_s:g} s; needs more than 0 s")
-        _check_sysctls({} if self.sysctls is None else self.sysctls)
+        sysctls.check({} if self.sysctls is None else self.sysctls)
         if not Path("/dev/net/tun").exists() or not hasattr(_core, "Emulator"):
             raise UserError(
                 "emulation needs Linux with /dev/net/tun; load it (modprobe tun), or pass it to the container"
@@ -104,16 +104,6 @@ def index_of(view: _core.ScenarioView, name: str) -> int:
     if name not in names:
         raise UserError(f"node: found {name!r}; {instead_of(str(name), names)}")
     return names.index(name)
-
-
-def _check_sysctls(sysctls: Mapping[str, str | int]) -> None:
-    if not isinstance(sysctls, Mapping):
-        raise UserError(f"sysctls: found {sysctls!r}; needs a mapping of names to values")
-    for name, value in sysctls.items():
-        if not isinstance(name, str) or not re.fullmatch(r"net(\.[A-Za-z0-9_-]+)+", name):
-            raise UserError(f"sysctl: found {name!r}; needs a name that begins with net., of a node's network")
-        if not isinstance(value, str | int):
-            raise UserError(f"sysctl: {name}: found {value!r}; needs text or a whole number")
 
 
 class Session:
@@ -225,7 +215,8 @@ class Session:
             raise UserError(f"the network of the nodes cannot be made: {reason}") from error
         for name, value in (settings.sysctls or {}).items():
             for node in range(len(self.view["nodes"])):
-                _set(made, node, name, value if isinstance(value, str) else str(int(value)))
+                _enter(made, node)
+                sysctls.write(name, value)
         _enter(made)
         return made
 
@@ -318,15 +309,6 @@ def _enter(emulator: _core.Emulator, node: int | None = None) -> None:
         emulator.enter(node)
     except OSError as error:
         raise UserError(f"the network namespace of a node cannot be entered: {error.strerror or error}") from error
-
-
-def _set(emulator: _core.Emulator, node: int, name: str, value: str) -> None:
-    _enter(emulator, node)
-    path = Path("/proc/sys", *name.split("."))
-    try:
-        path.write_text(value, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"sysctl: {name} cannot be set to {value!r}: {error.strerror}") from error
 
 
 def _see_names(view: _core.ScenarioView, *, beyond: bool) -> None:

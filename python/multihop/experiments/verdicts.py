@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from multihop import _core
-from multihop.experiments import phases
 from multihop.experiments.comparisons import Contrast, VariantRuns
 from multihop.experiments.flow_kinds import flow_words, flows_by_kind
 from multihop.experiments.relevance import is_noticeable
+from multihop.experiments.remarks import phases, windows
 from multihop.experiments.services import STARVING, Service, Status
 from multihop.results.columns import METRIC, Metric
 from multihop.results.frames import largest_alike
@@ -59,9 +59,9 @@ def shortened(said: Sequence[str], most: int, lines: Callable[[str], int]) -> li
 
 
 def sentences(runs: VariantRuns) -> list[str]:
-    """Returns the first screen, with flows in phase before the advice."""
+    """Returns the first screen, with flows in phase and receive windows that bind before the advice."""
     *said, last = first_screen(runs)
-    return [*said, *phases.sentences(runs), last]
+    return [*said, *phases.sentences(runs), *windows.sentences(runs), last]
 
 
 def about_optimum(runs: VariantRuns) -> list[str]:

@@ -6,7 +6,6 @@ use multihop_core::{Exchange, FlowId, LinkEvent, NodeId, Rate, Time};
 /// Mean PHY rate of the DATA that a node sends to all neighbours or to one: smoothed bytes divided by the
 /// smoothed time of these bytes at the rate of each exchange's last DATA. Preambles, ACKs and retries do not
 /// count. A queue with slow and fast neighbours drains in proportion to this rate.
-
 ///
 /// Each exchange has a weight of 1/8, so that occasional probes of rate control hardly count. Before the
 /// first exchange the value is the nominal data rate.

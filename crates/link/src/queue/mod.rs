@@ -2,6 +2,9 @@
 //!
 //! * `line` is a FIFO line of packets, used by every discipline;
 //! * `codel` decides at the head of a line whether a packet is dropped or marked (RFC 8289);
+//! * `pie` decides at random as packets arrive (RFC 8033);
+//! * `dual_pi2` has a queue of low latency and a classic queue under one controller (RFC 9332), and `updates`
+//!   the times of the controllers' updates;
 //! * `fq_codel` has a sub-queue for each flow and serves them in turn (RFC 8290);
 //! * `stations` has such a set for each next hop and serves these by airtime, as Linux's mac80211 does;
 //! * `airtime` limits the airtime in the hardware.
@@ -10,22 +13,29 @@
 
 mod airtime;
 mod codel;
+mod dual_pi2;
 mod fq_codel;
 mod line;
+mod pie;
 mod stations;
+mod updates;
 
 #[cfg(test)]
 mod tests;
 
 pub use airtime::AirtimeLimits;
 pub use codel::CodelOptions;
+pub use dual_pi2::{DualPi2Options, DualQueueSchedule, LowLatencyMarking};
 pub use fq_codel::FqCodelOptions;
 pub use line::{Queued, Sought};
+pub use pie::PieOptions;
 pub use stations::{Adaptation, LinkState, SlowStations, StationsOptions};
 
+use dual_pi2::DualPi2;
 use fq_codel::FqCodel;
 use line::Line;
-use multihop_core::{NodeId, Packet, Port, Span, Time};
+use multihop_core::{DropCause, Ecn, NodeId, Packet, Port, Span, Time};
+use pie::Pie;
 use serde::Serialize;
 use stations::Stations;
 use std::collections::VecDeque;
@@ -45,6 +55,10 @@ pub enum Discipline {
     /// FIFO; packets that do not fit are lost.
     #[default]
     DropTail,
+    /// FIFO; arrivals are dropped or marked at random, by the queue delay.
+    Pie(PieOptions),
+    /// A low-latency queue and a classic queue under one controller.
+    DualPi2(DualPi2Options),
     /// One sub-queue per flow, served in turn, each under `CoDel`.
     FqCodel(FqCodelOptions),
     /// One set of sub-queues per next hop, served by airtime.
@@ -64,8 +78,8 @@ pub struct Arrival {
     pub flow: u64,
     /// Next hop; [`NodeId::BROADCAST`] for a broadcast.
     pub next_hop: NodeId,
-    /// Whether the packet's transport understands ECN.
-    pub markable: bool,
+    /// ECN codepoint.
+    pub ecn: Ecn,
 }
 
 impl Arrival {
@@ -84,8 +98,13 @@ impl Arrival {
             size: packet.size,
             flow: ends ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15), // disciplines mix the bits further
             next_hop: next_hop.unwrap_or(NodeId::BROADCAST),
-            markable: packet.understands_ecn(),
+            ecn: packet.segment.ecn,
         }
+    }
+
+    /// Whether the packet belongs to a queue of low latency: ECT(1), or CE (RFC 9331, section 5.1).
+    fn is_low_latency(&self) -> bool {
+        matches!(self.ecn, Ecn::Ect1 | Ecn::CongestionExperienced)
     }
 }
 
@@ -99,36 +118,56 @@ pub struct InterfaceQueue<T> {
     data: Data<T>,
     limit: usize,
     lost: VecDeque<T>,
+    push_loss: DropCause,
 }
 
 #[derive(Clone, Debug)]
 enum Data<T> {
     DropTail(Line<T>),
+    Pie(Box<Pie<T>>),
+    DualPi2(Box<DualPi2<T>>),
     FqCodel(Box<FqCodel<T>>),
     Stations(Box<Stations<T>>),
 }
 
 impl<T> InterfaceQueue<T> {
     /// Creates an empty queue for at most `limit` packets in both bands together. `salt` selects the hash of
-    /// flows to sub-queues, where the discipline has them.
+    /// flows to sub-queues and the random numbers, where the discipline has them.
     pub fn new(discipline: &Discipline, limit: usize, salt: u64) -> InterfaceQueue<T> {
         let data = match discipline {
             Discipline::DropTail => Data::DropTail(Line::default()),
+            Discipline::Pie(options) => Data::Pie(Box::new(Pie::new(*options, salt))),
+            Discipline::DualPi2(options) => Data::DualPi2(Box::new(DualPi2::new(*options, salt))),
             Discipline::FqCodel(options) => Data::FqCodel(Box::new(FqCodel::new(*options, salt))),
             Discipline::Stations(options) => Data::Stations(Box::new(Stations::new(*options, salt))),
         };
-        InterfaceQueue { routing: Line::default(), data, limit, lost: VecDeque::new() }
+        InterfaceQueue {
+            routing: Line::default(),
+            data,
+            limit,
+            lost: VecDeque::new(),
+            push_loss: DropCause::QueueFull,
+        }
     }
 
     /// Enqueues a packet. If the queue is full, data packets of the discipline's choice are lost; without
-    /// data packets, the last routing packet.
+    /// data packets, the last routing packet. A discipline may also drop the arriving packet.
     pub fn push(&mut self, arrival: &Arrival, item: T) {
-        let packet =
-            Queued { item, came: arrival.at, size: arrival.size, markable: arrival.markable, marked: false };
+        self.push_loss = DropCause::QueueFull;
+        let Arrival { at: came, size, ecn, .. } = *arrival;
+        let packet = Queued { item, came, size, markable: ecn != Ecn::NotCapable, marked: false };
         match arrival.priority {
             Priority::Routing => self.routing.push(packet),
             Priority::Data => match &mut self.data {
                 Data::DropTail(line) => line.push(packet),
+                Data::Pie(pie) => {
+                    if let Some(dropped) = pie.push(packet) {
+                        self.lost.push_back(dropped);
+                        self.push_loss = DropCause::Aqm;
+                        return;
+                    }
+                }
+                Data::DualPi2(queues) => queues.push(arrival.is_low_latency(), packet),
                 Data::FqCodel(set) => set.push(arrival.flow, packet),
                 Data::Stations(stations) => stations.push(arrival.next_hop, arrival.flow, packet),
             },
@@ -138,6 +177,11 @@ impl<T> InterfaceQueue<T> {
         }
     }
 
+    /// Cause of the packets lost in the last [`push`](InterfaceQueue::push).
+    pub fn push_loss(&self) -> DropCause {
+        self.push_loss
+    }
+
     /// Dequeues the next packet.
     pub fn pop(&mut self, now: Time) -> Option<Queued<T>> {
         if let Some(packet) = self.routing.pop() {
@@ -145,6 +189,8 @@ impl<T> InterfaceQueue<T> {
         }
         match &mut self.data {
             Data::DropTail(line) => line.pop(),
+            Data::Pie(pie) => pie.take(now, Line::pop),
+            Data::DualPi2(queues) => queues.take(now, &mut self.lost, Line::pop),
             Data::FqCodel(set) => set.pop(now, &mut self.lost),
             Data::Stations(stations) => stations.pop(now, &mut self.lost),
         }
@@ -154,19 +200,19 @@ impl<T> InterfaceQueue<T> {
     /// entered the queue at `entered`. None if the discipline chooses among flows or neighbours, and so keeps
     /// no order of arrival.
     pub fn precedes(&self, entered: Time) -> Option<bool> {
-        match &self.data {
-            Data::DropTail(line) => {
-                Some(self.routing.len() > 0 || line.next_came().is_some_and(|came| came < entered))
-            }
-            Data::FqCodel(_) | Data::Stations(_) => None,
-        }
+        let line = match &self.data {
+            Data::DropTail(line) => line,
+            Data::Pie(pie) => pie.line(),
+            Data::DualPi2(_) | Data::FqCodel(_) | Data::Stations(_) => return None,
+        };
+        Some(self.routing.len() > 0 || line.next_came().is_some_and(|came| came < entered))
     }
 
     /// Whether packets for which `wanted` holds can be added to a retransmitted frame. False where frames are
     /// shared and the turn is another one's. Order of arrival and airtime have rules of their own.
     pub fn can_aggregate(&self, wanted: &impl Fn(&T) -> bool) -> bool {
         match &self.data {
-            Data::DropTail(_) | Data::Stations(_) => true,
+            Data::DropTail(_) | Data::Pie(_) | Data::DualPi2(_) | Data::Stations(_) => true,
             Data::FqCodel(set) => set.is_next(wanted),
         }
     }
@@ -186,6 +232,10 @@ impl<T> InterfaceQueue<T> {
         }
         match &mut self.data {
             Data::DropTail(line) => line.pop_wanted(sought, wanted, most),
+            Data::Pie(pie) => pie.take(now, |line| line.pop_wanted(sought, wanted, most)),
+            Data::DualPi2(queues) => {
+                queues.take(now, &mut self.lost, |line| line.pop_wanted(sought, wanted, most))
+            }
             Data::FqCodel(set) => set.pop_wanted(now, wanted, most, &mut self.lost),
             Data::Stations(stations) => stations.pop_for(now, sought.0, most, &mut self.lost),
         }
@@ -281,6 +331,8 @@ impl<T> InterfaceQueue<T> {
         let mut removed = Vec::new();
         match &mut self.data {
             Data::DropTail(line) => line.purge(&broken, &mut removed),
+            Data::Pie(pie) => pie.purge(&broken, &mut removed),
+            Data::DualPi2(queues) => queues.purge(&broken, &mut removed),
             Data::FqCodel(set) => set.purge(&broken, &mut removed),
             Data::Stations(stations) => stations.purge(&broken, &mut removed),
         }
@@ -299,6 +351,8 @@ impl<T> InterfaceQueue<T> {
     pub fn len(&self) -> usize {
         let data = match &self.data {
             Data::DropTail(line) => line.len(),
+            Data::Pie(pie) => pie.line().len(),
+            Data::DualPi2(queues) => queues.len(),
             Data::FqCodel(set) => set.len(),
             Data::Stations(stations) => stations.len(),
         };
@@ -309,6 +363,8 @@ impl<T> InterfaceQueue<T> {
     pub fn offers(&self) -> bool {
         let data = match &self.data {
             Data::DropTail(line) => line.len() > 0,
+            Data::Pie(pie) => pie.line().len() > 0,
+            Data::DualPi2(queues) => queues.len() > 0,
             Data::FqCodel(set) => set.len() > 0,
             Data::Stations(stations) => stations.offers(),
         };
@@ -322,7 +378,7 @@ impl<T> InterfaceQueue<T> {
 
     fn has_too_many_bytes(&self) -> bool {
         match &self.data {
-            Data::DropTail(_) => false,
+            Data::DropTail(_) | Data::Pie(_) | Data::DualPi2(_) => false,
             Data::FqCodel(set) => set.bytes() > set.byte_limit(),
             Data::Stations(stations) => stations.bytes() > stations.byte_limit(),
         }
@@ -332,6 +388,8 @@ impl<T> InterfaceQueue<T> {
         let before = self.lost.len();
         match &mut self.data {
             Data::DropTail(line) => self.lost.extend(line.pop_last().map(|packet| packet.item)),
+            Data::Pie(pie) => self.lost.extend(pie.pop_last().map(|packet| packet.item)),
+            Data::DualPi2(queues) => self.lost.extend(queues.pop_last().map(|packet| packet.item)),
             Data::FqCodel(set) => set.shed(&mut self.lost),
             Data::Stations(stations) => stations.shed(&mut self.lost),
         }

@@ -16,7 +16,7 @@ mod tcp;
 use crate::datagram::{Datagram, Refusal};
 use multihop_core::{DropCause, Ecn, FlowId, HeaderBytes, Time};
 use multihop_schemes::Scheme;
-use multihop_sim::config::{AppConfig, Config};
+use multihop_sim::config::{AppConfig, TrafficConfig};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -95,9 +95,9 @@ impl Shim {
     ///
     /// # Errors
     /// If the scheme's segments have no header for its routers.
-    pub fn below_tcp(config: &Config) -> Result<Shim, NoHeader> {
-        let outside = config.flows.iter().find(|flow| flow.app == AppConfig::External);
-        let used = outside.map(|flow| &config.schemes[flow.scheme]);
+    pub fn below_tcp(traffic: &TrafficConfig) -> Result<Shim, NoHeader> {
+        let outside = traffic.flows.iter().find(|flow| flow.app == AppConfig::External);
+        let used = outside.map(|flow| &traffic.schemes[flow.scheme]);
         let shim = used.and_then(|used| Shim::new(used.scheme.clone()));
         shim.ok_or_else(|| NoHeader {
             found: used.map_or_else(String::new, |used| used.name.clone()),

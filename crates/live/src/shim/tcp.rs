@@ -118,7 +118,8 @@ impl TcpSegment {
             }
             match (packet[at], length) {
                 (2, 4) => offer.mss = Some((at + 2, u16::from_be_bytes([packet[at + 2], packet[at + 3]]))),
-                // "If a Window Scale option is received with a shift.cnt value larger than 14, the TCP MUST [...] use 14".
+                // "If a Window Scale option is received with a shift.cnt value larger than 14, the TCP MUST
+                // [...] use 14".
                 (3, 3) => offer.scale = Some(packet[at + 2].min(14)),
                 (8, 10) => offer.timestamps = true,
                 _ => {}
@@ -130,7 +131,6 @@ impl TcpSegment {
 
     /// Lowers the MSS option of a SYN with these parsed options (`offer`), so that segments carry at most
     /// `payload` bytes besides their timestamps. A SYN without the option is not changed.
-
     pub fn limit_payload(&self, packet: &mut [u8], offer: SynOptions, payload: u32) {
         let timestamps = if offer.timestamps { TIMESTAMPS } else { 0 };
         let most = u16::try_from(payload).unwrap_or(u16::MAX).saturating_add(timestamps);

@@ -23,7 +23,8 @@ fn packets_come_out_where_and_when_the_run_delivers_them() {
         let bytes = packet(from, to, Ecn::NotCapable, 1_000, i);
         stepped.advance(Time::ZERO + at);
         let datagram = Datagram::parse(&bytes).unwrap();
-        let place = stepped.config().flows.iter().position(|f| (f.source.0, f.destination.0) == (from, to));
+        let place =
+            stepped.config().traffic.flows.iter().position(|f| (f.source.0, f.destination.0) == (from, to));
         stepped.inject(&multihop_sim::external::Injection {
             flow: multihop_core::FlowId(place.unwrap() as u32),
             payload: datagram.payload,

@@ -95,7 +95,10 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        Bench { shim: Shim::below_tcp(world().config()).unwrap(), now: Time::ZERO + Span::from_ms(1) }
+        Bench {
+            shim: Shim::below_tcp(&world().config().traffic).unwrap(),
+            now: Time::ZERO + Span::from_ms(1),
+        }
     }
 
     fn at(&mut self, ms: u64) -> &mut Bench {
@@ -236,7 +239,7 @@ fn only_schemes_with_a_header_stand_below_tcp() {
         [("xcp", true), ("rcp-winf", true), ("udp", false), ("recn", false), ("tfrc", false)]
     {
         let config = world_of(CHAIN, Overrides { scheme: Some(scheme.into()), ..Overrides::default() });
-        let made = Shim::below_tcp(config.config());
+        let made = Shim::below_tcp(&config.config().traffic);
         assert_eq!(made.is_ok(), good, "{scheme}");
         if let Err(error) = made {
             let said = error.to_string();
@@ -259,7 +262,7 @@ fn script(fake: &Fake) {
 
 fn run(fake: &Fake, out: Shared) -> (Outcome, Counters) {
     let world = world();
-    let shim = Shim::below_tcp(world.config()).unwrap();
+    let shim = Shim::below_tcp(&world.config().traffic).unwrap();
     let journal = JournalWriter::new(Box::new(out) as Box<dyn std::io::Write + Send>, "first").unwrap();
     let mut emulation =
         Emulation::new(world, fake.clone(), fake.clone(), 1.0).with_journal(journal).with_shim(shim);

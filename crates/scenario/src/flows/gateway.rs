@@ -105,7 +105,7 @@ pub(super) fn add(
         return Err(document.error(&key!["traffic", "app"], KeyProblem::GivenTogether { other: "mix" }));
     }
     let quality = LinkQuality::new(config);
-    let gateways = gateways(traffic, flows, &config.radios, &quality)?;
+    let gateways = gateways(traffic, flows, &config.topology.radios, &quality)?;
     let users = traffic.users(document, nodes, config, &gateways)?;
     let served = nearest(&gateways, &users, traffic.min_hops(), config, component, &quality);
     let clients = traffic.chosen(document, traffic.clients, ("clients", "gateways"), served, |found| {
@@ -206,7 +206,7 @@ fn nearest(
         }
     }
     let pairs = served.into_iter().map(|(client, (_, gateway))| (client, gateway));
-    pairs.filter(|pair| hops(&routes, &config.radios, *pair) >= min_hops).collect()
+    pairs.filter(|pair| hops(&routes, &config.topology.radios, *pair) >= min_hops).collect()
 }
 
 /// Source and destination of the flows between a client and its gateway.

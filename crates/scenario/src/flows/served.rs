@@ -4,7 +4,7 @@ use crate::error::{Gap, GatewayReach};
 use crate::topology::Nodes;
 use crate::topology::reach::radius;
 use multihop_core::NodeId;
-use multihop_sim::config::{Config, MediumModel};
+use multihop_sim::config::{Config, MediumModel, TopologyConfig};
 use std::collections::BTreeSet;
 
 /// Maximum number of pairs of nodes of which the nearest is searched.
@@ -12,16 +12,16 @@ const PAIRS_MOST: usize = 10_000_000;
 
 /// Whether a node has a radio. A node without a wire has one.
 pub(super) fn has_radio(config: &Config) -> impl Fn(usize) -> bool {
-    let wired: BTreeSet<NodeId> = config.wires.iter().flat_map(|wire| [wire.from, wire.to]).collect();
+    let TopologyConfig { nodes, wires, radios, .. } = &config.topology;
+    let wired: BTreeSet<NodeId> = wires.iter().flat_map(|wire| [wire.from, wire.to]).collect();
     let heard: Vec<[NodeId; 2]> = match &config.medium.model {
         MediumModel::Matrix { links, .. } => links.iter().map(|link| [link.from, link.to]).collect(),
         MediumModel::Sensed { links, .. } => links.iter().map(|link| [link.from, link.to]).collect(),
         MediumModel::Ranges { .. } | MediumModel::Sinr { .. } => Vec::new(),
     };
     let by_distance = config.medium.model.needs_positions();
-    let placed = config.nodes.iter().map(|node| by_distance && node.position.is_some()).collect::<Vec<_>>();
-    let heard: BTreeSet<NodeId> =
-        heard.into_iter().flatten().map(|radio| config.radios.node_of(radio)).collect();
+    let placed = nodes.iter().map(|node| by_distance && node.position.is_some()).collect::<Vec<_>>();
+    let heard: BTreeSet<NodeId> = heard.into_iter().flatten().map(|radio| radios.node_of(radio)).collect();
     move |node| {
         let id = NodeId(node as u32);
         !wired.contains(&id) || placed[node] || heard.contains(&id)
@@ -44,7 +44,7 @@ pub(super) fn describe(
     let apart: Vec<usize> = users.iter().copied().filter(|node| !joined(node)).collect();
     let served: Vec<usize> = (0..nodes.list.len()).filter(joined).collect();
     let gap = radius(config).filter(|_| apart.len() * served.len() <= PAIRS_MOST).and_then(|range_m| {
-        let place = |node: &usize| config.nodes[*node].position;
+        let place = |node: &usize| config.topology.nodes[*node].position;
         let distance = |one: &usize, other: &usize| {
             let ([x, y], [u, v]) = (place(one)?, place(other)?);
             Some((x - u).hypot(y - v))

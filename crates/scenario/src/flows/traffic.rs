@@ -13,6 +13,7 @@ use multihop_config::keys::usually;
 use multihop_config::quantity::Duration;
 use multihop_core::{NodeId, Rng};
 use multihop_sim::config::{Config, Radios};
+use multihop_sim::mobility::Mobility;
 use multihop_sim::routing::{LinkQuality, Routes};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -133,8 +134,8 @@ impl Traffic {
         component: &[u32],
         schemes: &mut Schemes<'_>,
     ) -> Result<()> {
+        self.check(flows.document, &config.mobility)?;
         if self.pattern == Pattern::Gateway {
-            self.check(flows.document, config)?;
             return gateway::add(self, flows, config, component, schemes);
         }
         let pairs = self.pairs(flows.document, flows.nodes, config, component)?;
@@ -157,9 +158,9 @@ impl Traffic {
     }
 
     /// Refuses keys that the pattern does not use.
-    fn check(&self, document: &Document<'_>, config: &Config) -> Result<()> {
+    fn check(&self, document: &Document<'_>, mobility: &Mobility) -> Result<()> {
         self.check_keys(document)?;
-        if self.min_hops() > 1 && !config.mobility.motions.is_empty() {
+        if self.min_hops() > 1 && !mobility.motions.is_empty() {
             return Err(document.error(&key!["traffic", "min_hops"], FlowProblem::UnknownHops));
         }
         Ok(())
@@ -173,7 +174,6 @@ impl Traffic {
         config: &Config,
         component: &[u32],
     ) -> Result<Vec<(usize, usize)>> {
-        self.check(document, config)?;
         match self.pattern {
             Pattern::Gateway => unreachable!("gateway::add makes the flows of this pattern"),
             Pattern::Canonical => canonical(document, nodes),
@@ -215,9 +215,9 @@ impl Traffic {
                 let quality = quality.get_or_insert_with(|| LinkQuality::new(config));
                 let ends = drawn.iter().map(|pair| (NodeId(pair.0 as u32), NodeId(pair.1 as u32)));
                 let routes = Routes::between(ends, config, quality);
-                chosen.extend(
-                    drawn.into_iter().filter(|pair| hops(&routes, &config.radios, *pair) >= self.min_hops()),
-                );
+                let radios = &config.topology.radios;
+                let is_far = |pair: &(usize, usize)| hops(&routes, radios, *pair) >= self.min_hops();
+                chosen.extend(drawn.into_iter().filter(is_far));
             } else {
                 chosen.extend(drawn);
             }
@@ -259,7 +259,8 @@ impl Traffic {
         if self.min_hops() > 1 {
             let destination = std::iter::once(NodeId(gateway as u32));
             let routes = Routes::towards(destination, config, &LinkQuality::new(config));
-            sources.retain(|source| hops(&routes, &config.radios, (*source, gateway)) >= self.min_hops());
+            let radios = &config.topology.radios;
+            sources.retain(|source| hops(&routes, radios, (*source, gateway)) >= self.min_hops());
         }
         let keys = ("flows", "gateway");
         let chosen = self.chosen(document, self.flows, keys, sources, |found| {

@@ -1,7 +1,7 @@
 //! Topologies of wires: the dumbbell.
 
 use super::{Network, count, limit};
-use crate::discipline::Discipline;
+use crate::discipline::{Discipline, DisciplineTables};
 use crate::document::{Document, Result, key};
 use crate::error::TopologyProblem;
 use crate::wires::{WireDirection, discipline, fifty, rate};
@@ -27,7 +27,8 @@ pub struct Dumbbell {
     #[serde(default = "fifty")]
     #[schemars(transform = bounds!(1, 1_000_000))]
     pub queue: u32,
-    /// Queue discipline of the bottleneck: `drop-tail` or `fq-codel`. The other wires have `drop-tail`.
+    /// Queue discipline of the bottleneck, with its defaults; not `stations`. The other wires have
+    /// `drop-tail`.
     #[serde(default)]
     pub discipline: Discipline,
     /// Probability that the bottleneck loses a packet in transit, from 0 to below 1. The other wires lose no
@@ -71,7 +72,12 @@ impl Dumbbell {
             rate: self.rate.rate(),
             delay: document.time(&at("delay"), self.delay, 0.0)?,
             queue_limit: self.queue as usize,
-            discipline: discipline(document, &key!["topology"], self.discipline)?,
+            discipline: discipline(
+                document,
+                &key!["topology"],
+                self.discipline,
+                DisciplineTables::default(),
+            )?,
             loss: self.loss,
         };
         let lost_back = self.loss_back.unwrap_or(self.loss);

@@ -9,6 +9,13 @@ use multihop_sim::config::Config;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+/// Keys of the groups `mac` and `medium` that the hashed JSON has at its top level, as older hashes do.
+const TOP_LEVEL: [(&str, &str); 3] = [
+    ("mac", "aggregation cts_to_self delivery discipline edca hardware_queue"),
+    ("mac", "msdu_limit persistence protection rate_control"),
+    ("medium", "delays_by_distance fading preamble_detection sensitivity_by_rate"),
+];
+
 /// Data on which a run depends, apart from the engine and the seed.
 pub(super) struct Identity<'a> {
     /// Configuration before the random start delays of flows are drawn.
@@ -36,9 +43,15 @@ impl Identity<'_> {
     fn json(&self) -> Value {
         let Identity { config, name, jitters, schemes, moved } = self;
         let mut json = json!(config);
+        for (group, keys) in TOP_LEVEL {
+            for key in keys.split(' ') {
+                let value = json[group].as_object_mut().and_then(|group| group.remove(key));
+                json[key] = value.expect("the group has the key");
+            }
+        }
         // The positions of moving nodes follow from their motion.
         moved.nodes.iter().for_each(|index| json["nodes"][*index]["position"] = Value::Null);
-        let names = config.schemes.iter().map(|scheme| scheme.name.as_str());
+        let names = config.traffic.schemes.iter().map(|scheme| scheme.name.as_str());
         let schemes: Vec<Value> = names
             .zip(*schemes)
             .map(|(name, (base, parameters))| json!({ "name": name, "base": base, "parameters": parameters }))

@@ -10,7 +10,9 @@ use multihop_config::keys::usually_by;
 use multihop_config::quantity::{Duration, Size};
 use multihop_core::Span;
 use multihop_dot11::{MPDU_DELIMITER, Phy, Standard};
-use multihop_sim::config::{AggregationConfig, AppConfig, Config, Delivery, FlowConfig, Persistence};
+use multihop_sim::config::{
+    AggregationConfig, AppConfig, BlockAckConfig, Config, Delivery, FlowConfig, Persistence, TrafficConfig,
+};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -106,20 +108,25 @@ fn by_standard(of: impl Fn(&Limits) -> Value) -> impl FnMut(&mut Schema) {
     usually_by(["802.11n", "802.11ac", "802.11ax"].into_iter().zip(allowed).collect())
 }
 
-/// Aggregation of a network; none before 802.11n, and where it is switched off.
+/// Aggregation and block acknowledgements of a network; none before 802.11n.
 pub(super) fn resolve(
     document: &Document<'_>,
     choice: Option<&Aggregation>,
     phy: &Phy,
-) -> Result<Option<AggregationConfig>> {
+) -> Result<BlockAckConfig> {
     let table = key!["mac", "aggregation"];
     if !phy.standard().has_mcs() {
         return match choice {
-            None => Ok(None),
+            None => Ok(BlockAckConfig::default()),
             Some(_) => Err(document.error(&table, MacProblem::NoAggregation)),
         };
     }
-    choice.unwrap_or(&Aggregation::default()).resolve(document, &table, &limits(phy.standard()))
+    let choice = choice.cloned().unwrap_or_default();
+    Ok(BlockAckConfig {
+        aggregation: choice.resolve(document, &table, &limits(phy.standard()))?,
+        persistence: choice.persistence(),
+        delivery: choice.delivery,
+    })
 }
 
 /// Refuses parameters that contradict the flows.
@@ -131,10 +138,10 @@ pub(crate) fn check(document: &Document<'_>, config: &Config) -> Result<()> {
 /// Refuses to deliver MPDUs one by one to a scheme that recognises those of an A-MPDU by their common arrival
 /// time.
 fn check_delivery(document: &Document<'_>, config: &Config) -> Result<()> {
-    if config.delivery == Delivery::Ppdu {
+    if config.mac.block_ack.delivery == Delivery::Ppdu {
         return Ok(());
     }
-    let mut used = config.flows.iter().map(|flow| &config.schemes[flow.scheme]);
+    let mut used = config.traffic.flows.iter().map(|flow| &config.traffic.schemes[flow.scheme]);
     let Some(used) = used.find(|used| used.scheme.is_aggregate_aware()) else { return Ok(()) };
     let is_tcp = used.scheme.tcp().is_some();
     let instead = if is_tcp { "set receive_offload = false of the scheme" } else { "choose another scheme" };
@@ -144,10 +151,12 @@ fn check_delivery(document: &Document<'_>, config: &Config) -> Result<()> {
 
 /// Refuses A-MPDUs that are too short for the packets of all flows: each MPDU would be sent alone.
 fn check_room(document: &Document<'_>, config: &Config) -> Result<()> {
-    let Some(AggregationConfig { a_mpdu, mpdus: 2.., .. }) = config.aggregation else { return Ok(()) };
-    let rules = &config.mac.rules;
-    let around = MPDU_DELIMITER + rules.data_header + rules.llc_header + config.extra_header;
-    let least = config.flows.iter().map(|flow| least_packet(config, flow)).min().unwrap_or(0);
+    let Some(AggregationConfig { a_mpdu, mpdus: 2.., .. }) = config.mac.block_ack.aggregation else {
+        return Ok(());
+    };
+    let (rules, traffic) = (&config.mac.rules, &config.traffic);
+    let around = MPDU_DELIMITER + rules.data_header + rules.llc_header + config.network.extra_header;
+    let least = traffic.flows.iter().map(|flow| least_packet(traffic, flow)).min().unwrap_or(0);
     if least == 0 || a_mpdu >= around + least {
         return Ok(());
     }
@@ -156,8 +165,8 @@ fn check_room(document: &Document<'_>, config: &Config) -> Result<()> {
 }
 
 /// Minimum network-layer size of a flow's full packets, in bytes; 0 if unknown.
-fn least_packet(config: &Config, flow: &FlowConfig) -> u32 {
-    let scheme = &config.schemes[flow.scheme].scheme;
+fn least_packet(traffic: &TrafficConfig, flow: &FlowConfig) -> u32 {
+    let scheme = &traffic.schemes[flow.scheme].scheme;
     let payload = match flow.app {
         AppConfig::External => return 0,
         AppConfig::Cbr { packet, .. } | AppConfig::Poisson { packet, .. } if !scheme.is_reliable() => packet,
@@ -168,7 +177,7 @@ fn least_packet(config: &Config, flow: &FlowConfig) -> u32 {
 
 impl Aggregation {
     /// Retry limits and reordering of MPDUs under an agreement.
-    pub(super) fn persistence(&self) -> Persistence {
+    fn persistence(&self) -> Persistence {
         let most = |limit: Limit| limit.get().unwrap_or(u32::MAX);
         Persistence {
             retry_limit: self.retry_limit.map(most),

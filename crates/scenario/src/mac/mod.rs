@@ -11,19 +11,17 @@ use self::edca::Edca;
 use self::hardware_queue::HardwareQueue;
 use self::rate_control::RateControl;
 pub(crate) use self::rate_control::check as check_rate_control;
-use crate::discipline::{Codel, Discipline};
+use crate::discipline::{Codel, Discipline, DisciplineTables, DualPi2, Pie};
 use crate::document::{Document, Result, key};
 use crate::error::{KeyProblem, MacProblem};
 use crate::parameters::overrides;
+use crate::schemes::MSDU_MAX;
 use crate::values::{Limit, Switch};
 use multihop_config::keys;
 use multihop_config::keys::{default_if, usually_by};
 use multihop_config::quantity::{Duration, Size};
-use multihop_dot11::{self as dot11, AccessCategory, DcfRules, EdcaParameters, EifsRule, NS2_PROPAGATION};
-use multihop_sim::config::{
-    AggregationConfig, Delivery, HardwareQueueConfig, MacConfig, MediumConfig, Persistence, Protection,
-    RateControlConfig,
-};
+use multihop_dot11::{self as dot11, DcfRules, EifsRule, NS2_PROPAGATION};
+use multihop_sim::config::{Config, MacConfig, QueueConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -66,9 +64,15 @@ keys! {
         /// Queue discipline of the interface queue. `queue` limits every discipline: Linux has 10240 for
         /// `fq-codel` and 8192 for `stations`.
         pub discipline: Discipline = Discipline::DropTail,
-        /// Parameters of the discipline.
+        /// Parameters of the disciplines "fq-codel" and "stations".
         #[serde(skip_serializing_if = "Option::is_none")]
         pub codel: Option<Codel> = None,
+        /// Parameters of the discipline "pie".
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub pie: Option<Pie> = None,
+        /// Parameters of the discipline "dualpi2".
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub dualpi2: Option<DualPi2> = None,
         /// Hardware queue below the discipline.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub hardware_queue: Option<HardwareQueue> = None,
@@ -143,101 +147,55 @@ pub enum ResponseTimeout {
 }
 
 impl Mac {
-    /// MAC parameters on a PHY.
+    /// The PHY with the slot of the coverage class, and the MAC parameters on it. `mixed` is the default of
+    /// `cts_to_self`; `nominal` is the rate of unicast DATA without rate control.
     pub(crate) fn resolve(
         &self,
         document: &Document<'_>,
-        phy: &dot11::Phy,
-        aggregation: Option<&AggregationConfig>,
-    ) -> Result<MacConfig> {
-        let queue = self.queue.unwrap_or_else(|| default_queue(aggregation.map(|limits| limits.mpdus)));
-        Ok(MacConfig {
-            rules: self.overrides.resolve(
-                document,
-                self.rules,
-                self.edca.is_some() || phy.standard().has_mcs(),
-            )?,
+        (phy, mixed): (dot11::Phy, bool),
+        nominal: dot11::DataRate,
+    ) -> Result<(dot11::Phy, MacConfig)> {
+        let block_ack = aggregation::resolve(document, self.aggregation.as_ref(), &phy)?;
+        let quality_of_service = self.edca.is_some() || phy.standard().has_mcs();
+        let rules = self.overrides.resolve(document, self.rules, quality_of_service)?;
+        let phy = self.apply_coverage_class(document, phy, &rules)?;
+        if self.cts_to_self == Some(true) && !phy.rates().any(|(_, modulation)| modulation.is_ofdm()) {
+            return Err(document.error(&key!["mac", "cts_to_self"], MacProblem::NoOfdm));
+        }
+        let mpdus = block_ack.aggregation.map(|limits| limits.mpdus);
+        let queue = QueueConfig {
+            limit: self.queue.unwrap_or_else(|| default_queue(mpdus)) as usize,
+            lifetime: self.lifetime.at().map(Duration::span),
+            discipline: self.queue_discipline(document)?,
+            hardware: hardware_queue::resolve(document, self.hardware_queue.as_ref(), self.discipline)?,
+        };
+        let mac = MacConfig {
+            rules,
             rts_threshold: self.rts_threshold.at().map(|size| size.bytes() as u32),
             short_retry_limit: self.short_retry_limit.get(),
             long_retry_limit: self.long_retry_limit.get(),
             cw_min: phy.cw_min,
             cw_max: phy.cw_max,
-            queue_limit: queue as usize,
-            lifetime: self.lifetime.at().map(Duration::span),
-        })
+            queue,
+            msdu_limit: (self.rules == RuleSet::Ieee).then_some(MSDU_MAX),
+            edca: edca::resolve(document, self.edca.as_ref(), self.rules, &phy)?,
+            protection: self.edca.as_ref().map(|edca| edca.protection).unwrap_or_default(),
+            cts_to_self: self.cts_to_self.unwrap_or(mixed),
+            rate_control: rate_control::resolve(document, self.rate_control.as_ref(), &phy, nominal)?,
+            block_ack,
+        };
+        Ok((phy, mac))
     }
 
-    /// Aggregation on a PHY; none if frames have one packet.
-    pub(crate) fn aggregation(
-        &self,
-        document: &Document<'_>,
-        phy: &dot11::Phy,
-    ) -> Result<Option<AggregationConfig>> {
-        aggregation::resolve(document, self.aggregation.as_ref(), phy)
-    }
-
-    /// Retry limits and reordering of MPDUs under block acknowledgement agreements.
-    pub(crate) fn persistence(&self) -> Persistence {
-        self.aggregation.as_ref().map_or_else(Persistence::default, Aggregation::persistence)
-    }
-
-    /// Instant at which recipients deliver MPDUs to the network layer.
-    pub(crate) fn delivery(&self) -> Delivery {
-        self.aggregation.as_ref().map(|aggregation| aggregation.delivery).unwrap_or_default()
-    }
-
-    /// Hardware queue, if there is one.
-    pub(crate) fn hardware_queue(&self, document: &Document<'_>) -> Result<Option<HardwareQueueConfig>> {
-        hardware_queue::resolve(document, self.hardware_queue.as_ref(), self.discipline)
-    }
-
-    /// Rate control on a PHY; none for fixed rates.
-    pub(crate) fn rate_control(
-        &self,
-        document: &Document<'_>,
-        phy: &dot11::Phy,
-        nominal: dot11::DataRate,
-    ) -> Result<Option<RateControlConfig>> {
-        rate_control::resolve(document, self.rate_control.as_ref(), phy, nominal)
-    }
-
-    /// EDCA parameters of the access categories; none under the DCF.
-    pub(crate) fn edca(
-        &self,
-        document: &Document<'_>,
-        phy: &dot11::Phy,
-    ) -> Result<Option<[EdcaParameters; AccessCategory::COUNT]>> {
-        edca::resolve(document, self.edca.as_ref(), self.rules, phy)
-    }
-
-    /// Whether a CTS-to-self precedes frames at OFDM rates. Refused if the CTS propagates for longer than the
-    /// SIFS behind it, because the medium carries at most one frame of a station at a time.
-    pub(crate) fn cts_to_self(
-        &self,
-        document: &Document<'_>,
-        choice: &crate::phy::Phy,
-        phy: &dot11::Phy,
-        medium: &MediumConfig,
-    ) -> Result<bool> {
-        let at = key!["mac", "cts_to_self"];
-        let protects = self.cts_to_self.unwrap_or(choice.mixed);
-        if self.cts_to_self == Some(true) && !phy.rates().any(|(_, modulation)| modulation.is_ofdm()) {
-            return Err(document.error(&at, MacProblem::NoOfdm));
-        }
-        if protects && medium.propagation_delay > phy.sifs {
-            let [delay, sifs] = [medium.propagation_delay, phy.sifs].map(Duration::from);
-            return Err(document.error(&at, MacProblem::CtsLongerThanSifs { delay, sifs }));
-        }
-        Ok(protects)
-    }
-
-    /// Time that duration fields reserve within a transmission opportunity.
-    pub(crate) fn protection(&self) -> Protection {
-        self.edca.as_ref().map(|edca| edca.protection).unwrap_or_default()
+    /// Queue discipline of the radios, with its parameters.
+    fn queue_discipline(&self, document: &Document<'_>) -> Result<multihop_link::Discipline> {
+        let Mac { codel, pie, dualpi2, .. } = self;
+        let (codel, pie, dualpi2) = (codel.as_ref(), pie.as_ref(), dualpi2.as_ref());
+        self.discipline.resolve(document, &key!["mac"], DisciplineTables { codel, pie, dualpi2 })
     }
 
     /// The PHY with the slot of the coverage class.
-    pub(crate) fn apply_coverage_class(
+    fn apply_coverage_class(
         &self,
         document: &Document<'_>,
         phy: dot11::Phy,
@@ -250,6 +208,17 @@ impl Mac {
         }
         Ok(phy.with_coverage_class(class))
     }
+}
+
+/// Refuses a CTS-to-self that propagates for longer than the SIFS behind it, because the medium carries at
+/// most one frame of a station at a time.
+pub(crate) fn check_cts_to_self(document: &Document<'_>, config: &Config) -> Result<()> {
+    let [delay, sifs] = [config.medium.propagation_delay, config.phy.sifs];
+    if !config.mac.cts_to_self || delay <= sifs {
+        return Ok(());
+    }
+    let [delay, sifs] = [delay, sifs].map(Duration::from);
+    Err(document.error(&key!["mac", "cts_to_self"], MacProblem::CtsLongerThanSifs { delay, sifs }))
 }
 
 impl RuleOverrides {

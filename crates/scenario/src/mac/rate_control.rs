@@ -83,8 +83,9 @@ pub(super) fn resolve(
 
 /// Refuses scenarios that contradict rate control, once nodes and medium are known.
 pub(crate) fn check(document: &Document<'_>, config: &Config) -> Result<()> {
-    let Some(control) = config.rate_control else { return Ok(()) };
-    let fixed = !config.link_rates.is_empty() || config.nodes.iter().any(|node| node.data_rate.is_some());
+    let Some(control) = config.mac.rate_control else { return Ok(()) };
+    let fixed =
+        !config.rates.links.is_empty() || config.topology.nodes.iter().any(|node| node.data_rate.is_some());
     if fixed {
         return Err(document.error(&key!["mac", "rate_control"], MacProblem::FixedRates));
     }

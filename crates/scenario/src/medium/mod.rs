@@ -13,7 +13,9 @@ use multihop_config::quantity::{Decibel, Duration, Length, Power, Size};
 use multihop_config::{bounds, keys};
 use multihop_core::NodeId;
 use multihop_dot11::Phy;
-use multihop_sim::config::{Config, FadingConfig, LinkError, MatrixQuantity, MediumConfig, MediumModel};
+use multihop_sim::config::{
+    FadingConfig, LinkError, MatrixQuantity, MediumConfig, MediumModel, TopologyConfig,
+};
 use schemars::transform::Transform;
 use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
@@ -227,9 +229,9 @@ impl Medium {
             Medium::Sinr(m) => (m.bit_error_rate, m.packet_error_rate),
             Medium::Matrix(m) => (m.bit_error_rate, m.packet_error_rate),
         };
-        let delay = match self.propagation_delay() {
-            Delay::Same(delay) => delay,
-            Delay::Distance => Duration::default(),
+        let (delay, delays_by_distance) = match self.propagation_delay() {
+            Delay::Same(delay) => (delay, false),
+            Delay::Distance => (Duration::default(), true),
         };
         let model = match self {
             Medium::Ranges(ranges) => ranges.resolve(document)?,
@@ -242,33 +244,27 @@ impl Medium {
             packet_error_rate: packet,
             link_errors: Vec::new(),
             model,
+            delays_by_distance,
+            sensitivity_by_rate: matches!(self, Medium::Sinr(Sinr { sensitivity_by_rate: true, .. })),
+            preamble_detection: self.preamble_detection(document, phy)?,
+            fading: self.fading(document, phy)?,
         })
     }
 
     /// Fading of received powers; none for constant powers.
-    pub(super) fn fading(&self, document: &Document<'_>, phy: &Phy) -> Result<Option<FadingConfig>> {
+    fn fading(&self, document: &Document<'_>, phy: &Phy) -> Result<Option<FadingConfig>> {
         let Medium::Sinr(Sinr { fading: Some(fading), .. }) = self else { return Ok(None) };
         fading.resolve(document, phy).map(Some)
     }
 
-    /// Whether the sensitivity of receivers depends on the rate of a frame.
-    pub(super) fn has_sensitivity_by_rate(&self) -> bool {
-        matches!(self, Medium::Sinr(Sinr { sensitivity_by_rate: true, .. }))
-    }
-
     /// SINR from which preambles are detected; none if only their bit errors decide.
-    pub(super) fn preamble_detection(&self, document: &Document<'_>, phy: &Phy) -> Result<Option<f64>> {
+    fn preamble_detection(&self, document: &Document<'_>, phy: &Phy) -> Result<Option<f64>> {
         let Medium::Sinr(Sinr { preamble_detection: Switch::At(ratio), .. }) = self else { return Ok(None) };
         if !phy.standard().has_mcs() {
             let problem = PhyProblem::NoDetection { standard: phy.standard() };
             return Err(document.error(&key!["medium", "preamble_detection"], problem));
         }
         Ok(Some(ratio.ratio()))
-    }
-
-    /// Whether propagation delays depend on distance.
-    pub(super) fn delays_by_distance(&self) -> bool {
-        self.propagation_delay() == Delay::Distance
     }
 
     fn propagation_delay(&self) -> Delay {
@@ -283,7 +279,7 @@ impl Medium {
         &self,
         document: &Document<'_>,
         nodes: &Nodes,
-        config: &Config,
+        topology: &TopologyConfig,
     ) -> Result<Vec<LinkError>> {
         let (Medium::Ranges(Ranges { errors, .. })
         | Medium::Sinr(Sinr { errors, .. })
@@ -303,7 +299,7 @@ impl Medium {
             if a == b {
                 return refuse(KeyProblem::Loop { what: ConnectionKind::Link, node: first.clone() }.into());
             }
-            if config.wire(a, b).is_some() {
+            if topology.wire(a, b).is_some() {
                 return refuse(MediumProblem::ErrorsOfWire { between }.into());
             }
             if let Some(first) = known.insert((a.min(b), a.max(b)), i) {

@@ -14,7 +14,7 @@ use crate::topology::Nodes;
 use multihop_config::bounds;
 use multihop_config::quantity::{Duration, Length, Speed};
 use multihop_core::{NodeId, Rng, Span};
-use multihop_sim::config::{Config, RoutingProtocol};
+use multihop_sim::config::{Config, NodeConfig, RoutingProtocol};
 use multihop_sim::mobility::{self, Motion};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -214,7 +214,7 @@ pub(super) fn resolve(
         let resolved = outage.resolve(i, document, nodes, config, &mut moved)?;
         // All radios of a node are down together.
         let of = |node| mobility::Outage { node, ..resolved };
-        let all: Vec<mobility::Outage> = config.radios.of(resolved.node).map(of).collect();
+        let all: Vec<mobility::Outage> = config.topology.radios.of(resolved.node).map(of).collect();
         config.mobility.outages.extend(all);
     }
     let Some(mobility) = mobility else { return Ok(moved) };
@@ -231,8 +231,8 @@ pub(super) fn resolve(
         Some(count) => (nodes.list.len() - count as usize..nodes.list.len()).collect(),
         None => moving(mobility.nodes(), document, nodes)?,
     };
-    config.mobility.motions =
-        config.nodes.iter().map(|node| Motion::standing(node.position.unwrap_or_default())).collect();
+    let standing = |node: &NodeConfig| Motion::standing(node.position.unwrap_or_default());
+    config.mobility.motions = config.topology.nodes.iter().map(standing).collect();
     (moved.nodes, moved.motion) = match mobility {
         Mobility::RandomWaypoint(model) => model.resolve(document, &moving, config)?,
         Mobility::Setdest(file) => file.resolve(document, &moving, config)?,
@@ -240,10 +240,11 @@ pub(super) fn resolve(
         Mobility::Bonnmotion(file) => file.resolve(document, &moving, config)?,
     };
     moved.file = mobility.file(document);
+    let nodes = &mut config.topology.nodes;
     for index in &moved.nodes {
-        config.nodes[*index].position = Some(config.mobility.motions[*index].origin());
+        nodes[*index].position = Some(config.mobility.motions[*index].origin());
     }
-    match config.nodes.iter().find(|node| node.position.is_none()) {
+    match nodes.iter().find(|node| node.position.is_none()) {
         None => Ok(moved),
         Some(node) => {
             let problem = MobilityProblem::NoPosition { node: node.name.clone() };

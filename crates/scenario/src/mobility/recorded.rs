@@ -94,7 +94,7 @@ pub struct BonnMotion {
     /// Time in the file at which the run starts.
     #[serde(default)]
     pub file_start: Duration,
-    /// Kind and unit of coordinates. Default: metres; BonnMotion files state no speeds that show degrees.
+    /// Kind and unit of coordinates. Default: metres; such files state no speeds that show degrees.
     pub coordinates: Option<Coordinates>,
     /// Unit of times. Default: seconds.
     pub times: Option<Times>,

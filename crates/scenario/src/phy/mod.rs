@@ -10,10 +10,10 @@ use crate::topology::radios::AdjacentChannels;
 use multihop_config::keys;
 use multihop_config::keys::{OTHERWISE, default_if, usually, usually_by};
 use multihop_config::quantity::Duration;
-use multihop_core::Rate;
 use multihop_dot11::{
     self as dot11, Band, Bandwidth, Coding, GuardInterval, OfdmSymbols, Preamble, Standard,
 };
+use multihop_sim::config::RateConfig;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -104,19 +104,9 @@ fn first_channels() -> Vec<(&'static str, Value)> {
     .to_vec()
 }
 
-/// Rates of frames in the types of the engine.
-pub(crate) struct Rates {
-    /// Rate of unicast DATA.
-    pub(crate) data: dot11::DataRate,
-    /// Rate of control frames; none for the standard's rule.
-    pub(crate) control: Option<Rate>,
-    /// Rate of ACKs, if it differs from `control`.
-    pub(crate) ack: Option<Rate>,
-}
-
 impl Phy {
-    /// The PHY, and the rates of frames.
-    pub(crate) fn resolve(&self, document: &Document<'_>) -> Result<(dot11::Phy, Rates)> {
+    /// The PHY, and the rates of frames. The topology adds the rates of single links.
+    pub(crate) fn resolve(&self, document: &Document<'_>) -> Result<(dot11::Phy, RateConfig)> {
         if self.preamble == Preamble::Short
             && matches!(self.standard, Standard::Fhss | Standard::Dsss | Standard::Dot11a)
         {
@@ -160,10 +150,11 @@ impl Phy {
         let bits = |key: &str, value: Option<ControlRate>| {
             value.map(|value| control_rate_of(document, &key!["phy", key], &phy, value)).transpose()
         };
-        let rates = Rates {
+        let rates = RateConfig {
             data: data.transpose()?.unwrap_or_else(|| phy.highest()),
             control: bits("control_rate", self.control_rate)?,
             ack: bits("ack_rate", self.ack_rate)?,
+            links: Vec::new(),
         };
         Ok((phy, rates))
     }

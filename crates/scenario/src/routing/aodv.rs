@@ -4,7 +4,7 @@ use crate::document::{Document, Result, key};
 use crate::parameters::table;
 use crate::schemes::Schemes;
 use multihop_core::Span;
-use multihop_sim::config::{AodvConfig, Config, LocalRepair, RoutingProtocol};
+use multihop_sim::config::{AodvConfig, LocalRepair, RoutingConfig, RoutingProtocol};
 
 multihop_sim::aodv_parameters! { table!
     /// Ad hoc on-demand distance vectors.
@@ -17,8 +17,8 @@ const RREQ_JITTER: Span = Span::from_ms(10);
 
 impl Aodv {
     /// Sets the indices of the schemes whose packets do not break links, once the schemes in use are known.
-    pub(crate) fn resolve_blind_to(&self, schemes: &Schemes<'_>, config: &mut Config) -> Result<()> {
-        let RoutingProtocol::Aodv(aodv) = &mut config.routing.protocol else { return Ok(()) };
+    pub(crate) fn resolve_blind_to(&self, schemes: &Schemes<'_>, routing: &mut RoutingConfig) -> Result<()> {
+        let RoutingProtocol::Aodv(aodv) = &mut routing.protocol else { return Ok(()) };
         for (i, name) in self.blind_to.iter().enumerate() {
             aodv.blind_to.extend(schemes.in_use(&key!["routing", "blind_to", i], name)?);
         }

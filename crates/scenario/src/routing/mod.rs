@@ -14,7 +14,7 @@ use multihop_config::keys;
 use multihop_config::keys::usually;
 use multihop_config::quantity::{Duration, Size};
 use multihop_dot11::DcfRules;
-use multihop_sim::config::{LinkFailureRule, RouteMetric, RoutingConfig, RoutingProtocol};
+use multihop_sim::config::{LinkFailureRule, NetworkConfig, RouteMetric, RoutingConfig, RoutingProtocol};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -140,8 +140,8 @@ fn protocol_is_optional(schema: &mut Schema) {
 }
 
 impl Network {
-    /// Size of the extra header in bytes.
-    pub(super) fn extra_header(&self) -> u32 {
-        self.extra_header.bytes() as u32
+    /// The network layer in the types of the engine.
+    pub(super) fn resolve(&self) -> NetworkConfig {
+        NetworkConfig { extra_header: self.extra_header.bytes() as u32, arp: self.arp }
     }
 }

@@ -230,7 +230,7 @@ impl Topology {
                     list[client].data_rate = data_rate;
                 }
                 let index = list.iter().enumerate().map(|(i, node)| (node.name.clone(), i)).collect();
-                config.wires = network.wires;
+                config.topology.wires = network.wires;
                 let channels = network.channels;
                 Ok(Nodes {
                     list,
@@ -244,19 +244,19 @@ impl Topology {
             (Topology::Listed(listed), model) => {
                 let mut nodes = listed.nodes(document, mobility)?;
                 listed.associate(document, &config.phy, &mut nodes)?;
-                config.wires = wires::resolve(document, &listed.wires, &nodes)?;
+                config.topology.wires = wires::resolve(document, &listed.wires, &nodes)?;
                 if measured::resolve(document, &listed.links, &nodes, model)? {
-                    config.link_rates = measured::rates(document, &listed.links, &nodes, &config.phy)?;
+                    config.rates.links = measured::rates(document, &listed.links, &nodes, &config.phy)?;
                 } else {
-                    listed.check_places(document, &config.wires, mobility)?;
+                    listed.check_places(document, &config.topology.wires, mobility)?;
                 }
                 Ok(nodes)
             }
         }?;
-        if !config.wires.is_empty() && mobility.is_some() {
+        if !config.topology.wires.is_empty() && mobility.is_some() {
             return Err(document.error(&key!["mobility"], TopologyProblem::WiresMove));
         }
-        if !config.wires.is_empty() && config.routing.protocol != RoutingProtocol::Static {
+        if !config.topology.wires.is_empty() && config.routing.protocol != RoutingProtocol::Static {
             return Err(document.error(&key!["routing", "protocol"], TopologyProblem::WiresRouted));
         }
         check_associations(document, &nodes, config, mobility)?;

@@ -7,7 +7,7 @@ use crate::error::{FlowEnd, TopologyProblem};
 use crate::flows::PlannedFlow;
 use multihop_core::{NodeId, Rate};
 use multihop_dot11::DataRate;
-use multihop_sim::config::{Config, LinkError, Radios};
+use multihop_sim::config::{Config, LinkError, Radios, TopologyConfig};
 
 /// Refuses flows without a path over two-way links. Multicast flows are exempt: they take one hop, and their
 /// packets are lost at receivers out of reach.
@@ -33,13 +33,13 @@ pub(crate) fn check(
     };
     let ids = [flow.source, flow.destination];
     let ends = ids.map(whereabouts);
-    Err(if are_joined(config, ids, &|other| other.radios.channels.clear()) {
-        let channels = ids.map(|id| channels(config, id));
+    Err(if are_joined(config, ids, &|other| other.topology.radios.channels.clear()) {
+        let channels = ids.map(|id| channels(&config.topology, id));
         document.error(at, TopologyProblem::NoPathForChannels { ends, channels })
     } else if let Some(key) = culprit(document, config, ids) {
         document.error(at, TopologyProblem::NoPathBecause { ends, key: key.to_string() })
     } else if let Some(lower) = lower_rate(config, ids) {
-        document.error(at, TopologyProblem::NoPathAtRate { ends, rate: config.data_rate, lower })
+        document.error(at, TopologyProblem::NoPathAtRate { ends, rate: config.rates.data, lower })
     } else {
         document.error(at, TopologyProblem::NoPath { ends })
     })
@@ -57,10 +57,10 @@ fn are_joined(config: &Config, ends: [NodeId; 2], change: &dyn Fn(&mut Config)) 
 fn lower_rate(config: &Config, ends: [NodeId; 2]) -> Option<DataRate> {
     /// Maximum number of nodes: each rate takes a search.
     const NODES_MOST: usize = 1000;
-    if config.rate_control.is_some() || config.nodes.len() > NODES_MOST {
+    if config.mac.rate_control.is_some() || config.topology.nodes.len() > NODES_MOST {
         return None;
     }
-    let (phy, nominal) = (&config.phy, config.data_rate);
+    let (phy, nominal) = (&config.phy, config.rates.data);
     let speed = |rate: &DataRate| phy.bit_rate(*rate).map(Rate::bps);
     let streams = if let DataRate::Mcs(mcs) = nominal { mcs.streams } else { 1 };
     let schemes = phy.schemes().filter(|mcs| mcs.streams <= streams).map(DataRate::Mcs);
@@ -70,13 +70,13 @@ fn lower_rate(config: &Config, ends: [NodeId; 2]) -> Option<DataRate> {
     }
     rates.retain(|rate| speed(rate) < speed(&nominal));
     rates.sort_by_key(|rate| std::cmp::Reverse(speed(rate)));
-    rates.into_iter().find(|rate| are_joined(config, ends, &|other| other.data_rate = *rate))
+    rates.into_iter().find(|rate| are_joined(config, ends, &|other| other.rates.data = *rate))
 }
 
 /// Channels of a node's radios, for a message.
-fn channels(config: &Config, node: NodeId) -> String {
-    let Radios { channels, .. } = &config.radios;
-    let numbers = config.radios.of(node).map(|radio| channels[radio.index()].number.to_string());
+fn channels(topology: &TopologyConfig, node: NodeId) -> String {
+    let Radios { channels, .. } = &topology.radios;
+    let numbers = topology.radios.of(node).map(|radio| channels[radio.index()].number.to_string());
     format!("channel {}", numbers.collect::<Vec<_>>().join(" and "))
 }
 

@@ -5,7 +5,7 @@ use crate::error::KeyProblem;
 use crate::topology::radios::Radio;
 use crate::topology::{Listed, Node, Nodes, radio_key};
 use multihop_config::quantity::{Gain, Power};
-use multihop_sim::config::{Config, MediumModel, RadioPower};
+use multihop_sim::config::{Config, MediumConfig, MediumModel, RadioPower};
 
 /// Transmit power and antenna gain of a radio, as given in the scenario.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,26 +56,26 @@ pub(crate) fn resolve(document: &Document<'_>, nodes: &Nodes, config: &mut Confi
         return Ok(());
     };
     let MediumModel::Sinr { transmit_power_mw, .. } = config.medium.model else {
-        return Err(without_powers(document, &at, config));
+        return Err(without_powers(document, &at, &config.medium));
     };
     let usual = RadioPower { transmit_mw: transmit_power_mw, antenna_gain: 1.0 };
     let power = |level: &Level| RadioPower {
         transmit_mw: level.transmit_power.map_or(usual.transmit_mw, Power::milliwatts),
         antenna_gain: level.antenna_gain.map_or(usual.antenna_gain, Gain::ratio),
     };
-    let mut powers = vec![usual; config.nodes.len()];
+    let mut powers = vec![usual; config.topology.nodes.len()];
     for (node, (radio, level)) in radios {
         powers[nodes.place_of_radio(node, radio)] = power(level);
     }
     if powers.iter().any(|power| *power != usual) {
-        config.powers = powers;
+        config.topology.powers = powers;
     }
     Ok(())
 }
 
 /// The error that the medium has no transmit powers.
-fn without_powers(document: &Document<'_>, at: &KeyPath, config: &Config) -> crate::ScenarioError {
-    let value = if matches!(config.medium.model, MediumModel::Ranges { .. }) { "ranges" } else { "matrix" };
+fn without_powers(document: &Document<'_>, at: &KeyPath, medium: &MediumConfig) -> crate::ScenarioError {
+    let value = if matches!(medium.model, MediumModel::Ranges { .. }) { "ranges" } else { "matrix" };
     let problem = KeyProblem::NoEffect { key: "medium.model", value: value.into(), instead: "\"sinr\"" };
     document.error(at, problem)
 }

@@ -53,7 +53,7 @@ pub(crate) fn resolve(
     nodes: &Nodes,
     config: &mut Config,
 ) -> Result<()> {
-    let phy = &config.phy;
+    let (phy, list) = (&config.phy, &mut config.topology.nodes);
     let usual = match choice.channel {
         Some(number) => check(document, &key!["phy", "channel"], phy, number)?,
         None => numbers(phy)[0],
@@ -78,26 +78,26 @@ pub(crate) fn resolve(
         }
         radios.channels.push(channel(numbers.first().copied().unwrap_or(usual)));
     }
-    radios.channels.resize(config.nodes.len(), channel(usual));
+    radios.channels.resize(list.len(), channel(usual));
     for (node, numbers) in nodes.channels.iter().enumerate() {
         for number in numbers.iter().skip(1) {
-            let radio = NodeId(config.nodes.len() as u32);
-            let NodeConfig { position, .. } = config.nodes[node];
-            let name = nodes.radio_name(node, config.nodes.len());
-            config.nodes.push(NodeConfig { name, position, base: None, data_rate: None });
+            let radio = NodeId(list.len() as u32);
+            let NodeConfig { position, .. } = list[node];
+            let name = nodes.radio_name(node, list.len());
+            list.push(NodeConfig { name, position, base: None, data_rate: None });
             radios.further.push((radio, NodeId(node as u32)));
             radios.channels.push(channel(*number));
         }
     }
-    associate(document, nodes, &radios, config)?;
+    associate(document, nodes, &radios, list)?;
     check_links(document, &radios, config)?;
-    config.radios = radios;
+    config.topology.radios = radios;
     Ok(())
 }
 
 /// Moves the ends of flows to the radios at which their packets leave and arrive.
 pub(crate) fn place_flows(config: &mut Config) {
-    if !config.radios.further.is_empty() {
+    if !config.topology.radios.further.is_empty() {
         place_ends(config);
     }
 }
@@ -119,10 +119,10 @@ fn check(document: &Document<'_>, at: &KeyPath, phy: &Phy, number: u16) -> Resul
 }
 
 /// Associates each station with the radio of its base station on the station's channel.
-fn associate(document: &Document<'_>, nodes: &Nodes, radios: &Radios, config: &mut Config) -> Result<()> {
+fn associate(document: &Document<'_>, nodes: &Nodes, radios: &Radios, list: &mut [NodeConfig]) -> Result<()> {
     let channel = |radio: NodeId| radios.channels[radio.index()].number;
     for station in 0..nodes.list.len() {
-        let Some(base) = config.nodes[station].base else { continue };
+        let Some(base) = list[station].base else { continue };
         let at = key!["topology", "nodes", station, "base"];
         if radios.of(NodeId(station as u32)).count() > 1 {
             return Err(document.error(&at, TopologyProblem::SeveralRadios));
@@ -131,7 +131,7 @@ fn associate(document: &Document<'_>, nodes: &Nodes, radios: &Radios, config: &m
         let Some(radio) = radios.of(base).find(|radio| channel(*radio) == own) else {
             return Err(document.error(&at, TopologyProblem::NoRadioOnChannel { channel: own }));
         };
-        config.nodes[station].base = Some(radio);
+        list[station].base = Some(radio);
     }
     Ok(())
 }
@@ -149,6 +149,6 @@ fn check_links(document: &Document<'_>, radios: &Radios, config: &Config) -> Res
             || radios.channels[from.index()].number != radios.channels[to.index()].number
     };
     let Some(&[from, to]) = ends.iter().find(apart) else { return Ok(()) };
-    let between = [from, to].map(|radio| config.nodes[radio.index()].name.clone());
+    let between = [from, to].map(|radio| config.topology.nodes[radio.index()].name.clone());
     Err(document.error(&key!["topology", "links"], TopologyProblem::NoCommonChannel { between }))
 }

@@ -6,7 +6,7 @@
 
 use multihop_core::NodeId;
 use multihop_dot11::{ACK_BYTES, DataRate, frame_success};
-use multihop_sim::config::{Config, MediumConfig, MediumModel, WireConfig};
+use multihop_sim::config::{Config, MediumConfig, MediumModel, TopologyConfig, WireConfig};
 use multihop_sim::preflight::{candidates, femtowatts};
 use multihop_sim::routing::{LEAST_DELIVERY, LinkQuality, NOMINAL_BYTES};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -19,7 +19,7 @@ const NONE: u32 = u32::MAX;
 
 /// Component of each node of a configuration, numbered from 0 in the order of their first nodes.
 pub(crate) fn components(config: &Config) -> Vec<u32> {
-    joined(&Reach::new(config).components(), &config.wires)
+    joined(&Reach::new(config).components(), &config.topology.wires)
 }
 
 /// Graph of two-way radio links.
@@ -51,23 +51,21 @@ impl Reach {
 
     /// Graph of a configuration.
     fn new(config: &Config) -> Reach {
-        let by_distance = config.nodes.iter().all(|node| node.base.is_none())
+        let TopologyConfig { nodes, radios, powers, .. } = &config.topology;
+        let by_distance = nodes.iter().all(|node| node.base.is_none())
             && config.medium.link_errors.is_empty()
-            && config.radios.are_one_each()
-            && config.powers.is_empty();
+            && radios.are_one_each()
+            && powers.is_empty();
         if let Some(radius) = radius(config).filter(|_| by_distance) {
-            return Reach::Within {
-                positions: config.nodes.iter().map(|node| node.position).collect(),
-                radius,
-            };
+            return Reach::Within { positions: nodes.iter().map(|node| node.position).collect(), radius };
         }
         let usable = LinkQuality::new(config).usable();
         let usable: BTreeSet<(NodeId, NodeId)> = usable.into_iter().map(|(from, to, _)| (from, to)).collect();
-        let mut neighbours = vec![Vec::new(); config.nodes.len()];
+        let mut neighbours = vec![Vec::new(); nodes.len()];
         for (from, to) in usable.iter().filter(|(from, to)| usable.contains(&(*to, *from))) {
             neighbours[from.index()].push(to.0);
         }
-        for (radio, node) in &config.radios.further {
+        for (radio, node) in &radios.further {
             neighbours[radio.index()].push(node.0);
             neighbours[node.index()].push(radio.0);
         }
@@ -196,12 +194,13 @@ pub(crate) fn radius(config: &Config) -> Option<f64> {
 
 /// Maximum length of a link in metres at the nominal rate; none if distance does not decide.
 pub(crate) fn nominal_radius(config: &Config) -> Option<f64> {
-    radius_at(config, config.data_rate)
+    radius_at(config, config.rates.data)
 }
 
 fn radius_at(config: &Config, rate: DataRate) -> Option<f64> {
     let MediumConfig { bit_error_rate, packet_error_rate, model, .. } = &config.medium;
-    let ack_rate = config.ack_rate.or(config.control_rate).unwrap_or_else(|| config.phy.response_rate(rate));
+    let ack_rate =
+        config.rates.ack.or(config.rates.control).unwrap_or_else(|| config.phy.response_rate(rate));
     // Same rule as in routing: noise and the scenario's error rates decide each direction.
     let usable = |data_noise: f64, ack_noise: f64| {
         let bits = |noise: f64, bytes| frame_success(noise + (-bit_error_rate).ln_1p(), bytes);
@@ -216,7 +215,8 @@ fn radius_at(config: &Config, rate: DataRate) -> Option<f64> {
             let errors = [rate, ack_rate.into()]
                 .map(|rate| config.phy.error_table(rate).expect("the rate belongs to the PHY"));
             let noise = femtowatts(*noise_mw).max(1) as f64;
-            let by_rate = |rate| config.phy.sensitivity_dbm(rate).filter(|_| config.sensitivity_by_rate);
+            let by_rate =
+                |rate| config.phy.sensitivity_dbm(rate).filter(|_| config.medium.sensitivity_by_rate);
             let least_dbm = [rate, ack_rate.into()].into_iter().filter_map(by_rate);
             let least_mw = least_dbm.map(|dbm| 10f64.powf(dbm / 10.0)).fold(0.0, f64::max);
             let usable_at = |distance| {
@@ -319,9 +319,9 @@ mod tests {
             let mut place = || Some([600.0 * rng.unit(), 600.0 * rng.unit()]);
             let mut node =
                 || NodeConfig { name: String::new(), position: place(), base: None, data_rate: None };
-            config.nodes = (0..60).map(|_| node()).collect();
+            config.topology.nodes = (0..60).map(|_| node()).collect();
             let radius = radius(&config).unwrap();
-            let place = |node: u32| config.nodes[node as usize].position.unwrap();
+            let place = |node: u32| config.topology.nodes[node as usize].position.unwrap();
             let near = |a, b| (place(a)[0] - place(b)[0]).hypot(place(a)[1] - place(b)[1]) <= radius;
             let pairs = (0..60).flat_map(|a| (0..60).map(move |b| (a, b)));
             let ours: BTreeSet<(u32, u32)> = pairs.filter(|(a, b)| a != b && near(*a, *b)).collect();

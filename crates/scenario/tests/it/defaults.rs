@@ -66,6 +66,7 @@ App | video | flows[0].app | plain | flows[0].scheme = "tcp-sack" ; flows[0].app
 App | external | flows[0].app | plain | flows[0].app = { kind = "external" }
 Aql | | mac.hardware_queue.aql | plain | mac.discipline = "stations" ; mac.hardware_queue.aql = {}
 Codel | | mac.codel | plain | mac.discipline = "stations"
+DualPi2 | | mac.dualpi2 | plain | mac.discipline = "dualpi2"
 Edca | | mac.edca | plain | mac.edca = {}
 Flow | | flows[0] | plain |
 Generator | chain | topology | pattern | topology = { generator = "chain", hops = 2 }
@@ -102,6 +103,7 @@ Node | | topology.nodes[0] | placed | medium = { model = "sinr", transmit_power 
 PathLossModel | two-ray | medium.path_loss | plain | medium = { model = "sinr", path_loss = { model = "two-ray" } }
 PathLossModel | log-distance | medium.path_loss | plain | medium = { model = "sinr", path_loss = { model = "log-distance" } } ; topology.spacing = "20 m"
 Phy | | phy | plain |
+Pie | | mac.pie | plain | mac.discipline = "pie"
 Radio | | topology.nodes[0].radios[0] | placed | routing = {} ; medium = { model = "sinr", transmit_power = "30 dBm" } ; topology.nodes[0].radios = [{ channel = 1 }]
 Routing | static | routing | plain | routing = { on_link_failure = "break" }
 Routing | static | routing | plain |

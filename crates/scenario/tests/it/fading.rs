@@ -62,7 +62,7 @@ fn speed_sets_the_length_of_a_block() {
     let block = |fading: &str| {
         let text = MARGINAL.replace("fading = { coherence = \"7 ms\" }", fading);
         let (config, hash) = resolved(&text).unwrap();
-        (config.fading.map(|fading| (fading.block, fading.rice_factor)), hash)
+        (config.medium.fading.map(|fading| (fading.block, fading.rice_factor)), hash)
     };
     assert_eq!(block("fading = { coherence = \"7 ms\" }").0, Some((Span::from_ms(7), 0.0)));
     let (walking, _) = block("fading = { speed = \"1.4 m/s\", k_factor = \"0 dB\" }");

@@ -47,19 +47,19 @@ fn every_shipped_scenario_resolves_and_has_a_description() {
 #[test]
 fn the_chain_is_seven_hops_of_newreno() {
     let config = resolved("chain.toml").config;
-    assert_eq!(config.nodes.len(), 8);
-    assert_eq!((config.flows[0].source.0, config.flows[0].destination.0), (0, 7));
-    assert_eq!(config.schemes[0].name, "tcp-newreno");
-    assert_eq!(config.data_rate, Rate::from_kbps(2_000).into());
+    assert_eq!(config.topology.nodes.len(), 8);
+    assert_eq!((config.traffic.flows[0].source.0, config.traffic.flows[0].destination.0), (0, 7));
+    assert_eq!(config.traffic.schemes[0].name, "tcp-newreno");
+    assert_eq!(config.rates.data, Rate::from_kbps(2_000).into());
     assert_eq!(config.mac.rts_threshold, Some(0));
-    assert_eq!(config.flows[0].app, AppConfig::Bulk { bytes: None });
-    assert!(config.flows[0].start.seconds() > 0.0 && config.flows[0].start.seconds() < 1.0);
+    assert_eq!(config.traffic.flows[0].app, AppConfig::Bulk { bytes: None });
+    assert!(config.traffic.flows[0].start.seconds() > 0.0 && config.traffic.flows[0].start.seconds() < 1.0);
 }
 
 #[test]
 fn the_demo_is_a_mesh_with_ten_flows() {
     let config = resolved("mesh-demo.toml").config;
-    assert_eq!((config.nodes.len(), config.flows.len()), (25, 10));
+    assert_eq!((config.topology.nodes.len(), config.traffic.flows.len()), (25, 10));
     let MediumModel::Matrix { links, .. } = &config.medium.model else { panic!("{:?}", config.medium) };
     assert!(links.len() > 100, "{} links", links.len());
 }

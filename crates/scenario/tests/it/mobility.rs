@@ -50,7 +50,7 @@ fn motion_depends_on_the_seed_and_the_hash_does_not() {
     assert_eq!(one.hash, two.hash);
     let motion = |resolved: &Resolved, node: usize| resolved.config.mobility.motions[node].clone();
     assert!(motion(&one, 1) != motion(&two, 1) && motion(&one, 1) != motion(&one, 2));
-    assert_eq!(one.config.nodes[1].position, Some(motion(&one, 1).origin()));
+    assert_eq!(one.config.topology.nodes[1].position, Some(motion(&one, 1).origin()));
     assert!(motion(&one, 0).legs().is_empty() && motion(&one, 0).origin() == [0.0, 0.0]);
     assert!(motion(&one, 1).legs().iter().all(|leg| (10.0..=30.0 + 1e-9).contains(&leg.speed())));
     let pinned = format!("{WALK}seed = 7\n");
@@ -76,23 +76,18 @@ fn the_content_of_motion_files_is_in_the_hash() {
     let movements = seeded(&file("bonnmotion", "passing.movements", ""), 1);
     let zipped = seeded(&file("bonnmotion", "passing.movements.gz", ""), 2);
     assert_eq!(movements.hash, zipped.hash);
-    assert_eq!(movements.config.nodes[2].position, Some([0.0, 150.0]));
+    assert_eq!(movements.config.topology.nodes[2].position, Some([0.0, 150.0]));
     assert_eq!(movements.config.mobility.motions[2].at(45.0), [350.0, 150.0]);
     let later = seeded(&file("bonnmotion", "passing.movements", "file_start = \"30 s\"\n"), 1);
-    let [x, y] = later.config.nodes[2].position.unwrap();
+    let [x, y] = later.config.topology.nodes[2].position.unwrap();
     assert!((x - 200.0).abs() < 1e-9 && y == 150.0);
     assert!(later.hash != movements.hash);
     let cars = seeded(&file("fcd", "passing.fcd.xml", ""), 1);
-    let times: Vec<(f64, f64)> = cars
-        .config
-        .mobility
-        .outages
-        .iter()
-        .map(|outage| (outage.from.seconds(), outage.to.seconds()))
-        .collect();
+    let outages = cars.config.mobility.outages.iter();
+    let times: Vec<(f64, f64)> = outages.map(|outage| (outage.from.seconds(), outage.to.seconds())).collect();
     assert_eq!(times, [(0.0, 10.0), (70.0, 101.0)], "a node is down while its car is absent");
     let script = file("setdest", "passing.tcl", "").replace("[\"b\", \"c\"]", "[\"b\", \"c\", \"a\"]");
-    assert_eq!(seeded(&script, 1).config.nodes[0].position, Some([3000.0, 0.0]));
+    assert_eq!(seeded(&script, 1).config.topology.nodes[0].position, Some([3000.0, 0.0]));
 }
 
 /// Files count nodes from 0 or from 1: from 1 if that fits and 0 does not, or if the scenario states it.
@@ -101,7 +96,7 @@ fn scripts_may_number_nodes_from_one() {
     let script =
         |nodes: &str| format!("[mobility]\nmodel = \"setdest\"\nfile = \"from_one.tcl\"\nnodes = {nodes}\n");
     let places = |text: &str| {
-        let nodes = &read(text).unwrap_or_else(|error| panic!("{error}")).config.nodes;
+        let nodes = &read(text).unwrap_or_else(|error| panic!("{error}")).config.topology.nodes;
         [1, 2].map(|node: usize| nodes[node].position.unwrap())
     };
     let two = script("[\"b\", \"c\"]");
@@ -243,17 +238,17 @@ scheme = \"udp\"
 #[test]
 fn count_adds_moving_nodes() {
     let added = read_alone(ADDED).unwrap().config;
-    let names: Vec<&str> = added.nodes.iter().map(|node| node.name.as_str()).collect();
+    let names: Vec<&str> = added.topology.nodes.iter().map(|node| node.name.as_str()).collect();
     assert_eq!(names, ["n0", "n1", "n2", "n3", "m0", "m1", "m2"]);
     let moves: Vec<bool> =
         added.mobility.motions.iter().map(|motion| motion.at(0.0) != motion.at(9.0)).collect();
     assert_eq!(moves, [false, false, false, false, true, true, true]);
     let mut pairs: Vec<(u32, u32)> =
-        added.flows.iter().map(|flow| (flow.source.0, flow.destination.0)).collect();
+        added.traffic.flows.iter().map(|flow| (flow.source.0, flow.destination.0)).collect();
     pairs.sort_unstable();
     assert_eq!(pairs, [(4, 5), (4, 6), (5, 4), (5, 6), (6, 4), (6, 5)], "among those that move alone");
     let alone = ADDED.replace("generator = \"grid\"\ncolumns = 2\nrows = 2", "nodes = []");
-    assert_eq!(read_alone(&alone).unwrap().config.nodes.len(), 3);
+    assert_eq!(read_alone(&alone).unwrap().config.topology.nodes.len(), 3);
 }
 
 /// The node that is down is drawn from the seed; the scenario hash does not change.

@@ -16,8 +16,8 @@ fn read(phy: &str, more: &str) -> Result<(Config, String), ScenarioError> {
 /// All times of tables 17-21 and of 17.3 are doubled and quadrupled.
 #[test]
 fn a_saturated_link_has_the_goodput_of_the_closed_form() {
-    // DIFS, slot, SIFS; DATA of 1472 + 28 bytes of IP and UDP, 36 of headers: 12310 bits in 57 symbols at the highest rate; ACK
-    // at 24 Mb/s and its halves, 134 bits in 2 symbols.
+    // DIFS, slot, SIFS; DATA of 1472 + 28 bytes of IP and UDP, 36 of headers: 12310 bits in 57 symbols at the
+    // highest rate; ACK at 24 Mb/s and its halves, 134 bits in 2 symbols.
     for (width, times, slower) in [
         ("20 MHz", [34.0, 9.0, 16.0], 1.0),
         ("10 MHz", [58.0, 13.0, 32.0], 2.0),
@@ -54,7 +54,7 @@ fn noise_and_thresholds_are_proportional_to_the_width() {
 fn rates_and_channels_depend_on_the_width() {
     let half = |keys: &str| read(&format!("standard = \"802.11a\"\nchannel_width = \"10 MHz\"\n{keys}"), "");
     let (config, hash) = half("").unwrap();
-    assert_eq!(config.phy.bit_rate(config.data_rate).unwrap().bps(), 27_000_000);
+    assert_eq!(config.phy.bit_rate(config.rates.data).unwrap().bps(), 27_000_000);
     assert_ne!(hash, read("standard = \"802.11a\"", "").unwrap().1);
     assert_eq!(
         read("standard = \"802.11a\"\nchannel_width = \"20 MHz\"", "").unwrap().1,

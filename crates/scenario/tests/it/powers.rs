@@ -22,13 +22,13 @@ fn read(keys: [&str; 2]) -> Result<(Config, String), ScenarioError> {
 #[test]
 fn stated_default_powers_do_not_change_the_hash() {
     let (plain, hash) = read(["", ""]).unwrap();
-    assert_eq!(plain.powers, []);
+    assert_eq!(plain.topology.powers, []);
     let (stated, same) = read([", transmit_power = \"20 dBm\"", ", antenna_gain = \"0 dB\""]).unwrap();
-    assert_eq!((stated.powers, same), (vec![], hash.clone()));
+    assert_eq!((stated.topology.powers, same), (vec![], hash.clone()));
     let (higher, other) = read([", transmit_power = \"30 dBm\"", ""]).unwrap();
     assert_ne!(other, hash);
     let usual = RadioPower { transmit_mw: 100.0, antenna_gain: 1.0 };
-    assert_eq!(higher.powers, [RadioPower { transmit_mw: 1000.0, ..usual }, usual]);
+    assert_eq!(higher.topology.powers, [RadioPower { transmit_mw: 1000.0, ..usual }, usual]);
     let (_, gain) = read([", antenna_gain = \"10 dBi\"", ""]).unwrap();
     assert!(gain != hash && gain != other);
 }
@@ -53,10 +53,10 @@ fn a_one_way_link_is_not_a_route() {
 fn each_radio_of_a_node_has_its_own_power_and_gain() {
     let radios = ", radios = [{ channel = 1 }, { channel = 11, transmit_power = \"10 dBm\", antenna_gain = \"3 dBi\" }]";
     let (config, _) = read(["", radios]).unwrap();
-    assert_eq!(config.nodes.len(), 3);
-    let own = config.powers[2];
+    assert_eq!(config.topology.nodes.len(), 3);
+    let own = config.topology.powers[2];
     assert!((own.transmit_mw - 10.0).abs() < 1e-9 && (own.antenna_gain - 1.995).abs() < 1e-3, "{own:?}");
-    assert_eq!(config.powers[0], config.powers[1]);
+    assert_eq!(config.topology.powers[0], config.topology.powers[1]);
 }
 
 #[test]

@@ -20,13 +20,13 @@ const PLAIN: &str = "standard = \"802.11g\"";
 #[test]
 fn a_mixed_network_has_long_slots_basic_rates_of_802_11b_and_protection() {
     let (config, _) = read(MIXED, "", "").unwrap();
-    assert_eq!((config.phy.slot, config.cts_to_self), (Span::from_us(20), true));
-    assert_eq!(config.phy.request_rate(config.data_rate), Rate::from_kbps(11_000));
-    assert_eq!(config.phy.response_rate(config.data_rate), Rate::from_kbps(24_000));
-    assert!(!read(MIXED, "cts_to_self = false", "").unwrap().0.cts_to_self);
+    assert_eq!((config.phy.slot, config.mac.cts_to_self), (Span::from_us(20), true));
+    assert_eq!(config.phy.request_rate(config.rates.data), Rate::from_kbps(11_000));
+    assert_eq!(config.phy.response_rate(config.rates.data), Rate::from_kbps(24_000));
+    assert!(!read(MIXED, "cts_to_self = false", "").unwrap().0.mac.cts_to_self);
     let (plain, _) = read(PLAIN, "", "").unwrap();
-    assert_eq!((plain.phy.slot, plain.cts_to_self), (Span::from_us(9), false));
-    assert_eq!(plain.phy.request_rate(plain.data_rate), Rate::from_kbps(24_000));
+    assert_eq!((plain.phy.slot, plain.mac.cts_to_self), (Span::from_us(9), false));
+    assert_eq!(plain.phy.request_rate(plain.rates.data), Rate::from_kbps(24_000));
 }
 
 #[test]

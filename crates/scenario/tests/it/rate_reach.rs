@@ -72,7 +72,7 @@ fn row(places: &[u32], mac: &str) -> Config {
 }
 
 fn path(config: &Config) -> Vec<u32> {
-    let (from, to) = (config.flows[0].source, config.flows[0].destination);
+    let (from, to) = (config.traffic.flows[0].source, config.traffic.flows[0].destination);
     let quality = LinkQuality::new(config);
     let path = Routes::new(config, &quality).path(from, to).expect("the scenario is not refused");
     path.into_iter().map(|NodeId(node)| node).collect()

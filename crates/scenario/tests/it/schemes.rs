@@ -32,8 +32,8 @@ fn a_standard_without_other_keys_has_defaults() {
             (options.band, options.bandwidth, options.guard, options.coding),
             (Band::Ghz5, Bandwidth::Mhz20, GuardInterval::Ns800, coding)
         );
-        assert_eq!(config.data_rate, mcs(1, scheme));
-        assert_eq!(config.phy.bit_rate(config.data_rate).unwrap().bps() / 1_000, kbps);
+        assert_eq!(config.rates.data, mcs(1, scheme));
+        assert_eq!(config.phy.bit_rate(config.rates.data).unwrap().bps() / 1_000, kbps);
         assert_eq!((config.phy.sifs, config.phy.slot), (Span::from_us(16), Span::from_us(9)));
         assert_eq!((config.mac.cw_min, config.mac.rules.data_header), (15, 30));
     }
@@ -41,13 +41,13 @@ fn a_standard_without_other_keys_has_defaults() {
 
 #[test]
 fn an_mcs_has_the_name_of_its_standard() {
-    let n = |rate: &str| config(&format!("standard = \"802.11n\"\ndata_rate = \"{rate}\"")).data_rate;
+    let n = |rate: &str| config(&format!("standard = \"802.11n\"\ndata_rate = \"{rate}\"")).rates.data;
     for rate in ["MCS 15", "MCS 7 NSS 2", "MCS 15 NSS 2", " MCS15 "] {
         assert_eq!(n(rate), mcs(2, 7), "{rate}");
     }
     assert_eq!(n("54 Mb/s"), Rate::from_kbps(54_000).into(), "a frame of 802.11a");
     let ax = "standard = \"802.11ax\"\nchannel_width = \"160 MHz\"\ndata_rate = \"MCS 11 NSS 8\"";
-    assert_eq!(config(ax).data_rate, mcs(8, 11));
+    assert_eq!(config(ax).rates.data, mcs(8, 11));
 }
 
 /// Airtimes of 1500 B of IP with 38 B of LLC and MAC headers. 802.11n, MCS 7: 12326 bits in 48 symbols of
@@ -58,7 +58,7 @@ fn frames_have_the_airtime_of_the_standards_txtime() {
     let data = |phy: &str| {
         let config = config(phy);
         let rules = config.mac.rules;
-        config.phy.airtime(config.data_rate, 1_500 + rules.llc_header + rules.data_header, Microseconds::Up)
+        config.phy.airtime(config.rates.data, 1_500 + rules.llc_header + rules.data_header, Microseconds::Up)
     };
     assert_eq!(data("standard = \"802.11n\""), Span::from_us(36 + 48 * 4));
     let low = "standard = \"802.11n\"\nband = \"2.4 GHz\"";

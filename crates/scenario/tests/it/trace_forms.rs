@@ -289,7 +289,7 @@ fn numbers_that_do_not_begin_with_zero_are_read_or_have_a_remedy() {
     };
     let origin = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/x.toml");
     let nodes = |more: &str| {
-        resolve(&scenario(more), origin, &Overrides::default()).map(|made| made.config.nodes.len())
+        resolve(&scenario(more), origin, &Overrides::default()).map(|made| made.config.topology.nodes.len())
     };
     assert_eq!(nodes("count = 3").unwrap(), 3);
     let few = nodes("count = 2").unwrap_err();

@@ -49,7 +49,7 @@ fn check(sound: &str, cases: &[(&str, &str, &[&str])]) {
 #[test]
 fn clients_name_their_base_station() {
     let bases: Vec<Option<u32>> =
-        config(CELLS).nodes.iter().map(|node| node.base.map(|base| base.0)).collect();
+        config(CELLS).topology.nodes.iter().map(|node| node.base.map(|base| base.0)).collect();
     assert_eq!(bases, [None, Some(0), Some(0), None, Some(3)]);
 }
 
@@ -297,16 +297,17 @@ stop = "90 s"
 
 /// Source, destination and start in milliseconds of each flow.
 fn flows(config: &Config) -> Vec<(u32, u32, u64)> {
-    config.flows.iter().map(|flow| (flow.source.0, flow.destination.0, flow.start.ns() / 1_000_000)).collect()
+    let flows = config.traffic.flows.iter();
+    flows.map(|flow| (flow.source.0, flow.destination.0, flow.start.ns() / 1_000_000)).collect()
 }
 
 #[test]
 fn a_generated_wlan_is_a_base_station_with_clients_around_it() {
     let defaults = "duration = \"10 s\"\n[topology]\ngenerator = \"wlan\"\n[traffic]\npattern = \"canonical\"\nscheme = \"udp\"";
     let plain = config(defaults);
-    assert_eq!((plain.nodes.len(), plain.wires.len()), (6, 0));
-    assert_eq!((plain.nodes[0].base, plain.nodes[0].position), (None, Some([0.0, 0.0])));
-    for client in &plain.nodes[1..] {
+    assert_eq!((plain.topology.nodes.len(), plain.topology.wires.len()), (6, 0));
+    assert_eq!((plain.topology.nodes[0].base, plain.topology.nodes[0].position), (None, Some([0.0, 0.0])));
+    for client in &plain.topology.nodes[1..] {
         let [x, y] = client.position.unwrap();
         assert_eq!(client.base, Some(NodeId(0)));
         assert!((x.hypot(y) - 10.0).abs() < 1e-5, "{client:?}");
@@ -323,9 +324,10 @@ fn a_server_is_wired_to_the_base_station_and_flows_start_one_after_another() {
     let expected = [(5, 1), (1, 5), (5, 2), (2, 5), (5, 3), (3, 5), (5, 4), (4, 5)];
     let expected = expected.into_iter().zip(0..).map(|((from, to), i)| (from, to, 2_000 + 10_000 * i));
     assert_eq!(flows(&both), expected.collect::<Vec<_>>());
-    assert_eq!((both.nodes[5].base, both.nodes[5].position), (None, None));
+    assert_eq!((both.topology.nodes[5].base, both.topology.nodes[5].position), (None, None));
+    let wires = both.topology.wires.iter();
     let wires: Vec<_> =
-        both.wires.iter().map(|wire| (wire.from.0, wire.to.0, wire.rate.mbps(), wire.queue_limit)).collect();
+        wires.map(|wire| (wire.from.0, wire.to.0, wire.rate.mbps(), wire.queue_limit)).collect();
     assert_eq!(wires, [(0, 5, 100.0, 64), (5, 0, 100.0, 64)]);
     let outcome = multihop_sim::run(&both);
     assert!(
@@ -385,7 +387,7 @@ fn links_of_clients_have_rates_of_their_own() {
     let rates = |text: &str| -> Vec<Option<f64>> {
         let config = config(text);
         let bits = |rate| config.phy.bit_rate(rate).unwrap().mbps();
-        config.nodes.iter().map(|node| node.data_rate.map(bits)).collect()
+        config.topology.nodes.iter().map(|node| node.data_rate.map(bits)).collect()
     };
     let listed = CELLS.replacen("base = \"ap\"", "base = \"ap\", data_rate = \"1 Mb/s\"", 1);
     assert_eq!(rates(&listed), [None, None, None, None, Some(1.0)]);
@@ -416,7 +418,7 @@ pattern = "gateway"
 clients = 3
 scheme = "udp"
 "#;
-    let gateways: Vec<NodeId> = config(text).flows.iter().map(|flow| flow.source).collect();
+    let gateways: Vec<NodeId> = config(text).traffic.flows.iter().map(|flow| flow.source).collect();
     assert_eq!(gateways.len(), 3);
     // The first of the nodes with links to both sides.
     assert!(gateways.iter().all(|gateway| *gateway == NodeId(1)), "{gateways:?}");

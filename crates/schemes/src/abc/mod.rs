@@ -117,6 +117,7 @@ mod tests {
                 sender.on_delivered(&DeliverySample {
                     now: Time::ZERO,
                     size: 1_000,
+                    marked: None,
                     delivered: 1_000,
                     prior_delivered: 0,
                     rate: None,
@@ -125,7 +126,11 @@ mod tests {
                     in_flight_before: in_flight,
                     in_flight,
                     lost: 0,
+                    in_flight_at_send: in_flight,
+                    lost_since_send: 0,
                     recovering: false,
+                    fast_recovery: false,
+                    departure: Time::ZERO,
                 });
                 let rtt = Some(Span::from_ms(100));
                 let ecn_echo = false;

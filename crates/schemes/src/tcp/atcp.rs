@@ -46,6 +46,10 @@ impl Parameters for Atcp {
         if self.tcp.ecn == Some(false) {
             return Err(ParameterError::new("ecn", Found::Truth(false), Wanted::LeaveOutOf(Self::NAME)));
         }
+        if self.tcp.accurate_ecn == Some(true) {
+            let instead = Wanted::LeaveOutOr("base", "\"tcp-prague\"");
+            return Err(ParameterError::new("accurate_ecn", Found::Truth(true), instead));
+        }
         self.connection().check()
     }
 }

@@ -45,11 +45,14 @@ impl TcpScheme for TcpBbr {
     }
 
     fn control(&self) -> Box<dyn Controller> {
+        let draft = BbrOptions::draft(self.tcp.segment_size(), self.tcp.first_window());
+        let pacing_shift = self.tcp.options(Recovery::Sack).pacing_shift.unwrap_or(draft.pacing_shift);
         let bbr = Bbr::new(BbrOptions {
+            pacing_shift,
             window_gain: WINDOW_GAIN,
             round_trip_window: ROUND_TRIP_WINDOW.span(),
             rules: if self.tcp.flavour == Flavour::Linux { BbrRules::Linux } else { BbrRules::Draft },
-            ..BbrOptions::draft(self.tcp.segment_size(), self.tcp.first_window())
+            ..draft
         });
         Box::new(bbr)
     }

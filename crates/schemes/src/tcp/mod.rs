@@ -3,9 +3,11 @@
 mod ap;
 mod atcp;
 mod bbr;
+mod bbr3;
 mod cubic;
 mod elfn;
 mod newreno;
+mod prague;
 mod sack;
 mod vegas;
 mod westwood;
@@ -13,9 +15,11 @@ mod westwood;
 pub use ap::{DelayDispersion, ShortPaths, TcpAp};
 pub use atcp::Atcp;
 pub use bbr::TcpBbr;
+pub use bbr3::TcpBbr3;
 pub use cubic::TcpCubic;
 pub use elfn::TcpElfn;
 pub use newreno::TcpNewReno;
+pub use prague::TcpPrague;
 pub use sack::{SackRecovery, TcpSack};
 pub use vegas::TcpVegas;
 pub use westwood::{Filter, TcpWestwood};
@@ -39,14 +43,16 @@ tcp_parameters! { reno_parameters! rto_parameters! overrides!
     #[schemars(transform = mark_receive_window)]
     TcpParameters by
     /// Source of the defaults of the other parameters: the standards ("rfc"), ns-2.35 ("ns2") or the Linux
-    /// kernel ("linux"). linux also acknowledges two segments at once when a mark arrives and opens no window
-    /// in the round trip after an ECN-Echo. Its retransmission timeout is at least `min_rto` above the
-    /// smoothed round-trip time. ns2 also has quirks without a parameter. It halves the congestion window
-    /// instead of the data in flight, and opens the window per acknowledgement even if it is unused. In
-    /// `NewReno` recovery a duplicate acknowledgement releases at most two segments, and the window stays
-    /// deflated afterwards. SACK recovery fills holes before it sends new data. After a timeout all data is
-    /// retransmitted. SACK blocks cost 8 bytes each. Retransmissions are ECN capable. An ECN-Echo at a window
-    /// of one segment backs off the timer.
+    /// kernel ("linux"). linux detects losses by time (RACK-TLP, RFC 8985), reduces the window in proportion
+    /// to deliveries (RFC 9937), detects spurious timeouts (RFC 5682) and undoes reductions that proved
+    /// needless. Its receivers report duplicates (RFC 2883), compress acknowledgements of data beyond a gap,
+    /// and acknowledge two segments at once when a mark arrives. Its retransmission timeout is at least
+    /// `min_rto` above the smoothed round-trip time. ns2 also has quirks without a parameter. It halves the
+    /// congestion window instead of the data in flight, and opens the window per acknowledgement even if it
+    /// is unused. In `NewReno` recovery a duplicate acknowledgement releases at most two segments, and the
+    /// window stays deflated afterwards. SACK recovery fills holes before it sends new data. After a timeout
+    /// all data is retransmitted. SACK blocks cost 8 bytes each. Retransmissions are ECN capable. An ECN-Echo
+    /// at a window of one segment backs off the timer.
     flavour: Flavour;
 }
 tcp_parameters! { onto! TcpParameters, TcpOptions; }
@@ -66,6 +72,32 @@ impl TcpParameters {
     /// # Errors
     /// Names the parameter, the value found and a remedy.
     pub fn check(&self) -> Result<(), ParameterError> {
+        if self.flavour == Flavour::Linux {
+            self.check_recovery_by_time("flavour", "\"linux\"", "\"rfc\"")?;
+        }
+        self.check_common()
+    }
+
+    /// Checks that no parameter is given that recovery by time does not use. `with = other` chooses it, and
+    /// `with = instead` does not.
+    pub(crate) fn check_recovery_by_time(
+        &self,
+        with: &'static str,
+        other: &str,
+        instead: &'static str,
+    ) -> Result<(), ParameterError> {
+        let given = [("keep_sacked", self.keep_sacked), ("limited_transmit", self.limited_transmit)];
+        match given.iter().find_map(|(key, value)| value.map(|value| (*key, value))) {
+            None => Ok(()),
+            Some((key, value)) => {
+                let found = Found::NoEffect(Clash::new(value, with, other));
+                Err(ParameterError::new(key, found, Wanted::LeaveOutOr(with, instead)))
+            }
+        }
+    }
+
+    /// Checks the values that do not depend on loss recovery.
+    pub(crate) fn check_common(&self) -> Result<(), ParameterError> {
         let has_limit = self.options(Recovery::NewReno).output_limit != TcpOptions::default().output_limit;
         if let (Some(limit), None, true) = (self.output_limit, self.pacing_shift, has_limit) {
             let found = Found::NoEffectWithout(Box::new((limit.to_string(), "pacing_shift")));
@@ -124,6 +156,10 @@ impl TcpParameters {
         if options.delayed_ack.is_none() {
             // Each segment has its own acknowledgement.
             tcp.iter_mut().filter(|(key, _)| *key == "ack_every").for_each(|(_, value)| *value = None);
+        }
+        if options.recovery == Recovery::Rack {
+            let unused = ["keep_sacked", "limited_transmit"];
+            tcp.iter_mut().filter(|(key, _)| unused.contains(key)).for_each(|(_, value)| *value = None);
         }
         [tcp, reno, rto].concat()
     }

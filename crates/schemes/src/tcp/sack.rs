@@ -17,10 +17,11 @@ keys! {
         #[serde(flatten)]
         pub tcp: TcpParameters,
         /// Algorithm of loss recovery: "rfc6675", the default of rfc and ns2; "rack", the default of linux,
-        /// which detects losses by time (RFC 8985); or "sack1", ns-2.35's Agent/TCP/Sack1. The latter forgets selective acknowledgements at each new acknowledgement outside
-        /// recovery. It sends one segment for each of the first two duplicates and none for others. After a
-        /// timeout it ignores duplicates until new data is acknowledged. In recovery it counts packets in the
-        /// network by acknowledgements, regardless of known losses.
+        /// which detects losses by time (RFC 8985); or "sack1", ns-2.35's Agent/TCP/Sack1. The latter forgets
+        /// selective acknowledgements at each new acknowledgement outside recovery. It sends one segment for
+        /// each of the first two duplicates and none for others. After a timeout it ignores duplicates until
+        /// new data is acknowledged. In recovery it counts packets in the network by acknowledgements,
+        /// regardless of known losses.
         pub recovery: Option<SackRecovery>,
     }
 }
@@ -53,7 +54,14 @@ impl Parameters for TcpSack {
                 Wanted::LeaveOutOr("recovery", "\"rfc6675\""),
             ));
         }
-        self.tcp.check()
+        match self.recovery {
+            None => self.tcp.check(),
+            Some(SackRecovery::Rack) => {
+                self.tcp.check_recovery_by_time("recovery", "\"rack\"", "\"rfc6675\"")?;
+                self.tcp.check_common()
+            }
+            Some(SackRecovery::Rfc6675 | SackRecovery::Sack1) => self.tcp.check_common(),
+        }
     }
 }
 
@@ -87,6 +95,15 @@ mod tests {
         assert_eq!(recovery(json!({ "flavour": "ns2" })), Ok(Recovery::Sack));
         assert_eq!(recovery(json!({ "recovery": "rfc6675", "keep_sacked": true })), Ok(Recovery::Sack));
         assert_eq!(recovery(json!({ "recovery": "sack1" })), Ok(Recovery::Sack1));
+        assert_eq!(recovery(json!({ "flavour": "linux" })), Ok(Recovery::Rack));
+        assert_eq!(recovery(json!({ "recovery": "rack" })), Ok(Recovery::Rack));
+        let kept = json!({ "flavour": "linux", "recovery": "rfc6675", "keep_sacked": false });
+        assert_eq!(recovery(kept), Ok(Recovery::Sack));
+        let said = recovery(json!({ "flavour": "linux", "keep_sacked": false })).unwrap_err().to_string();
+        assert_eq!(
+            said,
+            "keep_sacked: false has no effect with flavour = \"linux\"; leave it out, or set flavour = \"rfc\""
+        );
         assert_eq!(
             recovery(json!({ "recovery": "sack1", "keep_sacked": false })),
             Err(ParameterError::new(

@@ -93,7 +93,6 @@ keys! {
         pub throughput: Throughput,
         /// Time over which the minimum of the queue is measured. "drain": half of (mean round-trip time minus
         /// queueing delay). "printed": Eq. 24 as in the paper, whose terms have different units.
-
         pub queue_timer: QueueTimer,
         /// Persistent queue, in full packets, that is not drained. A delayed acknowledgement releases two
         /// packets at once, which over few hops are queued as long as the measurement lasts. Not in the

@@ -70,18 +70,19 @@ fn parameters() -> impl Strategy<Value = Value> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let sizes = (1..3_000_u32, 1..70_u32, 1..12_u32, 1..40_u32, 1..6_u32, 1..4_u32);
     let spans = (0..400_u32, 1..3_000_u32, 0..1_500_u32, prop_oneof![Just(0_u32), 1..500_u32]);
-    (any::<bool>(), flags, sizes, spans).prop_map(|(ns2, flags, sizes, spans)| {
+    (0..3_usize, flags, sizes, spans).prop_map(|(flavour, flags, sizes, spans)| {
         let (handshake, timestamps, limited_transmit, ecn) = flags;
         let (segment_size, window, initial_window, initial_threshold, duplicate_threshold, byte_counting) = sizes;
         let (delayed_ack, initial_rto, min_rto, tick) = spans;
         let ms = |ms: u32| format!("{ms} ms");
+        let flavour = ["ns2", "rfc", "linux"][flavour];
         json!({
-            "flavour": if ns2 { "ns2" } else { "rfc" },
+            "flavour": flavour,
             "handshake": handshake, "timestamps": timestamps, "limited_transmit": limited_transmit, "ecn": ecn,
             "segment_size": format!("{segment_size} B"), "window": window, "initial_window": initial_window,
             "initial_threshold": initial_threshold, "duplicate_threshold": duplicate_threshold,
             "byte_counting": byte_counting, "delayed_ack": ms(delayed_ack), "initial_rto": ms(initial_rto),
-            "min_rto": ms(min_rto), "tick": ms(tick),
+            "min_rto": ms(min_rto), "tick": ms(tick), "host_delay": ms(0),
             "fine_timeout": handshake, "filter": if ecn { "tustin" } else { "exponential" },
             "dispersion": if handshake { "cov" } else { "mad" }, "short": if ecn { "one" } else { "h" },
             "interfering_hops": duplicate_threshold,
@@ -135,8 +136,12 @@ proptest! {
             let known = |key: &str| schema["properties"].get(key).is_some();
             let mut own: Map<String, Value> =
                 parameters.as_object().unwrap().iter().filter(|(key, _)| known(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
-            if entry.build(&Value::Object(own.clone())).is_err() {
-                own.remove("ecn"); // schemes that mark require ECN
+            // Schemes that mark require ECN; recovery by time does not use Limited Transmit; some schemes have
+            // no flavour of Linux.
+            for key in ["limited_transmit", "ecn", "flavour"] {
+                if entry.build(&Value::Object(own.clone())).is_err() {
+                    own.remove(key);
+                }
             }
             let scheme = entry.build(&Value::Object(own)).unwrap();
             weather_through(&scheme, &weather, &pushes);

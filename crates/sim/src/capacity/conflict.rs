@@ -235,8 +235,8 @@ mod tests {
         config.medium.model = model;
         let mut rng = Rng::at(1, &["places"]);
         let mut place = || side * f64::from(rng.below(1_000)) / 1_000.0;
-        let node = |place: [f64; 2]| NodeConfig { position: Some(place), ..config.nodes[0].clone() };
-        config.nodes = (0..NODES).map(|_| node([place(), place()])).collect();
+        let node = |place: [f64; 2]| NodeConfig { position: Some(place), ..config.topology.nodes[0].clone() };
+        config.topology.nodes = (0..NODES).map(|_| node([place(), place()])).collect();
         config
     }
 

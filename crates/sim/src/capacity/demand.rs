@@ -65,7 +65,8 @@ impl Demand {
         quality: &LinkQuality,
         links: &mut Vec<(NodeId, NodeId)>,
     ) -> Demand {
-        let scheme = config.schemes[flow.scheme].scheme.as_ref();
+        let scheme = config.traffic.schemes[flow.scheme].scheme.as_ref();
+        let extra_header = config.network.extra_header;
         let wire = SegmentSizes::of(scheme);
         let payload = match flow.app {
             AppConfig::Cbr { packet, .. } | AppConfig::Poisson { packet, .. } if !scheme.is_reliable() => {
@@ -80,18 +81,20 @@ impl Demand {
         };
         let pieces = pieces(payload, scheme.segment_size());
         let forward: Vec<(f64, u32)> =
-            pieces.map(|piece| (1.0, piece + wire.header + config.extra_header)).collect();
+            pieces.map(|piece| (1.0, piece + wire.header + extra_header)).collect();
         let feedback: Vec<(f64, u32)> =
-            wire.feedback.iter().map(|(share, size)| (*share, size + config.extra_header)).collect();
-        let category = if config.edca.is_some() {
+            wire.feedback.iter().map(|(share, size)| (*share, size + extra_header)).collect();
+        let category = if config.mac.edca.is_some() {
             AccessCategory::from_priority(user_priority(flow.dscp))
         } else {
             AccessCategory::BestEffort
         };
         let mut along = |from, to, packets: &[(f64, u32)], direction: CountedDirection| -> Vec<LinkTime> {
-            let hops = routes.hops(from, to, &config.radios).unwrap_or_default();
-            let costs: Vec<Vec<PacketCost>> =
-                hops.iter().map(|hop| cross_all(*hop, packets, category, config, quality)).collect();
+            let hops = routes.hops(from, to, &config.topology.radios).unwrap_or_default();
+            let costs: Vec<Vec<PacketCost>> = hops
+                .iter()
+                .map(|hop| cross_all(*hop, packets, category, &config.topology, quality))
+                .collect();
             let begun = begun(&costs, packets, direction);
             if begun.iter().flatten().any(|packets| *packets > MOST_BEGUN) {
                 return Vec::new();
@@ -103,7 +106,7 @@ impl Demand {
         };
         Demand {
             payload,
-            header: wire.header + config.extra_header,
+            header: wire.header + extra_header,
             offered_bps: flow.app.offered_bps(),
             steady: is_steady(config, flow),
             forward: along(flow.source, flow.destination, &forward, CountedDirection::Out),
@@ -125,7 +128,7 @@ fn is_steady(config: &Config, flow: &FlowConfig) -> bool {
         | AppConfig::Bulk { bytes: None } => true,
         AppConfig::Bulk { bytes: Some(_) } | AppConfig::Transfers { .. } | AppConfig::External => false,
     };
-    lasts && flow.start <= config.warmup && flow.stop.is_none_or(|stop| stop >= config.duration)
+    lasts && flow.start <= config.recording.warmup && flow.stop.is_none_or(|stop| stop >= config.duration)
 }
 
 /// Payload sizes of the packets of a message.

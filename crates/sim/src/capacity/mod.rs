@@ -35,18 +35,20 @@ pub struct Capacity {
 impl Capacity {
     /// Computes the capacity of a configuration.
     pub fn new(config: &Config) -> Capacity {
+        let mobility = &config.mobility;
         let quality = LinkQuality::new(config);
         let routes = Routes::new(config, &quality);
         let (table, timing) = quality.parts();
         let mut links = Vec::new();
         let demands: Vec<Demand> = config
+            .traffic
             .flows
             .iter()
             .map(|flow| Demand::new(config, flow, &routes, &quality, &mut links))
             .collect();
-        let by_air = |link: &(NodeId, NodeId)| config.wire(link.0, link.1).is_none();
+        let by_air = |link: &(NodeId, NodeId)| config.topology.wire(link.0, link.1).is_none();
         let conflicts = Conflicts::new(&links, by_air, table, timing);
-        let changes = config.mobility.moves() || !config.mobility.outages.is_empty();
+        let changes = mobility.moves() || !mobility.outages.is_empty();
         Capacity { links, demands, conflicts, changes }
     }
 }

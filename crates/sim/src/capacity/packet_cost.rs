@@ -2,7 +2,7 @@
 
 use super::opportunity::Opportunity;
 use super::tries::{Tries, geometric, ns};
-use crate::config::{AggregationConfig, Config, WireConfig};
+use crate::config::{AggregationConfig, TopologyConfig, WireConfig};
 use crate::mac::Fullest;
 use crate::medium::{RateClass, RateSet};
 use crate::routing::{Arrivals, LinkQuality};
@@ -32,10 +32,10 @@ pub(super) fn cross_all(
     hop: (NodeId, NodeId),
     packets: &[(f64, u32)],
     category: AccessCategory,
-    config: &Config,
+    topology: &TopologyConfig,
     quality: &LinkQuality,
 ) -> Vec<PacketCost> {
-    if let Some(wire) = config.wire(hop.0, hop.1) {
+    if let Some(wire) = topology.wire(hop.0, hop.1) {
         return packets.iter().map(|(_, size)| across_wire(wire, *size)).collect();
     }
     let (_, timing) = quality.parts();

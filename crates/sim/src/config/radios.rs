@@ -6,8 +6,9 @@ use serde::Serialize;
 
 /// Channels of the radios, and the node of each additional radio.
 ///
-/// Each entry of [`super::Config::nodes`] is one radio with a MAC and an interface queue of its own. A node
-/// with several radios has several entries. The first entry is the node; `further` maps the others to it.
+/// Each entry of [`super::TopologyConfig::nodes`] is one radio with a MAC and an interface queue of its own.
+/// A node with several radios has several entries. The first entry is the node; `further` maps the others to
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Radios {
     /// Channel of each entry; empty if all entries share one channel.

@@ -1,6 +1,6 @@
 //! Selection of the nodes, the flows and the interval that the logs of a run cover.
 
-use crate::config::Config;
+use crate::config::TrafficConfig;
 use crate::medium::Frame;
 use multihop_core::{FlowId, NodeId, Time};
 
@@ -19,8 +19,8 @@ pub struct Selection {
 impl Selection {
     /// Adds the flows that send for selected ones: the first flow of a multicast group sends for all its
     /// flows.
-    pub(crate) fn with_senders(mut self, config: &Config) -> Selection {
-        let groups = self.flows.iter().filter_map(|flow| config.flows.get(flow.index())?.group);
+    pub(crate) fn with_senders(mut self, traffic: &TrafficConfig) -> Selection {
+        let groups = self.flows.iter().filter_map(|flow| traffic.flows.get(flow.index())?.group);
         for sender in groups.collect::<Vec<_>>() {
             if !self.flows.contains(&sender) {
                 self.flows.push(sender);

@@ -25,14 +25,14 @@ impl AccessParameters {
 
     /// Parameters of each access category.
     pub(super) fn by_category(config: &Config) -> [AccessParameters; AccessCategory::COUNT] {
-        let phy = &config.phy;
+        let Config { phy, mac, .. } = config;
         let dcf = AccessParameters {
             aifs: phy.difs(),
-            cw_min: config.mac.cw_min,
-            cw_max: config.mac.cw_max,
+            cw_min: mac.cw_min,
+            cw_max: mac.cw_max,
             txop_limit: Span::ZERO,
         };
-        let Some(parameters) = &config.edca else { return [dcf; AccessCategory::COUNT] };
+        let Some(parameters) = &mac.edca else { return [dcf; AccessCategory::COUNT] };
         parameters.map(|EdcaParameters { aifsn, cw_min, cw_max, txop_limit }| AccessParameters {
             aifs: phy.sifs + phy.slot * u64::from(aifsn),
             cw_min,

@@ -165,8 +165,8 @@ impl Mac {
     /// Start of the first counted slot in an idle medium, after an inter-frame space.
     #[inline]
     pub(super) fn first_slot(&self, now: Time, timing: &Timing, space: Span) -> Time {
-        // EIFS begins at the end of the frame with the error, independently of the NAV (9.3.2.3.7). EIFS extends
-        // AIFS by as much as DIFS (802.11-2016, 10.3.2.3.7 and 10.22.2.4).
+        // EIFS begins at the end of the frame with the error, independently of the NAV (9.3.2.3.7). EIFS
+        // extends AIFS by as much as DIFS (802.11-2016, 10.3.2.3.7 and 10.22.2.4).
         let idle_from = self.since.max(self.nav).max(self.station.eifs_until);
         if timing.rules.fresh_difs { idle_from.max(now) + space } else { (idle_from + space).max(now) }
     }
@@ -181,7 +181,6 @@ impl Mac {
 
     /// Freezes the back-off when the medium turns busy. A back-off that ends within the CCA time continues.
     /// If no back-off counts down and a NAV reset was pending (`might_reset`), the reset is cancelled.
-
     #[inline]
     pub fn freeze_backoff(&mut self, ctx: &mut Context, might_reset: bool) {
         let cca = ctx.timing.rules.cca_time;

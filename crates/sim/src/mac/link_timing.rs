@@ -50,13 +50,13 @@ impl LinkTiming {
     /// - A CF-End has the lowest basic rate, so that distant stations end their NAV too. Any basic rate is
     ///   allowed (802.11-2020, 10.6.6.3).
     pub(super) fn new(config: &Config, data_rate: DataRate) -> LinkTiming {
-        let (phy, rules) = (&config.phy, config.mac.rules);
-        let control = config.control_rate.unwrap_or_else(|| phy.request_rate(data_rate));
-        let cts_rate = config.control_rate.unwrap_or_else(|| phy.response_rate(control));
-        let ack_rate =
-            config.ack_rate.or(config.control_rate).unwrap_or_else(|| phy.response_rate(data_rate));
+        let Config { phy, mac, rates, medium, .. } = config;
+        let rules = mac.rules;
+        let control = rates.control.unwrap_or_else(|| phy.request_rate(data_rate));
+        let cts_rate = rates.control.unwrap_or_else(|| phy.response_rate(control));
+        let ack_rate = rates.ack.or(rates.control).unwrap_or_else(|| phy.response_rate(data_rate));
         let lowest = phy.basic_rates().iter().copied().min().expect("every PHY has basic rates");
-        let cf_end_rate = config.control_rate.unwrap_or(lowest);
+        let cf_end_rate = rates.control.unwrap_or(lowest);
         let bits = phy.bit_rate(data_rate).expect("the rate belongs to the PHY");
         let timing = |rate| phy.timing(rate, rules.airtime);
         let timings = in_classes([control, cts_rate, ack_rate, cf_end_rate], data_rate).map(timing);
@@ -70,9 +70,9 @@ impl LinkTiming {
             };
             // The packet of a frame on the air belongs to its sender, which must not give the packet up
             // before the last listener has received the last bit.
-            rule.max(config.medium.propagation_delay)
+            rule.max(medium.propagation_delay)
         };
-        let aggregation = config.aggregation.as_ref();
+        let aggregation = mac.block_ack.aggregation.as_ref();
         let single_mpdu = phy.standard().has_mcs() && matches!(data_rate, DataRate::Bits(_));
         let block_ack = aggregation.map_or(Span::ZERO, |_| timings[2].airtime(block_ack_bytes(aggregation)));
         let longest = |limits: &AggregationConfig| {
@@ -83,7 +83,7 @@ impl LinkTiming {
         let spacing =
             |limits: &AggregationConfig| (limits.spacing.ns() * bits.bps()).div_ceil(8_000_000_000) as u32;
         let protection = |rate| {
-            let is_protected = config.cts_to_self && phy.modulation(rate).is_some_and(Modulation::is_ofdm);
+            let is_protected = mac.cts_to_self && phy.modulation(rate).is_some_and(Modulation::is_ofdm);
             if is_protected { timings[0].airtime(CTS_BYTES) + phy.sifs } else { Span::ZERO }
         };
         LinkTiming {
@@ -163,12 +163,13 @@ pub(super) fn largest(most: u32, holds: impl Fn(u32) -> bool) -> u32 {
 /// Makes the timeouts of all links equal under [`ResponseTimeout::Eifs`], long enough for every response.
 /// Returns EIFS, which is this timeout and DIFS.
 pub(super) fn equal_timeouts<'a>(config: &Config, links: impl Iterator<Item = &'a mut LinkTiming>) -> Span {
+    let Config { phy, medium, .. } = config;
     let links: Vec<&mut LinkTiming> = links.collect();
-    let responses = links.iter().map(|link| config.phy.sifs + link.cts.max(link.ack).max(link.block_ack));
-    let least = (config.phy.eifs() - config.phy.difs()).max(config.medium.propagation_delay);
+    let responses = links.iter().map(|link| phy.sifs + link.cts.max(link.ack).max(link.block_ack));
+    let least = (phy.eifs() - phy.difs()).max(medium.propagation_delay);
     let wait = responses.fold(least, Span::max);
     for link in links {
         (link.cts_timeout, link.ack_timeout, link.block_ack_timeout) = (wait, wait, wait);
     }
-    wait + config.phy.difs()
+    wait + phy.difs()
 }

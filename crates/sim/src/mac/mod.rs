@@ -5,6 +5,7 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | `config` | parameters |
 //! | `phase` | states, events and the transition table |
 //! | `carrier_sense` | physical and virtual carrier sense: busy medium, NAV, EIFS |
 //! | `contention` | inter-frame space and back-off before an exchange |
@@ -20,6 +21,7 @@
 mod access_parameters;
 mod aggregation;
 mod carrier_sense;
+pub(crate) mod config;
 mod contention;
 mod edca;
 mod hardware;

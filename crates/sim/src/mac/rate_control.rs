@@ -57,7 +57,7 @@ const COMPARED_PACKETS: u32 = 16;
 /// Rates from which stations of a configuration choose, by streams and in ascending order. Empty if rates are
 /// fixed.
 pub fn candidates(config: &Config) -> Vec<DataRate> {
-    let Some(control) = config.rate_control else { return Vec::new() };
+    let Some(control) = config.mac.rate_control else { return Vec::new() };
     let phy = &config.phy;
     let schemes: Vec<DataRate> =
         phy.schemes().filter(|mcs: &Mcs| mcs.streams <= control.streams).map(DataRate::Mcs).collect();
@@ -76,7 +76,7 @@ pub fn candidates(config: &Config) -> Vec<DataRate> {
 impl RateChoices {
     /// Choices of a configuration; `sets` are the rate sets of the candidates.
     pub(super) fn new(config: &Config, timing: &Timing, sets: Vec<RateSet>) -> Option<RateChoices> {
-        let algorithm = config.rate_control?.algorithm;
+        let algorithm = config.mac.rate_control?.algorithm;
         let candidate = |(rate, set): (DataRate, &RateSet)| {
             candidate(timing, *set, if let DataRate::Mcs(mcs) = rate { mcs.streams } else { 1 })
         };

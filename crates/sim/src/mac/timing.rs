@@ -5,7 +5,8 @@ use super::aggregation::{BLOCK_ACK_REQUEST_BYTES, block_ack_bytes};
 use super::link_timing::{LinkTiming, equal_timeouts, largest};
 use super::rate_control::{RateChoices, candidates};
 use crate::config::{
-    AggregationConfig, Config, MPDU_RETRY_LIMIT, MatrixQuantity, MediumModel, Protection, REQUEST_LIMIT,
+    AggregationConfig, BlockAckConfig, Config, MPDU_RETRY_LIMIT, MatrixQuantity, MediumModel, Protection,
+    REQUEST_LIMIT, RateConfig,
 };
 use crate::medium::{Collisions, Frame, FrameLoss, RateClass, RateErrors, RateSet, femtowatts};
 use multihop_core::{FrameKind, Interval, NodeId, Span, Time};
@@ -76,11 +77,12 @@ pub struct Timing {
 impl Timing {
     /// Timing of a configuration.
     pub fn new(config: &Config) -> Timing {
-        let (phy, rules) = (&config.phy, config.mac.rules);
+        let Config { phy, mac, medium, .. } = config;
+        let (rules, BlockAckConfig { aggregation, persistence, .. }) = (mac.rules, mac.block_ack);
         let LinkRates { rates: others, set_of, set_between, controlled } = LinkRates::new(config);
         let mut others: Vec<LinkTiming> =
             others.into_iter().map(|rate| LinkTiming::new(config, rate)).collect();
-        let mut nominal = LinkTiming::new(config, config.data_rate);
+        let mut nominal = LinkTiming::new(config, config.rates.data);
         let mut eifs = phy.eifs();
         if rules.response_timeout == ResponseTimeout::Eifs {
             eifs = equal_timeouts(config, std::iter::once(&mut nominal).chain(&mut others));
@@ -88,15 +90,12 @@ impl Timing {
         let collisions = collisions(config, std::iter::once(&nominal).chain(&others));
         let busy_from = match &collisions {
             Collisions::Pairwise { .. } => 1,
-            Collisions::Sinr { .. } => femtowatts(config.medium.carrier_sense_mw()).max(1),
+            Collisions::Sinr { .. } => femtowatts(medium.carrier_sense_mw()).max(1),
         };
-        let tries = config.rate_control.and_then(|control| control.tries);
+        let tries = mac.rate_control.and_then(|control| control.tries);
         let limit = |own: Option<u32>| tries.or(own).unwrap_or(u32::MAX);
-        let mpdu_retry_limit = config
-            .persistence
-            .retry_limit
-            .or(tries)
-            .unwrap_or(limit(config.mac.short_retry_limit).max(MPDU_RETRY_LIMIT));
+        let mpdu_retry_limit =
+            persistence.retry_limit.or(tries).unwrap_or(limit(mac.short_retry_limit).max(MPDU_RETRY_LIMIT));
         let request_limit = if mpdu_retry_limit == u32::MAX { u32::MAX } else { REQUEST_LIMIT };
         let mut timing = Timing {
             rules,
@@ -104,29 +103,28 @@ impl Timing {
             sifs: phy.sifs,
             difs: phy.difs(),
             eifs,
-            propagation: config.medium.propagation_delay,
+            propagation: medium.propagation_delay,
             access: AccessParameters::by_category(config),
-            busy_period_counts_as_slot: rules.busy_period_counts_as_slot || config.edca.is_some(),
-            differentiates: config.edca.is_some(),
-            protection: config.protection,
-            short_retry_limit: limit(config.mac.short_retry_limit),
+            busy_period_counts_as_slot: rules.busy_period_counts_as_slot || mac.edca.is_some(),
+            differentiates: mac.edca.is_some(),
+            protection: mac.protection,
+            short_retry_limit: limit(mac.short_retry_limit),
             mpdu_retry_limit,
-            request_limit: config.persistence.request_limit.unwrap_or(request_limit),
-            reordering_timeout: config
-                .aggregation
-                .filter(|_| !config.persistence.reorders_without_end)
+            request_limit: persistence.request_limit.unwrap_or(request_limit),
+            reordering_timeout: aggregation
+                .filter(|_| !persistence.reorders_without_end)
                 .map(|limits| limits.reordering_timeout),
-            long_retry_limit: limit(config.mac.long_retry_limit),
+            long_retry_limit: limit(mac.long_retry_limit),
             nominal,
             others,
             set_of,
             set_between,
-            frame_loss: FrameLoss::new(&config.medium, config.nodes.len()),
+            frame_loss: FrameLoss::new(medium, config.topology.nodes.len()),
             collisions,
             busy_from,
-            aggregation: config.aggregation,
+            aggregation,
             rate_control: None,
-            rts_threshold: config.mac.rts_threshold,
+            rts_threshold: mac.rts_threshold,
             data_header: rules.llc_header + rules.data_header,
         };
         timing.rate_control = RateChoices::new(config, &timing, controlled);
@@ -415,9 +413,10 @@ struct LinkRates {
 
 impl LinkRates {
     fn new(config: &Config) -> LinkRates {
+        let Config { topology, rates: RateConfig { data, links, .. }, .. } = config;
         let mut rates: Vec<DataRate> = Vec::new();
         let mut set = |rate: DataRate| {
-            if rate == config.data_rate {
+            if rate == *data {
                 return RateSet::NOMINAL;
             }
             let place = rates.iter().position(|other| *other == rate).unwrap_or_else(|| {
@@ -427,13 +426,13 @@ impl LinkRates {
             RateSet(place as u8 + 1) // a PHY has a hundred rates and schemes at most
         };
         let of = |rate: Option<DataRate>| rate.map_or(RateSet::NOMINAL, &mut set);
-        let mut set_of: Vec<RateSet> = config.nodes.iter().map(|node| node.data_rate).map(of).collect();
+        let mut set_of: Vec<RateSet> = topology.nodes.iter().map(|node| node.data_rate).map(of).collect();
         if set_of.iter().all(|set| *set == RateSet::NOMINAL) {
             set_of.clear();
         }
         let ordered = |[one, other]: [NodeId; 2]| [one.min(other), one.max(other)];
         let mut set_between: Vec<([NodeId; 2], RateSet)> =
-            config.link_rates.iter().map(|link| (ordered(link.between), set(link.rate))).collect();
+            links.iter().map(|link| (ordered(link.between), set(link.rate))).collect();
         set_between.sort_unstable_by_key(|(pair, _)| *pair);
         let controlled = candidates(config).into_iter().map(set).collect();
         LinkRates { rates, set_of, set_between, controlled }
@@ -443,7 +442,7 @@ impl LinkRates {
 /// Errors of a receiver of the run at a rate.
 pub fn errors_at(config: &Config, rate: DataRate) -> RateErrors {
     let errors = RateErrors::new(&config.phy, rate);
-    if config.sensitivity_by_rate { errors.above_sensitivity(&config.phy, rate) } else { errors }
+    if config.medium.sensitivity_by_rate { errors.above_sensitivity(&config.phy, rate) } else { errors }
 }
 
 fn collisions<'a>(config: &Config, links: impl Iterator<Item = &'a LinkTiming>) -> Collisions {
@@ -455,7 +454,7 @@ fn collisions<'a>(config: &Config, links: impl Iterator<Item = &'a LinkTiming>) 
             sensitivity: femtowatts(sensitivity_mw),
             errors: rates.iter().map(errors).collect(),
             header: config.phy.standard().has_mcs().then(|| Box::new(RateErrors::of_header())),
-            detection: config.preamble_detection.unwrap_or(0.0),
+            detection: config.medium.preamble_detection.unwrap_or(0.0),
             measured,
         }
     };

@@ -54,12 +54,12 @@ impl FadingLinks {
     /// Adds fading to the links of a configuration. Returns `under` unchanged if the configuration has no
     /// fading.
     pub fn new(config: &Config, under: Listeners) -> Result<FadingLinks, Listeners> {
-        match (config.fading, &config.medium.model) {
+        match (config.medium.fading, &config.medium.model) {
             (Some(fading), MediumModel::Sinr { sensitivity_mw, .. }) => Ok(FadingLinks {
                 fading: Fading::new(fading, config.seed),
                 sensitivity: femtowatts(*sensitivity_mw),
-                radios: config.radios.clone(),
-                rows: vec![Vec::new(); config.nodes.len()],
+                radios: config.topology.radios.clone(),
+                rows: vec![Vec::new(); config.topology.nodes.len()],
                 under,
             }),
             _ => Err(under),

@@ -126,10 +126,10 @@ impl Propagation {
             } => {
                 let floor_mw = noise_mw.min(carrier_sense_mw) * NEGLIGIBLE;
                 let powers = Powers { sensitivity_mw, floor_mw, path_loss, ln_bit };
-                if config.powers.is_empty() {
+                if config.topology.powers.is_empty() {
                     return Some(Propagation::Powers { transmit_power_mw, powers });
                 }
-                Some(Propagation::UnequalPowers { radios: config.powers.clone().into(), powers })
+                Some(Propagation::UnequalPowers { radios: config.topology.powers.clone().into(), powers })
             }
             MediumModel::Matrix { .. } | MediumModel::Sensed { .. } => None,
         }
@@ -193,20 +193,21 @@ impl Links {
     /// If the model needs positions and a node has none, which the scenario checks.
     pub fn new(config: &Config) -> Links {
         let links = Links::of_one_channel(config);
-        if config.radios.are_one_each() { links } else { links.on_channels(&config.radios) }
+        if config.topology.radios.are_one_each() { links } else { links.on_channels(&config.topology.radios) }
     }
 
     /// Computes the links as if all radios were on one channel.
     fn of_one_channel(config: &Config) -> Links {
+        let Config { medium, topology, .. } = config;
         if let Some(propagation) = Propagation::new(config) {
-            return Links::by_distance(&config.nodes, &propagation);
+            return Links::by_distance(&topology.nodes, &propagation);
         }
-        let ln_bit = (-config.medium.bit_error_rate).ln_1p();
-        if let MediumModel::Sensed { links, probe_size, sensitivity_mw, .. } = &config.medium.model {
+        let ln_bit = (-medium.bit_error_rate).ln_1p();
+        if let MediumModel::Sensed { links, probe_size, sensitivity_mw, .. } = &medium.model {
             let row = |link: &SensedLink| (link.from.0, sensed(link, *probe_size, *sensitivity_mw, ln_bit));
-            return Links::from_rows(config.nodes.len(), links.iter().map(row).collect());
+            return Links::from_rows(topology.nodes.len(), links.iter().map(row).collect());
         }
-        let MediumModel::Matrix { links, quantity } = &config.medium.model else {
+        let MediumModel::Matrix { links, quantity } = &medium.model else {
             unreachable!("links that do not go by distance were measured")
         };
         let rows = links.iter().map(|link| {
@@ -221,7 +222,7 @@ impl Links {
             };
             (link.from.0, arrives)
         });
-        Links::from_rows(config.nodes.len(), rows.collect())
+        Links::from_rows(topology.nodes.len(), rows.collect())
     }
 
     /// Links of a transmitter, sorted by listener.
@@ -290,10 +291,11 @@ impl Links {
 
 /// Whether the nodes would have more than `most` links by distance. Links below the floor count too.
 pub fn exceed(config: &Config, most: usize) -> bool {
+    let nodes = &config.topology.nodes;
     let Some(propagation) = Propagation::new(config) else { return false };
-    let squares = Squares::new(&config.nodes, propagation.limit());
+    let squares = Squares::new(nodes, propagation.limit());
     let mut counted = 0;
-    (0..config.nodes.len() as u32).any(|from| {
+    (0..nodes.len() as u32).any(|from| {
         counted += squares.near(from).take(most + 1 - counted).count();
         counted > most
     })
@@ -307,6 +309,7 @@ pub fn exceed(config: &Config, most: usize) -> bool {
 /// # Panics
 /// If a node has no position although links depend on distance, which the scenario has refused.
 pub fn farthest(config: &Config) -> Result<f64, NodeId> {
+    let nodes = &config.topology.nodes;
     let longest = |distances: &mut dyn Iterator<Item = f64>| distances.fold(0.0, f64::max);
     let measured: Option<Vec<(NodeId, NodeId)>> = match &config.medium.model {
         MediumModel::Matrix { links, .. } => Some(links.iter().map(|link| (link.from, link.to)).collect()),
@@ -315,18 +318,18 @@ pub fn farthest(config: &Config) -> Result<f64, NodeId> {
     };
     if let Some(links) = measured {
         let ends = links.iter().flat_map(|(from, to)| [*from, *to]);
-        let unknown = |node: &NodeId| config.nodes[node.index()].position.is_none();
+        let unknown = |node: &NodeId| nodes[node.index()].position.is_none();
         return match { ends }.find(unknown) {
             Some(node) => Err(node),
-            None => Ok(longest(&mut links.iter().map(|(from, to)| distance(&config.nodes, *from, *to)))),
+            None => Ok(longest(&mut links.iter().map(|(from, to)| distance(nodes, *from, *to)))),
         };
     }
     let propagation = Propagation::new(config).expect("only measured links do not go by distance");
     if config.mobility.moves() {
         return Ok(propagation.limit());
     }
-    let squares = Squares::new(&config.nodes, propagation.limit());
-    let all = 0..config.nodes.len() as u32;
+    let squares = Squares::new(nodes, propagation.limit());
+    let all = 0..config.topology.nodes.len() as u32;
     Ok(longest(&mut all.flat_map(|from| squares.near(from).map(|(_, distance)| distance))))
 }
 

@@ -21,6 +21,7 @@
 //! Wires, each direction a [`Wire`], are independent of the radio medium and of each other.
 
 mod collisions;
+pub(crate) mod config;
 mod errors;
 mod fading;
 mod frame;

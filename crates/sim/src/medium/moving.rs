@@ -11,7 +11,7 @@
 use super::fading::FadingLinks;
 use super::links::{Link, Links, Propagation, distance, farthest};
 use super::{NodeOrder, Wavefront, light};
-use crate::config::{Config, Radios};
+use crate::config::{Config, Radios, TopologyConfig};
 use crate::mobility::Motion;
 use multihop_core::{NodeId, Span, Time};
 use std::collections::BTreeMap;
@@ -51,38 +51,37 @@ pub struct MovingLinks {
 impl MovingLinks {
     /// Computes the links of a configuration; none if no node moves, or if links do not depend on distance.
     pub fn new(config: &Config, stored: &NodeOrder) -> Option<MovingLinks> {
-        let mobility = &config.mobility;
+        let Config { topology: TopologyConfig { nodes, radios, .. }, mobility, .. } = config;
         if !mobility.moves() {
             return None;
         }
         let propagation = Propagation::new(config)?;
         let limit = propagation.limit();
-        let nodes = config.nodes.len();
         // Both nodes of a link may move apart at this speed.
         let fastest = mobility.motions.iter().map(Motion::fastest).fold(0.0, f64::max);
         // A node without a position has no radio: it is in no square, and enters none.
-        let has_radio = |node: &usize| config.nodes[*node].position.is_some();
+        let has_radio = |node: &usize| nodes[*node].position.is_some();
         let mut motions = mobility.motions.clone();
-        (0..nodes)
+        (0..nodes.len())
             .filter(|node| !has_radio(node))
             .for_each(|node| motions[node] = Motion::standing([0.0; 2]));
         let mut links = MovingLinks {
             propagation,
-            radios: config.radios.clone(),
+            radios: radios.clone(),
             stored: stored.clone(),
             limit,
             limit_squared: limit * limit * (1.0 + 1e-9),
             width: limit + MARGIN,
             motions,
-            legs: vec![None; nodes],
-            cell_of: vec![[0; 2]; nodes],
+            legs: vec![None; nodes.len()],
+            cell_of: vec![[0; 2]; nodes.len()],
             cells: BTreeMap::new(),
-            rows: vec![Vec::new(); nodes],
-            made: vec![None; nodes],
+            rows: vec![Vec::new(); nodes.len()],
+            made: vec![None; nodes.len()],
             near: Vec::new(),
             lasts: Span::from_seconds(mobility.resolution / (2.0 * fastest)),
         };
-        for node in (0..nodes).filter(has_radio) {
+        for node in (0..nodes.len()).filter(has_radio) {
             let cell = links.cell(links.motions[node].origin());
             links.cell_of[node] = cell;
             links.cells.entry(cell).or_default().push(node as u32);
@@ -252,7 +251,7 @@ impl Listeners {
     /// unless delays depend on distance.
     pub fn spread(config: &Config) -> Span {
         let farthest = || farthest(config).map_or(Span::ZERO, light);
-        if config.delays_by_distance { farthest() } else { Span::ZERO }
+        if config.medium.delays_by_distance { farthest() } else { Span::ZERO }
     }
 
     /// Updates the links of a transmitter that starts a frame. `wavefront` is its own, where delays depend on
@@ -284,12 +283,14 @@ impl Listeners {
         if let Listeners::Fading(fading) = self {
             return fading.under().wavefronts(config);
         }
-        let mut wavefronts =
-            config.delays_by_distance.then(|| vec![Wavefront::default(); config.nodes.len()])?;
+        let mut wavefronts = config
+            .medium
+            .delays_by_distance
+            .then(|| vec![Wavefront::default(); config.topology.nodes.len()])?;
         if let Listeners::Fixed(links) = self {
             for (from, wavefront) in (0..).map(NodeId).zip(&mut wavefronts) {
                 let to = links.of(from).iter().map(|link| NodeId(link.to));
-                wavefront.arrange(to.map(|to| distance(&config.nodes, from, to)));
+                wavefront.arrange(to.map(|to| distance(&config.topology.nodes, from, to)));
             }
         }
         Some(wavefronts)

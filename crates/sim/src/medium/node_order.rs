@@ -6,7 +6,7 @@
 //! the state of each node lies in a *row*; in a large network rows follow a Hilbert curve through the initial
 //! positions of nodes.
 
-use crate::config::{Config, NodeConfig};
+use crate::config::{NodeConfig, TopologyConfig};
 use multihop_core::NodeId;
 
 /// Row of each node in memory.
@@ -23,11 +23,11 @@ impl NodeOrder {
     const ORDER: u32 = 16;
 
     /// Chooses the order of nodes of a configuration.
-    pub fn new(config: &Config) -> NodeOrder {
-        if config.nodes.len() < NodeOrder::LARGE {
+    pub fn new(topology: &TopologyConfig) -> NodeOrder {
+        if topology.nodes.len() < NodeOrder::LARGE {
             NodeOrder::default()
         } else {
-            NodeOrder::along_a_curve(&config.nodes)
+            NodeOrder::along_a_curve(&topology.nodes)
         }
     }
 

@@ -1,7 +1,7 @@
 //! Positions of nodes over time, for tables and figures.
 
 use super::Outage;
-use crate::config::Config;
+use crate::config::{Config, TopologyConfig};
 use multihop_core::{NodeId, Span};
 
 /// Position of a node at an instant, and whether the node is off.
@@ -24,14 +24,15 @@ const ROWS_MAX: u64 = 1_000_000;
 /// that makes too many rows, only every second, third, … interval is included. Rows are sorted by time, then
 /// by node.
 pub fn places(config: &Config) -> Vec<Place> {
-    let mut outages: Vec<Vec<&Outage>> = vec![Vec::new(); config.nodes.len()];
-    config.mobility.outages.iter().for_each(|outage| outages[outage.node.index()].push(outage));
-    let changes = |node: &NodeId| config.mobility.node_moves(*node) || !outages[node.index()].is_empty();
-    let nodes: Vec<NodeId> = (0..config.nodes.len() as u32).map(NodeId).filter(changes).collect();
-    let steps = config.duration.ns() / config.record_interval.ns();
+    let Config { topology: TopologyConfig { nodes, .. }, mobility, .. } = config;
+    let mut outages: Vec<Vec<&Outage>> = vec![Vec::new(); nodes.len()];
+    mobility.outages.iter().for_each(|outage| outages[outage.node.index()].push(outage));
+    let changes = |node: &NodeId| mobility.node_moves(*node) || !outages[node.index()].is_empty();
+    let nodes: Vec<NodeId> = (0..nodes.len() as u32).map(NodeId).filter(changes).collect();
+    let steps = config.duration.ns() / config.recording.interval.ns();
     let stride = ((steps + 1) * nodes.len() as u64).div_ceil(ROWS_MAX).max(1);
     let mut places = Vec::new();
-    for at in (0..=steps / stride).map(|step| config.record_interval * (step * stride)) {
+    for at in (0..=steps / stride).map(|step| config.recording.interval * (step * stride)) {
         places.extend(nodes.iter().map(|node| place(config, *node, &outages[node.index()], at)));
     }
     places
@@ -44,7 +45,7 @@ fn place(config: &Config, node: NodeId, outages: &[&Outage], at: Span) -> Place 
     Place {
         time_s: at.seconds(),
         node,
-        position: config.nodes[node.index()].position.map(moved).map(rounded),
+        position: config.topology.nodes[node.index()].position.map(moved).map(rounded),
         off: outages.iter().any(|outage| outage.from <= at && at < outage.to),
     }
 }

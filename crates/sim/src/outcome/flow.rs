@@ -21,7 +21,7 @@ table! {
     /// index of the first flow of its multicast group, which sends for all of them; missing for unicast flows
     column multicast_group("1"): Option<u64> = |at| of(at).group.map(|first| u64::from(first.0));
     /// congestion control
-    column scheme(""): String = |at| at.config.schemes[of(at).scheme].name.clone();
+    column scheme(""): String = |at| at.config.traffic.schemes[of(at).scheme].name.clone();
     /// application
     column app(""): String = |at| of(at).app.name().to_owned();
     /// hops of the flow's shortest path, initially where nodes move; static routes follow it, routing
@@ -72,17 +72,27 @@ table! {
     marked("packets"): u64;
     /// congestion window, mean over time; missing for datagrams
     window_mean_bytes("byte"): Option<f64>;
+    /// share of time in which the receive window, and not the congestion window, held data back; missing for
+    /// datagrams
+    receive_limited("1"): Option<f64>;
     /// allowed sending rate of the sender, payload, mean over time; missing without TFRC's transport
     rate_mean_bps("bit/s"): Option<f64>;
     /// latest reported loss event rate (RFC 5348), mean over time; missing without TFRC's transport
     loss_event_rate("1"): Option<f64>;
     /// transfers completed, from the start of the run
     transfers("1"): u64;
-    /// mean duration of the completed transfers
+    /// duration of the completed transfers, mean; from the start to the arrival of the last byte at the
+    /// receiver
     transfer_mean_s("s"): Option<f64>;
+    /// the same, median
+    transfer_p50_s("s"): Option<f64>;
+    /// the same, 95th percentile
+    transfer_p95_s("s"): Option<f64>;
+    /// the same, 99th percentile
+    transfer_p99_s("s"): Option<f64>;
     /// frame transmission efficiency, mean over the acknowledged frames of the flow's data packets at every
-    /// hop (He et al. 2017, Eq. 2); frames of acknowledgements do not count, here and in the next three
-    /// columns
+    /// hop (He et al. 2017, Eq. 2); frames of acknowledgements do not count, nor in `service_delay_mean_s`,
+    /// `rts_retransmissions_mean` and `rts_frames`
     transmission_efficiency("1"): Option<f64>;
     /// time from the head of the line to the MAC's acknowledgement, mean over the same frames (He et al.
     /// 2017, Eq. 6)
@@ -146,11 +156,11 @@ table! {
 pub const RTS_COUNTS: usize = 8;
 
 fn of<'a>(at: &At<'a, FlowOutcome>) -> &'a FlowConfig {
-    &at.config.flows[at.index]
+    &at.config.traffic.flows[at.index]
 }
 
 fn node_name(at: &At<FlowOutcome>, node: NodeId) -> String {
-    at.config.nodes[at.config.radios.node_of(node).index()].name.clone()
+    at.config.topology.nodes[at.config.topology.radios.node_of(node).index()].name.clone()
 }
 
 fn delays() -> Vec<Column<FlowOutcome>> {

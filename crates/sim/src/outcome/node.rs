@@ -14,7 +14,7 @@ table! {
     /// index of the node
     column node("1"): u32 = |at| at.index as u32;
     /// name of the node
-    column name(""): String = |at| at.config.nodes[at.index].name.clone();
+    column name(""): String = |at| at.config.topology.nodes[at.index].name.clone();
     /// position along x; missing where the scenario gives none
     column x_m("m"): Option<f64> = |at| coordinate(at, 0);
     /// position along y; missing where the scenario gives none
@@ -178,7 +178,7 @@ table! {
     /// index of the node
     column node("1"): u32 = |at| at.row.node;
     /// name of the node
-    column name(""): String = |at| at.config.nodes[at.row.node as usize].name.clone();
+    column name(""): String = |at| at.config.topology.nodes[at.row.node as usize].name.clone();
     /// access category: `AC_BK`, `AC_BE`, `AC_VI` or `AC_VO`
     column category(""): String = |at| at.row.category.name().to_owned();
     /// share of time that the category's frames were on the air: RTS, DATA and requests for block
@@ -193,11 +193,11 @@ table! {
 }
 
 fn coordinate(at: &At<NodeOutcome>, axis: usize) -> Option<f64> {
-    at.config.nodes[at.index].position.map(|position| position[axis])
+    at.config.topology.nodes[at.index].position.map(|position| position[axis])
 }
 
 fn wire<'a>(at: &At<'a, WireOutcome>) -> &'a WireConfig {
-    &at.config.wires[at.index]
+    &at.config.topology.wires[at.index]
 }
 
 /// Mean of `count` values with this sum; none if there are no values.

@@ -47,10 +47,10 @@ table! {
 
     /// end of the step, from the start of the run (warm-up included)
     time_s("s"): f64;
-    /// Index into [`crate::config::Config::measurements`].
+    /// Index into [`crate::config::RecordingConfig::measurements`].
     measurement: u32;
     /// name of the measurement: that of the estimator, unless the scenario gives another
-    column estimator(""): String = |at| at.config.measurements[at.row.measurement as usize].name.clone();
+    column estimator(""): String = |at| at.config.recording.measurements[at.row.measurement as usize].name.clone();
     /// index of the node
     node("1"): u32;
     /// name of the node

@@ -18,7 +18,7 @@ impl Recorder {
     /// Adds counters for each access category, if the configuration has them.
     #[must_use]
     pub fn with_categories(mut self, config: &Config) -> Recorder {
-        let nodes = if config.edca.is_some() { config.nodes.len() } else { 0 };
+        let nodes = if config.mac.edca.is_some() { config.topology.nodes.len() } else { 0 };
         self.categories = vec![[CategoryCounters::default(); AccessCategory::COUNT]; nodes];
         self
     }

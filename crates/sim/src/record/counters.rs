@@ -5,7 +5,7 @@ use super::mean::Mean;
 use super::occupancy::Occupancy;
 use super::timely::Timely;
 use crate::outcome::{LinkOutcome, Quantiles, RTS_COUNTS};
-use multihop_core::{DropCause, Exchange, NodeId, Span};
+use multihop_core::{DropCause, Exchange, NodeId, Span, Time};
 
 /// Counters of a flow.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +26,8 @@ pub struct FlowCounters {
     pub payload_air: u64,
     /// Bytes delivered since the start of the run, for the time series.
     pub delivered_bytes_ever: u64,
+    /// Time of the last delivery to the receiver's application.
+    pub last_delivery: Time,
     /// Payload bytes that the transport sent.
     pub sent_bytes: u64,
     /// Payload bytes sent since the start of the run, for the time series.

@@ -50,7 +50,7 @@ impl Recorder {
     #[must_use]
     pub fn with_media(mut self, config: &Config) -> Recorder {
         let end = Time::ZERO + config.duration;
-        for (counters, flow) in self.media.iter_mut().zip(&config.flows) {
+        for (counters, flow) in self.media.iter_mut().zip(&config.traffic.flows) {
             let origin = self.from.max(Time::ZERO + flow.start);
             let end = flow.stop.map_or(end, |stop| end.min(Time::ZERO + stop));
             counters.sending = RateCounters::new(origin, end);

@@ -8,7 +8,7 @@ impl Recorder {
     /// Adds the multicast groups of the configuration.
     #[must_use]
     pub fn with_multicast(mut self, config: &Config) -> Recorder {
-        for (index, flow) in (0..).zip(&config.flows) {
+        for (index, flow) in (0..).zip(&config.traffic.flows) {
             if let Some(first) = flow.group.filter(|_| flow.is_sent_by_another(FlowId(index))) {
                 self.flows[first.index()].further_receivers += 1;
             }

@@ -13,6 +13,7 @@
 mod agent;
 mod aodv;
 mod buffer;
+pub(crate) mod config;
 mod dsdv;
 mod dsr;
 mod static_routes;
@@ -30,7 +31,7 @@ pub(crate) use dsr::{DSR_PROTOCOL, next_on, source_route_bytes, source_route_hea
 pub use static_routes::{LEAST_DELIVERY, NOMINAL_BYTES};
 pub(crate) use watched_routes::WatchedRoutes;
 
-use crate::config::{AodvConfig, Config, DsrConfig, LinkFailureRule, RoutingProtocol};
+use crate::config::{Config, RoutingProtocol};
 use multihop_core::{NodeId, Rng, Span};
 use std::sync::Arc;
 
@@ -48,36 +49,13 @@ pub(crate) fn agent(config: &Config, node: NodeId) -> Option<Box<dyn RoutingAgen
 /// Wire formats of the routing protocols.
 pub const FORMATS: [WireFormat; 3] = [aodv::FORMAT, dsr::FORMAT, dsdv::FORMAT];
 
-/// Rule by which packets that the MAC gives up break the link to their next hop.
-pub(crate) fn failure_rule(config: &Config) -> LinkFailureRule {
-    match &config.routing.protocol {
-        RoutingProtocol::Static => config.routing.on_link_failure,
-        RoutingProtocol::Dsdv(_) => LinkFailureRule::Ignore,
-        RoutingProtocol::Aodv(AodvConfig { failures, .. })
-        | RoutingProtocol::Dsr(DsrConfig { failures, .. }) => {
-            // The link is usable again as soon as a message arrives over it.
-            LinkFailureRule::Break { failures: *failures, hold: Span::ZERO }
-        }
-    }
-}
-
 /// For each flow, whether its lost packets break no link.
 pub(crate) fn blind_to(config: &Config) -> Arc<[bool]> {
     let schemes: &[usize] = match &config.routing.protocol {
         RoutingProtocol::Aodv(parameters) => &parameters.blind_to,
         RoutingProtocol::Static | RoutingProtocol::Dsdv(_) | RoutingProtocol::Dsr(_) => &[],
     };
-    config.flows.iter().map(|flow| schemes.contains(&flow.scheme)).collect()
-}
-
-/// Largest number of hops of a packet.
-pub(crate) fn hop_limit(config: &Config) -> u16 {
-    match &config.routing.protocol {
-        RoutingProtocol::Static => u16::try_from(config.nodes.len()).unwrap_or(u16::MAX),
-        RoutingProtocol::Dsdv(parameters) => parameters.hop_limit,
-        RoutingProtocol::Aodv(parameters) => parameters.hop_limit,
-        RoutingProtocol::Dsr(parameters) => parameters.hop_limit,
-    }
+    config.traffic.flows.iter().map(|flow| schemes.contains(&flow.scheme)).collect()
 }
 
 /// Random delay up to a bound, so that neighbours do not send at the same time.

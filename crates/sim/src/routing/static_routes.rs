@@ -54,9 +54,10 @@ pub struct LinkQuality {
 impl LinkQuality {
     /// Computes the links of a configuration.
     pub fn new(config: &Config) -> LinkQuality {
-        let mut wires: Vec<(NodeId, NodeId)> = config.wires.iter().map(|wire| (wire.from, wire.to)).collect();
+        let mut wires: Vec<(NodeId, NodeId)> =
+            config.topology.wires.iter().map(|wire| (wire.from, wire.to)).collect();
         wires.sort_unstable();
-        let bases = config.nodes.iter().map(|node| node.base).collect();
+        let bases = config.topology.nodes.iter().map(|node| node.base).collect();
         LinkQuality { links: Links::new(config), timing: Timing::new(config), wires, bases }
     }
 
@@ -168,7 +169,7 @@ impl LinkQuality {
 impl Routes {
     /// Computes the routes between the ends of every flow, in both directions.
     pub fn new(config: &Config, quality: &LinkQuality) -> Routes {
-        let there = config.flows.iter().map(|flow| (flow.source, flow.destination));
+        let there = config.traffic.flows.iter().map(|flow| (flow.source, flow.destination));
         Routes::between(there.flat_map(|(one, other)| [(one, other), (other, one)]), config, quality)
     }
 
@@ -195,7 +196,7 @@ impl Routes {
         quality: &LinkQuality,
     ) -> Routes {
         let mut search = Search::new(config, quality);
-        let all = 0..config.nodes.len() as u32;
+        let all = 0..config.topology.nodes.len() as u32;
         let mut next = BTreeMap::new();
         for to in destinations {
             next.entry(to).or_insert_with(|| search.next_hops(to.0, all.clone()));
@@ -236,7 +237,7 @@ impl Routes {
 impl Routes {
     /// Cost of the route by the metric of the configuration; none without a route.
     pub fn cost(&self, ends: (NodeId, NodeId), config: &Config, quality: &LinkQuality) -> Option<f64> {
-        let hops = self.hops(ends.0, ends.1, &config.radios)?;
+        let hops = self.hops(ends.0, ends.1, &config.topology.radios)?;
         let hop = |(from, to)| cost(config.routing.metric, quality.judged(from, to));
         Some(hops.into_iter().map(hop).sum())
     }
@@ -296,11 +297,11 @@ impl Search {
         let mut links: Vec<(u32, u32, f64)> =
             links.map(|(from, to, _)| (from.0, to.0, cost(metric, quality.judged(from, to)))).collect();
         // Forwarding between the radios of a node is free.
-        for (radio, node) in &config.radios.further {
-            let others = config.radios.of(*node).filter(|other| other < radio);
+        for (radio, node) in &config.topology.radios.further {
+            let others = config.topology.radios.of(*node).filter(|other| other < radio);
             links.extend(others.flat_map(|other| [(radio.0, other.0, 0.0), (other.0, radio.0, 0.0)]));
         }
-        Search::over(config.nodes.len(), &links)
+        Search::over(config.topology.nodes.len(), &links)
     }
 
     /// Creates a search over links: transmitter, receiver, and cost.

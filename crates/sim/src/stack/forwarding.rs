@@ -131,7 +131,8 @@ impl Stack {
                 at: around.now,
             }));
         }
-        let index = around.network.flows[packet.flow.index()].ends[packet.port as usize];
+        let flow = packet.flow;
+        let index = around.network.flows[flow.index()].ends[packet.port as usize];
         let end = &mut self.ends[index as usize];
         let (hops, identification) = (packet.hops, packet.identification());
         let segment = Segment { hops, identification, ..packet.segment };
@@ -140,7 +141,8 @@ impl Stack {
         around.record.media_delivered(packet, delivered, around.now);
         around.packets.discard(handle);
         if let Some((app, slot)) = &mut end.app
-            && let Some(again) = app.on_progress(around.now, end.endpoint.progress().acked)
+            && let Some(again) =
+                app.on_progress(around.now, end.endpoint.progress().acked, around.record.last_delivery(flow))
         {
             around.agenda.arm(*slot, again, Lane::Upper);
         }

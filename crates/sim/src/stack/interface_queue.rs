@@ -144,8 +144,10 @@ impl Stack {
         let tid = self.tid(packet.segment.dscp);
         let category = AccessCategory::from_priority(tid);
         let waiting = Waiting { handle, peer, tid };
-        self.queues.of_mut(category).push(&Arrival::of(packet, peer, around.now), waiting);
-        self.lose_queued(around.now, category, DropCause::QueueFull, around.packets, around.record);
+        let queue = self.queues.of_mut(category);
+        queue.push(&Arrival::of(packet, peer, around.now), waiting);
+        let cause = queue.push_loss();
+        self.lose_queued(around.now, category, cause, around.packets, around.record);
         around.record.queue(self.id, self.queues.len(), around.now);
     }
 

@@ -105,7 +105,7 @@ impl Stack {
         policies.report_other(now, packet, QueueEvent::Enqueue);
         policies.entered(now, Some(hop.peer), packet.size);
         self.ports[port].queue.push(&Arrival::of(packet, Some(hop.peer), now), handle);
-        self.lose_queued_at_port(around, port, DropCause::QueueFull);
+        self.lose_queued_at_port(around, port, self.ports[port].queue.push_loss());
         if self.ports[port].sending.is_none() && !self.off {
             self.send_next(around, port);
         }

@@ -4,7 +4,7 @@ use super::mpdus::MpduEnds;
 use super::purpose::Purpose;
 use crate::agenda::Slot;
 use crate::apps::App;
-use crate::config::{AppConfig, Config, Delivery};
+use crate::config::{AppConfig, Config, Delivery, TopologyConfig, TrafficConfig};
 use crate::external::Outside;
 use crate::mac::{Mac, Timing};
 use crate::medium::{Listeners, Loads, Radio};
@@ -43,7 +43,7 @@ impl SlotPlan {
 /// Creates the policies of the schemes at the queue `queue` of a node. `egress` has the run's seed; each
 /// scheme gets one with a seed of its own.
 pub(super) fn policies_at(
-    config: &Config,
+    traffic: &TrafficConfig,
     node: NodeId,
     queue: &str,
     egress: EgressQueue,
@@ -51,7 +51,7 @@ pub(super) fn policies_at(
     scheme_of: &Arc<[usize]>,
 ) -> Policies {
     let node_number = node.0.to_string();
-    let by_scheme = config.schemes.iter().map(|scheme| {
+    let by_scheme = traffic.schemes.iter().map(|scheme| {
         let path = ["node", &node_number, "policy", &scheme.name, queue];
         let seed = Rng::at(egress.seed, &path).bits();
         scheme.scheme.router(node, &EgressQueue { seed, ..egress })
@@ -66,17 +66,18 @@ pub(super) fn salt_of(seed: u64, node: NodeId, queue: &str) -> u64 {
 
 /// Creates the nodes with the endpoints of flows; returns the locations of endpoints too.
 pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<Node>, Vec<FlowRoute>) {
-    let (phy, scheme_of) = (timing.phy_times(), config.scheme_of());
+    let Config { topology, traffic, .. } = config;
+    let (phy, scheme_of) = (timing.phy_times(), traffic.scheme_of());
     let blind_to = routing::blind_to(config);
-    let numbers = 0..config.nodes.len() as u32;
+    let numbers = 0..topology.nodes.len() as u32;
     let mut nodes: Vec<Node> = numbers
         .map(|index| {
-            let failures = Failures::new(routing::failure_rule(config), blind_to.clone());
+            let failures = Failures::new(config.routing.failure_rule(), blind_to.clone());
             node(config, timing, index, (&phy, &scheme_of, failures))
         })
         .collect();
-    let mut routes = Vec::with_capacity(config.flows.len());
-    for id in (0..config.flows.len()).map(|index| FlowId(index as u32)) {
+    let mut routes = Vec::with_capacity(traffic.flows.len());
+    for id in (0..traffic.flows.len()).map(|index| FlowId(index as u32)) {
         let route = ends(config, timing, plan, &mut nodes, (id, phy), &routes);
         routes.push(route);
     }
@@ -91,40 +92,40 @@ fn node(
     index: u32,
     (phy, scheme_of, failures): (&PhyTimes, &Arc<[usize]>, Failures),
 ) -> Node {
-    let id = NodeId(index);
+    let (id, mac) = (NodeId(index), &config.mac);
     let [timer, air, _, link_slot] = Purpose::slots_of(id);
     let egress = EgressQueue {
         rate: phy.data_rate,
         is_wired: false,
-        queue_limit: config.mac.queue_limit,
+        queue_limit: mac.queue.limit,
         rts_from: timing.rts_from(),
         aggregates: timing.aggregation.is_some(),
         seed: config.seed,
     };
-    let policies = policies_at(config, id, "radio", egress, Some(phy), scheme_of);
+    let policies = policies_at(&config.traffic, id, "radio", egress, Some(phy), scheme_of);
     let salt = salt_of(config.seed, id, "radio");
-    let queues = if config.edca.is_some() { Queues::by_category } else { Queues::single };
-    let mut queues = queues(&config.discipline, config.mac.queue_limit, salt);
-    if let Some(limits) = config.hardware_queue.and_then(|hardware| hardware.airtime) {
+    let queues = if mac.edca.is_some() { Queues::by_category } else { Queues::single };
+    let mut queues = queues(&mac.queue.discipline, mac.queue.limit, salt);
+    if let Some(limits) = mac.queue.hardware.and_then(|hardware| hardware.airtime) {
         queues.limit_airtime(limits);
     }
-    let mut stack = Stack::new(id, queues, config.mac.lifetime, policies, link_slot, failures);
-    if config.arp {
+    let mut stack = Stack::new(id, queues, mac.queue.lifetime, policies, link_slot, failures);
+    if config.network.arp {
         stack.resolve_addresses();
     }
     let rng = Rng::at(config.seed, &["node", &index.to_string(), "mac"]);
-    let mut mac = Mac::new(id, timer, air, timing, rng);
-    if config.edca.is_some() {
-        mac.differentiate(timing);
+    let mut station = Mac::new(id, timer, air, timing, rng);
+    if mac.edca.is_some() {
+        station.differentiate(timing);
     }
-    if let Some(hardware) = config.hardware_queue {
-        mac.queue_in_hardware(hardware);
+    if let Some(hardware) = mac.queue.hardware {
+        station.queue_in_hardware(hardware);
     }
-    if config.rate_control.is_some() {
-        mac.control_rates(config.seed);
+    if mac.rate_control.is_some() {
+        station.control_rates(config.seed);
     }
     let rng = Rng::at(config.seed, &["node", &index.to_string(), "air"]);
-    Node { radio: Radio::new(timing.busy_from, rng), mac, stack: Box::new(stack) }
+    Node { radio: Radio::new(timing.busy_from, rng), mac: station, stack: Box::new(stack) }
 }
 
 /// Creates the two endpoints of a flow at their nodes, behind those of earlier flows. The flows of a
@@ -137,8 +138,8 @@ fn ends(
     (id, phy): (FlowId, PhyTimes),
     before: &[FlowRoute],
 ) -> FlowRoute {
-    let flow = &config.flows[id.index()];
-    let scheme = &config.schemes[flow.scheme].scheme;
+    let flow = &config.traffic.flows[id.index()];
+    let scheme = &config.traffic.schemes[flow.scheme].scheme;
     let aggregates = timing.aggregate_limits();
     let station = SenderStation { flow: id, phy, rts_from: timing.rts_from(), aggregates };
     let mut add = |port: Port| {
@@ -171,7 +172,7 @@ fn ends(
         let from = config.multicast_sender(flow);
         nodes[flow.source.index()].stack.relay_multicast_by(config.multicast_relay(flow.source));
         // A station accepts group-addressed frames of its own base station only.
-        if config.nodes[flow.destination.index()].base.is_none_or(|base| base == from) {
+        if config.topology.nodes[flow.destination.index()].base.is_none_or(|base| base == from) {
             nodes[flow.destination.index()].stack.join_group(first, id, from);
         }
     }
@@ -180,7 +181,7 @@ fn ends(
 
 /// Creates the routing agent of each node with its slot; none with static routes.
 pub(super) fn routing_agents(config: &Config, plan: &mut SlotPlan) -> Vec<(Box<dyn RoutingAgent>, Slot)> {
-    let agents = (0..config.nodes.len() as u32).filter_map(|index| {
+    let agents = (0..config.topology.nodes.len() as u32).filter_map(|index| {
         let agent = routing::agent(config, NodeId(index))?;
         Some((agent, plan.add(index, Purpose::Routing(index))))
     });
@@ -188,9 +189,9 @@ pub(super) fn routing_agents(config: &Config, plan: &mut SlotPlan) -> Vec<(Box<d
 }
 
 /// Payload bytes of the smallest packets that saturated sources send.
-fn smallest_datagram(config: &Config) -> u32 {
-    let saturated = config.flows.iter().filter(|flow| flow.app == AppConfig::Saturated);
-    saturated.map(|flow| config.schemes[flow.scheme].scheme.segment_size()).min().unwrap_or(1).max(1)
+fn smallest_datagram(traffic: &TrafficConfig) -> u32 {
+    let saturated = traffic.flows.iter().filter(|flow| flow.app == AppConfig::Saturated);
+    saturated.map(|flow| traffic.schemes[flow.scheme].scheme.segment_size()).min().unwrap_or(1).max(1)
 }
 
 /// Enables aggregation at the nodes, if configured. Returns the store of aggregates, and where MPDUs are
@@ -201,13 +202,13 @@ pub(super) fn aggregation(
     plan: &mut SlotPlan,
 ) -> (Loads, Vec<MpduEnds>) {
     let (mut loads, mut mpdu_ends) = (Loads::default(), Vec::new());
-    if let Some(limits) = config.aggregation {
+    if let Some(limits) = config.mac.block_ack.aggregation {
         let packets =
-            limits.mpdus * limits.a_msdu.map_or(1, |most| (most / smallest_datagram(config)).max(1));
+            limits.mpdus * limits.a_msdu.map_or(1, |most| (most / smallest_datagram(&config.traffic)).max(1));
         for (index, node) in (0..).zip(nodes) {
             node.mac.aggregate(loads.add(), plan.add(index, Purpose::Reordering(index)));
             node.stack.set_aggregate_limit(packets as usize);
-            if config.delivery == Delivery::Mpdu {
+            if config.mac.block_ack.delivery == Delivery::Mpdu {
                 mpdu_ends.push(MpduEnds::new(plan.add(index, Purpose::MpduEnds(index))));
             }
         }
@@ -222,28 +223,28 @@ pub(super) fn notices(nodes: &[Node], plan: &mut SlotPlan) -> Vec<(u32, Slot)> {
 }
 
 /// Connects the radios of each node.
-pub(super) fn join_radios(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) {
+pub(super) fn join_radios(topology: &TopologyConfig, nodes: &mut [Node], plan: &mut SlotPlan) {
     let mut joined: Vec<NodeId> =
-        config.radios.further.iter().flat_map(|(radio, node)| [*radio, *node]).collect();
+        topology.radios.further.iter().flat_map(|(radio, node)| [*radio, *node]).collect();
     joined.sort_unstable();
     joined.dedup();
     let slots: Vec<(NodeId, Slot)> =
         joined.iter().map(|radio| (*radio, plan.add(radio.0, Purpose::TakeOver(radio.0)))).collect();
     for radio in joined {
-        let shares = |other: &&(NodeId, Slot)| other.0 != radio && config.radios.share_node(radio, other.0);
+        let shares = |other: &&(NodeId, Slot)| other.0 != radio && topology.radios.share_node(radio, other.0);
         nodes[radio.index()].stack.join_radios(slots.iter().filter(shares).copied().collect());
     }
 }
 
 /// First changes of nodes that move or are switched, with their slots.
 pub(super) fn changes(
-    config: &Config,
+    topology: &TopologyConfig,
     listeners: &mut Listeners,
     outages: &Outages,
     plan: &mut SlotPlan,
 ) -> Vec<(Slot, Time)> {
     let mut changes = Vec::new();
-    for index in 0..config.nodes.len() as u32 {
+    for index in 0..topology.nodes.len() as u32 {
         if let Some(at) = listeners.step(index, Time::ZERO) {
             changes.push((plan.add(index, Purpose::Step(index)), at));
         }
@@ -255,20 +256,20 @@ pub(super) fn changes(
 }
 
 /// Time at which each flow starts to offer data.
-pub(super) fn starts(config: &Config, plan: &SlotPlan) -> Vec<(Slot, Time)> {
+pub(super) fn starts(traffic: &TrafficConfig, plan: &SlotPlan) -> Vec<(Slot, Time)> {
     let first = (plan.owners.len() - plan.further.len()) as u32;
     let starts = (first..).zip(&plan.further).filter_map(|(slot, purpose)| {
         let Purpose::App(flow) = purpose else { return None };
-        Some((Slot(slot), Time::ZERO + config.flows[flow.index()].start))
+        Some((Slot(slot), Time::ZERO + traffic.flows[flow.index()].start))
     });
     starts.collect()
 }
 
 /// Creates the counters of a run.
 pub(super) fn recorder(config: &Config, wires: usize) -> Recorder {
-    let from = Time::ZERO + config.warmup;
-    let record = Recorder::new(config.nodes.len(), config.flows.len(), from).with_wires(wires);
+    let (nodes, flows) = (config.topology.nodes.len(), config.traffic.flows.len());
+    let record = Recorder::new(nodes, flows, Time::ZERO + config.recording.warmup).with_wires(wires);
     let record =
         record.with_media(config).with_external(config).with_multicast(config).with_categories(config);
-    if config.causes { record.with_causes(Listeners::spread(config)) } else { record }
+    if config.recording.causes { record.with_causes(Listeners::spread(config)) } else { record }
 }

@@ -11,7 +11,6 @@ use multihop_core::Time;
 
 /// A-MPDU that a sender has on the air, and the event at the end of its next MPDU at the addressee. Each
 /// sender has its own event, since the addressee locks onto one of several A-MPDUs only after all have begun.
-
 #[derive(Clone, Debug)]
 pub(super) struct MpduEnds {
     /// Agenda slot of the event at the end of the next MPDU.

@@ -16,16 +16,18 @@ impl World {
         nodes: &[NodeOutcome],
         measured: Span,
     ) -> FlowOutcome {
-        let flow = &self.config.flows[index];
+        let flow = &self.config.traffic.flows[index];
         let base = self.samples.baseline.get(index).copied().unwrap_or_default();
         let route = self.network.flows[index];
         let sender = self.nodes[self.order.of(flow.source)].stack.end(route.ends[Port::Sender as usize]);
         let transfers = sender.app().map(App::completed).unwrap_or_default();
-        let transfer_sum: f64 = transfers.iter().map(|span| span.seconds()).sum();
+        let mut durations: Vec<u64> = transfers.iter().map(|span| span.ns()).collect();
+        let durations = (!durations.is_empty()).then(|| quantiles(&mut durations));
         let samples = progress.rtt_samples - base.rtt_samples;
         let window = self.samples.window[index];
+        let receive_limited = progress.receive_limited - base.receive_limited;
         let rates = self.samples.rates[index];
-        let routed = self.network.routes.hops(flow.source, flow.destination, &self.config.radios);
+        let routed = self.network.routes.hops(flow.source, flow.destination, &self.config.topology.radios);
         let hops = if flow.group.is_none() {
             routed.map_or(0, |hops| hops.len() as u32)
         } else {
@@ -50,13 +52,17 @@ impl World {
             timeouts: progress.timeouts - base.timeouts,
             recoveries: progress.recoveries - base.recoveries,
             ecn_reductions: progress.ecn_reductions - base.ecn_reductions,
+            receive_limited: (window.count > 0).then_some(receive_limited.seconds() / measured.seconds()),
             marked: counters.marked,
             window_mean_bytes: (window.count > 0).then(|| window.sum as f64 / window.count as f64),
             rate_mean_bps: rates.allowed.get(),
             loss_event_rate: rates.loss_event.get(),
             hops,
             transfers: transfers.len() as u64,
-            transfer_mean_s: (!transfers.is_empty()).then(|| transfer_sum / transfers.len() as f64),
+            transfer_mean_s: durations.map(|durations| durations.mean),
+            transfer_p50_s: durations.map(|durations| durations.p50),
+            transfer_p95_s: durations.map(|durations| durations.p95),
+            transfer_p99_s: durations.map(|durations| durations.p99),
             transmission_efficiency: counters.frames.efficiency.get(),
             service_delay_mean_s: counters.frames.service_delay.get(),
             rts_retransmissions_mean: counters.rts_failures.get(),

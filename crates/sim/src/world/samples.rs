@@ -48,16 +48,16 @@ impl Samples {
     /// Creates the samples. Windows are sampled about every 100 ms, or more often if the record interval is
     /// shorter.
     pub fn new(config: &Config, plan: &mut SlotPlan) -> Samples {
-        let row = config.record_interval;
+        let (row, flows) = (config.recording.interval, config.traffic.flows.len());
         let per_row = row.ns().div_ceil(Span::from_ms(100).ns()).max(1);
         Samples {
             slot: plan.add(u32::MAX - 1, Purpose::Sample).0,
             every: Span::from_ns((row.ns() / per_row).max(1)),
             per_row,
-            delivered_before: vec![0; config.flows.len()],
-            sent_before: vec![0; config.flows.len()],
-            window: vec![WindowMean::default(); config.flows.len()],
-            rates: vec![RateMeans::default(); config.flows.len()],
+            delivered_before: vec![0; flows],
+            sent_before: vec![0; flows],
+            window: vec![WindowMean::default(); flows],
+            rates: vec![RateMeans::default(); flows],
             ..Samples::default()
         }
     }
@@ -99,7 +99,7 @@ impl World {
             for (index, progress) in progress.iter().enumerate() {
                 let delivered = self.record.flows[index].delivered_bytes_ever;
                 let sent = self.record.flows[index].sent_bytes_ever;
-                let FlowConfig { source, destination, .. } = self.config.flows[index];
+                let FlowConfig { source, destination, .. } = self.config.traffic.flows[index];
                 let next_hop = self.network.routes.next_hop(source, destination);
                 self.samples.series.push(SeriesRow {
                     time_s: now.seconds(),

@@ -66,7 +66,7 @@ impl World {
     /// If there is no such flow, or its application is not [`AppConfig::External`].
     pub fn inject(&mut self, injection: &Injection) -> u64 {
         let Injection { flow, payload, header, ecn, stream, congestion } = *injection;
-        let of = &self.config.flows[flow.index()];
+        let of = &self.config.traffic.flows[flow.index()];
         assert_eq!(of.app, AppConfig::External, "flow {:?} sends packets of its own", of.name);
         self.injected += 1;
         let number = self.injected;

@@ -21,17 +21,18 @@ pub(super) struct Wired {
 
 /// Creates the wires of a configuration, and adds their ports to the nodes.
 pub(super) fn build(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) -> Vec<Wired> {
-    let mut laid: Vec<Wired> = Vec::with_capacity(config.wires.len());
-    for (index, wire) in (0..).zip(&config.wires) {
+    let wires = &config.topology.wires;
+    let mut laid: Vec<Wired> = Vec::with_capacity(wires.len());
+    for (index, wire) in (0..).zip(wires) {
         // Arrivals belong to the receiver: simultaneous ones are in the order of the wires.
         let arrival = plan.add(wire.to.0, Purpose::WireArrives(index));
         laid.push(Wired { wire: Wire::new(wire, config.seed, arrival), from: wire.from.0, port: 0 });
     }
-    let scheme_of = config.scheme_of();
-    let mut by_peer: Vec<usize> = (0..config.wires.len()).collect();
-    by_peer.sort_by_key(|index| config.wires[*index].to);
+    let scheme_of = config.traffic.scheme_of();
+    let mut by_peer: Vec<usize> = (0..wires.len()).collect();
+    by_peer.sort_by_key(|index| wires[*index].to);
     for index in by_peer {
-        let wire = &config.wires[index];
+        let wire = &wires[index];
         let id: NodeId = wire.from;
         let egress = EgressQueue {
             rate: wire.rate,
@@ -42,7 +43,7 @@ pub(super) fn build(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) ->
             seed: config.seed,
         };
         let queue = format!("wire to {}", wire.to.0);
-        let policies = policies_at(config, id, &queue, egress, None, &scheme_of);
+        let policies = policies_at(&config.traffic, id, &queue, egress, None, &scheme_of);
         let sent = plan.add(id.0, Purpose::WireSent(index as u32));
         let port = Port::new(index as u32, wire, policies, sent, salt_of(config.seed, id, &queue));
         laid[index].port = nodes[id.index()].stack.add_port(port);

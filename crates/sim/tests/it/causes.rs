@@ -50,7 +50,7 @@ fn check(outcome: &Outcome) {
 }
 
 fn short(mut config: Config) -> Outcome {
-    config.warmup = Span::ZERO;
+    config.recording.warmup = Span::ZERO;
     config.duration = Span::from_ms(4_000);
     let outcome = run(&config);
     check(&outcome);
@@ -143,7 +143,7 @@ fn every_failed_frame_has_a_cause_under_all_rules_and_media() {
                     let mut config = chain(rules, 6);
                     config.mac.rts_threshold = with_rts;
                     config.medium.bit_error_rate = 1e-5;
-                    config.delays_by_distance = far;
+                    config.medium.delays_by_distance = far;
                     if let Some(model) = model.clone() {
                         config.medium.model = model;
                     }

@@ -30,7 +30,7 @@ fn busy_grid(rules: DcfRules, model: Option<MediumModel>) -> Config {
         name: name.into(),
         scheme: find(name).unwrap().build(&json!({})).unwrap(),
     };
-    config.schemes = ["tcp-newreno", "tcp-sack", "recn", "udp"].map(scheme).into();
+    config.traffic.schemes = ["tcp-newreno", "tcp-sack", "recn", "udp"].map(scheme).into();
     let rate = Rate::from_kbps(200);
     let apps = [
         AppConfig::Saturated,
@@ -40,7 +40,7 @@ fn busy_grid(rules: DcfRules, model: Option<MediumModel>) -> Config {
     ];
     for i in 0..12 {
         add_flow(&mut config, i, 15 - i, apps[i % 4]);
-        config.flows[i].scheme = (i / 4 + i) % 4;
+        config.traffic.flows[i].scheme = (i / 4 + i) % 4;
     }
     config
 }
@@ -49,8 +49,9 @@ fn busy_grid(rules: DcfRules, model: Option<MediumModel>) -> Config {
 fn unobserved_grid(rules: DcfRules) -> Config {
     let mut config = busy_grid(rules, None);
     config.medium.bit_error_rate = 0.0;
-    config.schemes = config.schemes.iter().filter(|scheme| scheme.name != "recn").cloned().collect();
-    config.flows.iter_mut().for_each(|flow| flow.scheme %= 3);
+    config.traffic.schemes =
+        config.traffic.schemes.iter().filter(|scheme| scheme.name != "recn").cloned().collect();
+    config.traffic.flows.iter_mut().for_each(|flow| flow.scheme %= 3);
     config
 }
 
@@ -87,15 +88,16 @@ fn configurations() -> Vec<Config> {
     for (from, to) in [(0, 5), (5, 0), (5, 15), (15, 5), (2, 15), (15, 2)] {
         let (from, to, rate) = (NodeId(from), NodeId(to), Rate::from_kbps(1_000));
         let (delay, discipline) = (Span::from_us(200), Discipline::DropTail);
-        wired.wires.push(WireConfig { from, to, rate, delay, queue_limit: 4, discipline, loss: 0.0 });
+        let wire = WireConfig { from, to, rate, delay, queue_limit: 4, discipline, loss: 0.0 };
+        wired.topology.wires.push(wire);
     }
     configs.push(wired.clone());
     let lines = FqCodelOptions { flows: 2, ..FqCodelOptions::default() };
-    wired.wires.iter_mut().for_each(|wire| wire.discipline = Discipline::FqCodel(lines));
-    wired.discipline = Discipline::FqCodel(lines);
+    wired.topology.wires.iter_mut().for_each(|wire| wire.discipline = Discipline::FqCodel(lines));
+    wired.mac.queue.discipline = Discipline::FqCodel(lines);
     configs.push(wired);
     let mut stations = busy_grid(DcfRules::IEEE, None);
-    stations.discipline = Discipline::Stations(StationsOptions::default());
+    stations.mac.queue.discipline = Discipline::Stations(StationsOptions::default());
     configs.push(stations);
     configs
 }
@@ -114,11 +116,12 @@ fn a_second_run_is_the_same() {
 #[test]
 fn causes_change_nothing_else() {
     let unobserved = [DcfRules::IEEE, DcfRules::NS2].map(unobserved_grid);
-    for (index, config) in configurations().into_iter().chain(unobserved).enumerate() {
+    for (index, mut config) in configurations().into_iter().chain(unobserved).enumerate() {
         let mut known = run(&config);
         assert!(!known.causes.losses.is_empty());
         known.causes = Causes::default();
-        assert_eq!(run(&Config { causes: false, ..config }), known, "configuration {index}");
+        config.recording.causes = false;
+        assert_eq!(run(&config), known, "configuration {index}");
     }
 }
 
@@ -157,13 +160,13 @@ fn where_nodes_lie_in_memory_makes_no_difference() {
         let far_away = |i: u32| [1e7 + 1e5 * f64::from(i % 25), 1e7 - 1e5 * f64::from(i / 25)];
         let distant = |i: u32| {
             let (name, position) = (format!("distant {i}"), Some(far_away(i)));
-            NodeConfig { name, position, ..small.nodes[0].clone() }
+            NodeConfig { name, position, ..small.topology.nodes[0].clone() }
         };
-        large.nodes.extend((0..500).map(distant));
+        large.topology.nodes.extend((0..500).map(distant));
         let [alone, among] = [run(&small), run(&large)];
         assert!(alone.flows.iter().any(|flow| flow.delivered_bytes > 0));
         assert_eq!(among.flows, alone.flows);
-        assert_eq!(among.nodes[..small.nodes.len()], alone.nodes[..]);
+        assert_eq!(among.nodes[..small.topology.nodes.len()], alone.nodes[..]);
         assert_eq!(among.links[..alone.links.len()], alone.links[..]);
         assert_eq!(among.series, alone.series);
     }

@@ -12,7 +12,8 @@ use multihop_dot11::{
     ResponseTimeout, Standard,
 };
 use multihop_link::{
-    Adaptation, AirtimeLimits, CodelOptions, Discipline, FqCodelOptions, SlowStations, StationsOptions,
+    Adaptation, AirtimeLimits, CodelOptions, Discipline, DualPi2Options, DualQueueSchedule, FqCodelOptions,
+    LowLatencyMarking, PieOptions, SlowStations, StationsOptions,
 };
 use multihop_schemes::find;
 use multihop_sim::config::{
@@ -202,7 +203,7 @@ fn flows(rng: &mut Rng, config: &mut Config) {
         let built = find(name).unwrap().build(&serde_json::from_str(given).unwrap()).unwrap();
         SchemeConfig { name: name.into(), scheme: built }
     };
-    config.schemes = [("tcp-newreno", "{}"), ("tcp-sack", "{}"), ("recn", "{}"), ("udp", "{}")]
+    config.traffic.schemes = [("tcp-newreno", "{}"), ("tcp-sack", "{}"), ("recn", "{}"), ("udp", "{}")]
         .into_iter()
         .chain([("recn", r#"{"flavour": "ns2"}"#), ("tcp-sack", r#"{"flavour": "ns2", "timestamps": true}"#)])
         .chain([
@@ -216,16 +217,17 @@ fn flows(rng: &mut Rng, config: &mut Config) {
         .chain([("ecn-rts", "{}"), ("ecn-fsd", r#"{"threshold": "5 ms", "smoothing": 0.125}"#)])
         .chain([("tfrc", "{}"), ("tfrc", r#"{"flavour": "ns2"}"#), ("tfrc-capped", r#"{"ecn": true}"#)])
         .chain([("ecn-busy", "{}"), ("ecn-busy", r#"{"busy_window": "3 ms", "threshold": 0.4}"#)])
+        .chain([("tcp-bbr3", r#"{"ecn": true}"#), ("tcp-bbr", r#"{"flavour": "linux"}"#)])
         .map(|(name, given)| scheme(name, given))
         .collect();
-    let nodes = config.nodes.len();
+    let nodes = config.topology.nodes.len();
     for _ in 0..=rng.below(7) {
         let from = rng.below(nodes as u32) as usize;
         let to = (from + 1 + rng.below(nodes as u32 - 1) as usize) % nodes;
-        let chosen = rng.below(config.schemes.len() as u32) as usize;
-        let app = app(rng, !config.schemes[chosen].scheme.is_reliable());
+        let chosen = rng.below(config.traffic.schemes.len() as u32) as usize;
+        let app = app(rng, !config.traffic.schemes[chosen].scheme.is_reliable());
         add_flow(config, from, to, app);
-        let flow = config.flows.last_mut().expect("just added");
+        let flow = config.traffic.flows.last_mut().expect("just added");
         flow.scheme = chosen;
         flow.start = Span::from_ms(pick(rng, &[0, 0, 100, 333]));
         flow.stop = pick(rng, &[None, Some(Span::from_ms(900))]);
@@ -246,20 +248,20 @@ fn random(seed: u64) -> Config {
     let mut config = network(rules(rng), &positions);
     config.seed = seed;
     config.duration = Span::from_ms(1_500);
-    config.warmup = Span::from_ms(pick(rng, &[0, 200, 500]));
-    config.record_interval = Span::from_ms(pick(rng, &[50, 100, 500]));
+    config.recording.warmup = Span::from_ms(pick(rng, &[0, 200, 500]));
+    config.recording.interval = Span::from_ms(pick(rng, &[50, 100, 500]));
     config.phy = phy(rng);
     let rates: Vec<Rate> = config.phy.rates().map(|(rate, _)| rate).collect();
     let schemes: Vec<DataRate> = config.phy.schemes().map(DataRate::Mcs).collect();
-    config.data_rate = if schemes.is_empty() { pick(rng, &rates).into() } else { pick(rng, &schemes) };
-    config.control_rate = coin(rng).then(|| pick(rng, config.phy.basic_rates()));
-    config.ack_rate = coin(rng).then(|| pick(rng, config.phy.basic_rates()));
+    config.rates.data = if schemes.is_empty() { pick(rng, &rates).into() } else { pick(rng, &schemes) };
+    config.rates.control = coin(rng).then(|| pick(rng, config.phy.basic_rates()));
+    config.rates.ack = coin(rng).then(|| pick(rng, config.phy.basic_rates()));
     config.mac.rts_threshold = pick(rng, &[None, Some(0), Some(100), Some(500), Some(3000)]);
     config.mac.short_retry_limit = pick(rng, &[None, Some(1), Some(2), Some(7)]);
     config.mac.long_retry_limit = pick(rng, &[None, Some(1), Some(4)]);
     config.mac.cw_min = pick(rng, &[config.phy.cw_min, 1, 3, 15]);
-    config.mac.queue_limit = pick(rng, &[1, 2, 5, 50]);
-    config.mac.lifetime = pick(rng, &[None, None, Some(Span::from_ms(20))]);
+    config.mac.queue.limit = pick(rng, &[1, 2, 5, 50]);
+    config.mac.queue.lifetime = pick(rng, &[None, None, Some(Span::from_ms(20))]);
     config.medium.propagation_delay = Span::from_ns(pick(rng, &[0, 0, 667, 1_000, 2_000]));
     config.medium.bit_error_rate = pick(rng, &[0.0, 0.0, 1e-6, 1e-4]);
     config.medium.packet_error_rate = pick(rng, &[0.0, 0.0, 0.1, 0.5]);
@@ -279,9 +281,11 @@ fn random(seed: u64) -> Config {
     if config.routing.protocol == RoutingProtocol::Static && coin(rng) {
         wires(rng, &mut config);
     }
-    config.discipline = match rng.below(3) {
+    config.mac.queue.discipline = match rng.below(5) {
         0 => Discipline::DropTail,
         1 => Discipline::FqCodel(lines(rng)),
+        2 => Discipline::Pie(pie(rng)),
+        3 => Discipline::DualPi2(dual_pi2(rng)),
         _ => Discipline::Stations(StationsOptions {
             lines: lines(rng),
             airtime_quantum: Span::from_us(pick(rng, &[10, 256, 10_000])),
@@ -298,7 +302,7 @@ fn random(seed: u64) -> Config {
 
 /// Adds access categories, and flows of all of them.
 fn differentiate(rng: &mut Rng, config: &mut Config) {
-    config.edca = Some(AccessCategory::ALL.map(|_| {
+    config.mac.edca = Some(AccessCategory::ALL.map(|_| {
         let cw_min = pick(rng, &[0, 1, 7]);
         EdcaParameters {
             aifsn: pick(rng, &[1, 2, 3, 15]),
@@ -307,8 +311,8 @@ fn differentiate(rng: &mut Rng, config: &mut Config) {
             txop_limit: Span::from_us(pick(rng, &[0, 32, 2_080, 50_000])),
         }
     }));
-    config.protection = pick(rng, &[Protection::Single, Protection::Multiple]);
-    for flow in &mut config.flows {
+    config.mac.protection = pick(rng, &[Protection::Single, Protection::Multiple]);
+    for flow in &mut config.traffic.flows {
         flow.dscp = Dscp::new(pick(rng, &[0, 0, 8, 34, 40, 46, 56])).expect("six bits");
     }
 }
@@ -319,14 +323,44 @@ fn hardware(rng: &mut Rng, config: &mut Config) {
     let (packets, aggregates) =
         (pick(rng, &[None, Some(1), Some(7), Some(1000)]), pick(rng, &[None, Some(1), Some(2), Some(5)]));
     let mut airtime = None;
-    if let Discipline::Stations(options) = &mut config.discipline {
+    if let Discipline::Stations(options) = &mut config.mac.queue.discipline {
         let [low, more, threshold] = [10, 5_000, 24_000].map(|us| Span::from_us(pick(rng, &[10, 1_000, us])));
         airtime = coin(rng).then_some(AirtimeLimits { low, high: low + more, threshold });
         options.adaptation =
             Adaptation { slow: coin(rng).then(SlowStations::default), exchanges: pick(rng, &[0, 1, 20]) };
     }
     if coin(rng) && (packets.is_some() || aggregates.is_some() || airtime.is_some()) {
-        config.hardware_queue = Some(HardwareQueueConfig { packets, aggregates, airtime });
+        config.mac.queue.hardware = Some(HardwareQueueConfig { packets, aggregates, airtime });
+    }
+}
+
+fn pie(rng: &mut Rng) -> PieOptions {
+    PieOptions {
+        target: Span::from_us(pick(rng, &[10, 1_000, 15_000])),
+        update: Span::from_us(pick(rng, &[100, 15_000])),
+        max_burst: Span::from_us(pick(rng, &[0, 150_000])),
+        ecn: coin(rng),
+        ..PieOptions::default()
+    }
+}
+
+fn dual_pi2(rng: &mut Rng) -> DualPi2Options {
+    let threshold = Span::from_us(pick(rng, &[0, 100, 1_000]));
+    DualPi2Options {
+        target: Span::from_us(pick(rng, &[10, 1_000, 15_000])),
+        update: Span::from_us(pick(rng, &[100, 16_000])),
+        coupling: pick(rng, &[0.5, 2.0]),
+        marking: if coin(rng) {
+            LowLatencyMarking::Step { threshold }
+        } else {
+            LowLatencyMarking::Ramp { from: threshold, range: Span::from_us(400) }
+        },
+        schedule: if coin(rng) {
+            DualQueueSchedule::Weighted { classic: pick(rng, &[0, 10, 100]) }
+        } else {
+            DualQueueSchedule::TimeShifted { shift: Span::from_ms(pick(rng, &[0, 30])) }
+        },
+        ..DualPi2Options::default()
     }
 }
 
@@ -347,20 +381,25 @@ fn lines(rng: &mut Rng) -> FqCodelOptions {
 
 /// Adds some wires, and some nodes without a radio.
 fn wires(rng: &mut Rng, config: &mut Config) {
-    let nodes = config.nodes.len() as u32;
+    let nodes = config.topology.nodes.len() as u32;
     for (from, to) in (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))) {
         if from != to && rng.below(4) == 0 {
             let rate = Rate::from_kbps(pick(rng, &[100, 1_000, 1_000, 50_000_000]));
             let delay = Span::from_us(pick(rng, &[0, 10, 1_000, 2_000_000]));
             let queue_limit = pick(rng, &[1, 3, 50]);
-            let discipline = if coin(rng) { Discipline::DropTail } else { Discipline::FqCodel(lines(rng)) };
+            let discipline = match rng.below(4) {
+                0 => Discipline::DropTail,
+                1 => Discipline::FqCodel(lines(rng)),
+                2 => Discipline::Pie(pie(rng)),
+                _ => Discipline::DualPi2(dual_pi2(rng)),
+            };
             let (from, to) = (NodeId(from), NodeId(to));
             let loss = pick(rng, &[0.0, 0.0, 0.02, 0.9]);
-            config.wires.push(WireConfig { from, to, rate, delay, queue_limit, discipline, loss });
+            config.topology.wires.push(WireConfig { from, to, rate, delay, queue_limit, discipline, loss });
         }
     }
     if !matches!(config.medium.model, MediumModel::Matrix { .. }) {
-        config.nodes.iter_mut().filter(|_| rng.below(3) == 0).for_each(|node| node.position = None);
+        config.topology.nodes.iter_mut().filter(|_| rng.below(3) == 0).for_each(|node| node.position = None);
     }
 }
 
@@ -385,13 +424,13 @@ fn any_configuration_runs_and_does_not_depend_on_the_order_of_ties() {
             assert!(node.nav_only <= node.idle + 1e-9, "seed {seed}, node {index}: {node:?}");
             let unusable = 1.0 - node.idle + node.nav_only;
             assert!((node.busy_ratio - unusable).abs() < 1e-9, "seed {seed}, node {index}: {node:?}");
-            let queues = if config.edca.is_some() { 4.0 } else { 1.0 };
+            let queues = if config.mac.edca.is_some() { 4.0 } else { 1.0 };
             assert!(
-                node.queue_mean <= queues * config.mac.queue_limit as f64,
+                node.queue_mean <= queues * config.mac.queue.limit as f64,
                 "seed {seed}, node {index}: {node:?}"
             );
         }
-        for (index, (wire, laid)) in outcome.wires.iter().zip(&config.wires).enumerate() {
+        for (index, (wire, laid)) in outcome.wires.iter().zip(&config.topology.wires).enumerate() {
             let sane = (0.0..=1.0 + 1e-9).contains(&wire.utilisation)
                 && wire.queue_max <= laid.queue_limit as u64
                 && wire.queue_mean <= wire.queue_max as f64;

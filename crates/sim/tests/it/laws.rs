@@ -24,7 +24,7 @@ fn one_link_carries_what_the_closed_form_says() {
             let outcome = run(&config);
             let us = |span: Span| span.ns() as f64 / 1e3;
             let bytes = 1500 + rules.llc_header + rules.data_header;
-            let data = us(config.phy.airtime(config.data_rate, bytes, rules.airtime));
+            let data = us(config.phy.airtime(config.rates.data, bytes, rules.airtime));
             let (rts, control, delay) = (352.0, 304.0, 1.0);
             let handshake = if with_rts { rts + control + 2.0 * (10.0 + delay) } else { 0.0 };
             let cycle = 50.0 + 20.0 * mean_slots + handshake + data + 10.0 + control + 2.0 * delay;
@@ -46,11 +46,11 @@ fn the_service_delay_in_a_saturated_cell_is_what_the_model_says() {
     for (stations, expected) in [(2, 0.488), (3, 0.326), (5, 0.196), (10, 0.098)] {
         let mut config = saturated_cell(rules, stations);
         config.phy = Phy::new(Standard::Dsss, Preamble::Long);
-        config.data_rate = Rate::from_kbps(1_000).into();
+        config.rates.data = Rate::from_kbps(1_000).into();
         config.mac.rts_threshold = Some(0);
         config.medium.propagation_delay = Span::ZERO;
         config.duration = Span::from_ms(101_000);
-        config.schemes = vec![SchemeConfig {
+        config.traffic.schemes = vec![SchemeConfig {
             name: "udp".into(),
             scheme: Arc::new(crate::common::Datagrams { payload: 972, header: 28 }),
         }];
@@ -98,10 +98,10 @@ fn the_busy_ratio_of_the_events_is_that_of_the_books() {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let scheme = ObservedScheme { tcp: TcpNewReno::default(), heard: heard.clone() };
         let mut config = chain(rules, 6);
-        config.warmup = Span::ZERO;
+        config.recording.warmup = Span::ZERO;
         config.mac.rts_threshold = Some(500);
         config.duration = Span::from_ms(3_000);
-        config.schemes = vec![SchemeConfig { name: "listening".into(), scheme: Arc::new(scheme) }];
+        config.traffic.schemes = vec![SchemeConfig { name: "listening".into(), scheme: Arc::new(scheme) }];
         saturate(&mut config, 0, 6);
         saturate(&mut config, 4, 1);
         let outcome = run(&config);
@@ -127,7 +127,7 @@ fn payload_is_on_the_air_once_on_each_hop() {
         let outcome = run(config);
         let flow = &outcome.flows[0];
         let expected = total_goodput(&outcome) * radio_hops
-            / config.phy.bit_rate(config.data_rate).unwrap().bps() as f64;
+            / config.phy.bit_rate(config.rates.data).unwrap().bps() as f64;
         let lost: u64 = flow.dropped.iter().sum();
         println!("{} against {expected}, {lost} lost", flow.payload_airtime);
         // Bytes of packets in transit at the end of the warm-up count with the remaining part of their path.
@@ -143,12 +143,12 @@ fn payload_is_on_the_air_once_on_each_hop() {
     assert!(once(&datagrams, 5.0) > 1000, "most datagrams are lost on the way");
     let mut config = chain(DcfRules::IEEE, 4);
     let tcp: Arc<dyn Scheme> = Arc::new(TcpNewReno::default());
-    config.schemes = vec![SchemeConfig { name: "tcp-newreno".into(), scheme: tcp }];
-    config.mac.queue_limit = 5;
+    config.traffic.schemes = vec![SchemeConfig { name: "tcp-newreno".into(), scheme: tcp }];
+    config.mac.queue.limit = 5;
     saturate(&mut config, 0, 4);
     assert!(once(&config, 4.0) > 50, "segments are sent again, and come out of order");
     let mut config = chain(DcfRules::IEEE, 2);
-    config.nodes[0].position = None;
+    config.topology.nodes[0].position = None;
     lay(&mut config, (0, 1), mbps(100), Span::from_ms(5), 50);
     saturate(&mut config, 0, 2);
     once(&config, 1.0);

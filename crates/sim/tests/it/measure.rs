@@ -14,8 +14,8 @@ use multihop_sim::{Ties, World, run};
 const SECOND: Elapsed = Elapsed::Window(Span::from_ms(1_000));
 
 fn measure(config: &mut Config, name: &str, estimator: EstimatorConfig) {
-    let nodes = (0..config.nodes.len() as u32).map(NodeId).collect();
-    config.measurements.push(MeasurementConfig { name: name.into(), nodes, estimator });
+    let nodes = (0..config.topology.nodes.len() as u32).map(NodeId).collect();
+    config.recording.measurements.push(MeasurementConfig { name: name.into(), nodes, estimator });
 }
 
 /// Adds all estimators at all nodes; windows are one second.
@@ -52,7 +52,8 @@ fn papers_link(positions: &[[f64; 2]]) -> Config {
 
 /// Values of a measurement at a node at the end of the run.
 fn last(outcome: &Outcome, config: &Config, name: &str, node: u32) -> LinkView {
-    let index = config.measurements.iter().position(|measurement| measurement.name == name).unwrap();
+    let index =
+        config.recording.measurements.iter().position(|measurement| measurement.name == name).unwrap();
     let mut rows = outcome.measurements.iter();
     rows.rfind(|row| row.measurement as usize == index && row.node == node).unwrap().view
 }
@@ -75,7 +76,8 @@ fn a_saturated_hop_has_the_capacities_of_the_paper() {
     assert_eq!(capacities("probe"), [7.42; 3], "Eq. 12");
     assert_eq!(capacities("idlegap"), [11.0; 3]);
 
-    // A cycle takes 2653.273 us on average: NAV_CTS reserves 1627 of them, NAV_RTS 1941, and an exchange 2293.
+    // A cycle takes 2653.273 us on average: NAV_CTS reserves 1627 of them, NAV_RTS 1941, and an exchange
+    // 2293.
     let unused = |name: &str, node: u32| {
         let view = at(name, node);
         view.available_bps.unwrap() / view.capacity_bps.unwrap()
@@ -161,7 +163,7 @@ fn the_busyness_ratio_is_the_truth() {
     for rules in [DcfRules::IEEE, DcfRules::NS2] {
         let mut config = chain(rules, 6);
         config.mac.rts_threshold = Some(0);
-        config.warmup = Span::from_ms(3_500);
+        config.recording.warmup = Span::from_ms(3_500);
         saturate(&mut config, 0, 6);
         let window = Span::from_ms(1_000);
         measure(&mut config, "busy-ratio", EstimatorConfig::BusyRatio(BusyRatioOptions { window }));
@@ -230,7 +232,7 @@ fn estimates_are_possible_whatever_happens() {
             let mut config = chain(rules, 7);
             config.mac.rts_threshold = rts_threshold;
             config.medium.packet_error_rate = 0.1;
-            config.record_interval = Span::from_ms(50);
+            config.recording.interval = Span::from_ms(50);
             config.duration = Span::from_ms(6_000);
             saturate(&mut config, 0, 7);
             saturate(&mut config, 7, 0);

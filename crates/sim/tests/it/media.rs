@@ -30,7 +30,7 @@ fn over_wire(rate: Rate, queue: usize, scheme: &str) -> Config {
     match scheme {
         "udp" => {
             let scheme = Arc::new(Datagrams { payload: 1472, header: 28 });
-            config.schemes = vec![SchemeConfig { name: "udp".into(), scheme }];
+            config.traffic.schemes = vec![SchemeConfig { name: "udp".into(), scheme }];
         }
         name => tcp(&mut config, name, &json!({ "segment_size": "1460 B" })),
     }
@@ -90,7 +90,8 @@ fn an_outage_stalls_a_player_for_its_length_less_what_it_has_in_store() {
             );
             assert!((video.stall_time_s - 1.606_046_4).abs() < 1e-6, "{video:?}");
         } else {
-            // The stream waits for its retransmission timer as well, which backs off; nothing is lost for good.
+            // The stream waits for its retransmission timer as well, which backs off; nothing is lost for
+            // good.
             assert_eq!(video.video_frames_lost, 0, "{video:?}");
             assert!((1.606..4.0).contains(&video.stall_time_s), "{video:?}");
             assert!(video.video_frames_skipped > 20 && video.video_frames_late >= 10, "{video:?}");
@@ -136,7 +137,7 @@ fn half_the_capacity_carries_half_of_the_frames() {
 fn a_smaller_buffer_skips_more_and_delays_less() {
     let with_buffer = |buffer: Option<u64>| {
         let mut config = over_wire(Rate::from_kbps(200), 2, "tcp-newreno");
-        config.flows[0].app = AppConfig::Video(VideoConfig { buffer, ..VIDEO });
+        config.traffic.flows[0].app = AppConfig::Video(VideoConfig { buffer, ..VIDEO });
         video(&seconds(&mut config, 5, 105).flows[0])
     };
     let [none, large, small] = [None, Some(32_000), Some(3_200)].map(with_buffer);
@@ -159,8 +160,8 @@ fn video_goes_over_every_transport() {
     for entry in REGISTRY {
         let scheme = entry.build(&json!({})).unwrap_or_else(|error| panic!("{}: {error}", entry.name));
         let mut config = chain(DcfRules::IEEE, 1);
-        config.schemes = vec![SchemeConfig { name: entry.name.into(), scheme }];
-        config.warmup = Span::from_ms(10_000);
+        config.traffic.schemes = vec![SchemeConfig { name: entry.name.into(), scheme }];
+        config.recording.warmup = Span::from_ms(10_000);
         config.duration = Span::from_ms(30_000);
         add_flow(&mut config, 0, 1, AppConfig::Video(VideoConfig { gop: 12, key_ratio: 4.0, ..VIDEO }));
         let video = video(&run(&config).flows[0]);
@@ -177,7 +178,7 @@ fn every_frame_has_one_fate() {
     for (name, bit_error_rate) in [("udp", 5e-5), ("tcp-newreno", 5e-5), ("recn", 1e-4)] {
         let mut config = chain(DcfRules::IEEE, 4);
         let scheme = REGISTRY.iter().find(|entry| entry.name == name).unwrap().build(&json!({})).unwrap();
-        config.schemes = vec![SchemeConfig { name: name.into(), scheme }];
+        config.traffic.schemes = vec![SchemeConfig { name: name.into(), scheme }];
         config.medium.bit_error_rate = bit_error_rate;
         config.duration = Span::from_ms(40_000);
         let rough = VideoConfig { rate_bps: 300_000.0, gop: 12, key_ratio: 5.0, variation: 0.3, ..VIDEO };
@@ -210,7 +211,7 @@ fn every_frame_has_one_fate() {
 fn the_rate_of_any_flow_varies() {
     let of = |app| {
         let mut config = over_wire(mbps(10), 50, "udp");
-        config.flows[0].app = app;
+        config.traffic.flows[0].app = app;
         seconds(&mut config, 5, 205).flows.remove(0)
     };
     let rate = Rate::from_kbps(80);

@@ -15,9 +15,9 @@ const RULES: [DcfRules; 2] = [DcfRules::IEEE, DcfRules::NS2];
 fn moving(rules: DcfRules, motions: Vec<Motion>) -> Config {
     let positions: Vec<[f64; 2]> = motions.iter().map(Motion::origin).collect();
     let mut config = network(rules, &positions);
-    config.warmup = Span::ZERO;
+    config.recording.warmup = Span::ZERO;
     config.duration = Span::from_ms(100_000);
-    config.record_interval = Span::from_ms(500);
+    config.recording.interval = Span::from_ms(500);
     config.mobility.motions = motions;
     config
 }
@@ -69,7 +69,7 @@ fn a_link_is_there_while_nodes_are_within_range() {
         let mut config = moving(rules, passing());
         config.mobility.resolution = resolution;
         // Static routes would be those of the start: there is none, so that nothing would be sent.
-        config.nodes[1].position = Some([300.0, 150.0]);
+        config.topology.nodes[1].position = Some([300.0, 150.0]);
         add_flow(&mut config, 1, 0, trickle());
         let times = delivering(&run(&config));
         let (first, last) = (times[0], times[times.len() - 1]);
@@ -167,7 +167,7 @@ fn standing_nodes_with_motions_are_a_static_network() {
         far.head_for(0.0, [80_000.0, 9_000.0], 1_000.0);
         config.mobility.motions =
             positions.iter().map(|place| Motion::standing(*place)).chain([far]).collect();
-        config.nodes.push(NodeConfig {
+        config.topology.nodes.push(NodeConfig {
             name: "far".into(),
             position: Some([50_000.0, 0.0]),
             base: None,
@@ -183,8 +183,8 @@ fn standing_nodes_with_motions_are_a_static_network() {
 #[test]
 fn a_node_without_a_radio_stays_out_of_everybodys_reach() {
     let mut config = moving(DcfRules::IEEE, [passing(), passing()].concat());
-    config.nodes[3].position = None;
-    config.nodes[1].position = Some([300.0, 150.0]);
+    config.topology.nodes[3].position = None;
+    config.topology.nodes[1].position = Some([300.0, 150.0]);
     add_flow(&mut config, 1, 0, trickle());
     let outcome = run(&config);
     assert!(outcome.nodes[2].busy_ratio > 0.0, "{:?}", outcome.nodes[2]);
@@ -196,7 +196,7 @@ fn a_node_without_a_radio_stays_out_of_everybodys_reach() {
 #[test]
 fn a_coarse_resolution_ends_a_link_late_by_no_more_than_it_says() {
     let mut config = moving(DcfRules::IEEE, passing());
-    config.nodes[1].position = Some([300.0, 150.0]);
+    config.topology.nodes[1].position = Some([300.0, 150.0]);
     add_flow(&mut config, 1, 0, trickle());
     let last = |resolution: f64| {
         let mut config = config.clone();
@@ -238,7 +238,7 @@ fn nothing_comes_through_a_node_that_is_off_and_the_flow_recovers() {
 fn a_node_that_is_off_is_silent_receives_nothing_and_keeps_its_queue() {
     for rules in RULES {
         let mut config = interrupted(rules);
-        config.warmup = Span::from_ms(30_100);
+        config.recording.warmup = Span::from_ms(30_100);
         config.duration = Span::from_ms(49_900);
         saturate(&mut config, 1, 0);
         saturate(&mut config, 2, 1);

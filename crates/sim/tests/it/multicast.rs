@@ -10,18 +10,18 @@ use multihop_sim::{Ties, World, run};
 
 /// Adds a multicast flow: one flow per receiver.
 fn send_to_all(config: &mut Config, from: usize, to: &[usize], app: AppConfig) {
-    let first = config.flows.len();
+    let first = config.traffic.flows.len();
     for to in to {
         add_flow(config, from, *to, app);
     }
-    config.flows[first..].iter_mut().for_each(|flow| flow.group = Some(FlowId(first as u32)));
+    config.traffic.flows[first..].iter_mut().for_each(|flow| flow.group = Some(FlowId(first as u32)));
 }
 
 /// Airtime in microseconds of a multicast packet with this payload, at the control rate of 1 Mb/s.
 fn airtime(config: &Config, payload: u32) -> f64 {
     let rules = config.mac.rules;
     let bytes = payload + 28 + rules.llc_header + rules.data_header;
-    let rate = config.control_rate.expect("the test network has one");
+    let rate = config.rates.control.expect("the test network has one");
     config.phy.airtime(rate, bytes, rules.airtime).ns() as f64 / 1e3
 }
 
@@ -45,7 +45,7 @@ fn missed(flow: &FlowOutcome) -> u64 {
 fn one_packet(rules: DcfRules) -> Config {
     let mut config = network(rules, &[[0.0, 0.0], [100.0, 0.0], [240.0, 0.0], [300.0, 0.0]]);
     config.mac.rts_threshold = Some(0);
-    (config.warmup, config.duration) = (Span::ZERO, Span::from_ms(1_000));
+    (config.recording.warmup, config.duration) = (Span::ZERO, Span::from_ms(1_000));
     send_to_all(&mut config, 0, &[1, 2, 3], AppConfig::Bulk { bytes: Some(1_000) });
     config
 }
@@ -165,7 +165,7 @@ fn each_receiver_has_losses_of_its_own() {
 #[test]
 fn a_full_queue_loses_packets_of_all_receivers() {
     let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]]);
-    config.warmup = Span::ZERO;
+    config.recording.warmup = Span::ZERO;
     let fast = AppConfig::Cbr { rate: Rate::from_kbps(3_000), packet: 1_000, jitter: 0.0 };
     send_to_all(&mut config, 0, &[1, 2], fast);
     let outcome = run(&config);
@@ -184,7 +184,7 @@ fn a_full_queue_loses_packets_of_all_receivers() {
 #[test]
 fn nodes_that_are_off_receive_nothing() {
     let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]]);
-    config.warmup = Span::ZERO;
+    config.recording.warmup = Span::ZERO;
     config.duration = Span::from_ms(3_000);
     let at = |ms: u64| Span::from_ms(ms);
     let outage = |node: u32, from, to| Outage { node: NodeId(node), from: at(from), to: at(to) };
@@ -205,8 +205,8 @@ fn multicast_lives_beside_unicast_in_any_order_of_events() {
             DcfRules::IEEE,
             &[[0.0, 0.0], [200.0, 0.0], [400.0, 0.0], [0.0, 200.0], [200.0, 200.0], [950.0, 0.0]],
         );
-        config.delays_by_distance = by_distance;
-        config.warmup = Span::ZERO;
+        config.medium.delays_by_distance = by_distance;
+        config.recording.warmup = Span::ZERO;
         config.duration = Span::from_ms(5_000);
         saturate(&mut config, 0, 2);
         send_to_all(&mut config, 1, &[0, 2, 5, 4], AppConfig::Saturated);
@@ -234,7 +234,7 @@ fn a_flow_that_is_silent_changes_nothing() {
         if with {
             send_to_all(&mut config, 1, &[0, 2], AppConfig::Saturated);
             let later = |flow: &mut FlowConfig| flow.start = Span::from_ms(10_000);
-            config.flows[1..].iter_mut().for_each(later);
+            config.traffic.flows[1..].iter_mut().for_each(later);
         }
         run(&config)
     };
@@ -261,9 +261,9 @@ fn infrastructure() -> Config {
         DcfRules::IEEE,
         &[[0.0, 0.0], [50.0, 0.0], [0.0, 50.0], [-50.0, 0.0], [0.0, -50.0], [60.0, 60.0], [70.0, 70.0]],
     );
-    config.warmup = Span::ZERO;
-    config.nodes[1..4].iter_mut().for_each(|client| client.base = Some(NodeId(0)));
-    config.nodes[5].base = Some(NodeId(6));
+    config.recording.warmup = Span::ZERO;
+    config.topology.nodes[1..4].iter_mut().for_each(|client| client.base = Some(NodeId(0)));
+    config.topology.nodes[5].base = Some(NodeId(6));
     config
 }
 

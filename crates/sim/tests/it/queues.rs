@@ -31,8 +31,8 @@ fn stations() -> Discipline {
 fn one_link(discipline: Discipline, queue_limit: usize, ecn: bool) -> Outcome {
     let mut config = chain(DcfRules::IEEE, 1);
     tcp(&mut config, "tcp-cubic", &json!({ "ecn": ecn }));
-    config.discipline = discipline;
-    config.mac.queue_limit = queue_limit;
+    config.mac.queue.discipline = discipline;
+    config.mac.queue.limit = queue_limit;
     saturate(&mut config, 0, 1);
     run(&config)
 }
@@ -90,8 +90,8 @@ fn lossy_client(discipline: Discipline) -> Outcome {
     ];
     config.medium.model =
         MediumModel::Matrix { links, quantity: MatrixQuantity::Delivery { probe_size: 1500 } };
-    config.discipline = discipline;
-    config.mac.queue_limit = 100;
+    config.mac.queue.discipline = discipline;
+    config.mac.queue.limit = 100;
     config.duration = Span::from_ms(60_000);
     for client in [1, 2] {
         let app = AppConfig::Cbr { rate: Rate::from_kbps(6_000), packet: 1472, jitter: 0.5 };
@@ -135,8 +135,8 @@ fn frames_from_a_station_are_charged_if_so_configured() {
     let ratio = |charge_received: bool| {
         let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]]);
         let options = StationsOptions { charge_received, ..StationsOptions::default() };
-        config.discipline = Discipline::Stations(options);
-        config.mac.queue_limit = 100;
+        config.mac.queue.discipline = Discipline::Stations(options);
+        config.mac.queue.limit = 100;
         config.duration = Span::from_ms(30_000);
         for (from, to, kbps) in [(0, 1, 6_000), (0, 2, 6_000), (2, 0, 1_500)] {
             let app = AppConfig::Cbr { rate: Rate::from_kbps(kbps), packet: 1472, jitter: 0.5 };
@@ -158,7 +158,7 @@ fn sparse_flows_overtake_over_wires() {
         let mut config = wired(DcfRules::IEEE, 2);
         tcp(&mut config, "udp", &json!({}));
         lay(&mut config, (0, 1), mbps(2), Span::from_ms(1), 500);
-        config.wires.iter_mut().for_each(|wire| wire.discipline = discipline);
+        config.topology.wires.iter_mut().for_each(|wire| wire.discipline = discipline);
         config.duration = Span::from_ms(10_000);
         for (kbps, packet) in [(4_000, 1_000), (64, 160)] {
             let app = AppConfig::Cbr { rate: Rate::from_kbps(kbps), packet, jitter: 0.1 };
@@ -191,9 +191,9 @@ fn flows_of_unequal_round_trips_share_a_wire() {
             lay(&mut config, (3, 4 + pair), mbps(100), Span::from_ms(1), 1000);
         }
         lay(&mut config, (2, 3), mbps(10), Span::from_ms(5), 100);
-        config.wires.iter_mut().for_each(|wire| wire.discipline = discipline);
-        config.wires.iter_mut().for_each(|wire| wire.queue_limit = 1000);
-        config.warmup = Span::from_ms(10_000);
+        config.topology.wires.iter_mut().for_each(|wire| wire.discipline = discipline);
+        config.topology.wires.iter_mut().for_each(|wire| wire.queue_limit = 1000);
+        config.recording.warmup = Span::from_ms(10_000);
         config.duration = Span::from_ms(60_000);
         saturate(&mut config, 0, 4);
         saturate(&mut config, 1, 5);
@@ -266,10 +266,10 @@ fn the_bytes_that_policies_hear_of_add_up() {
             let seen = Arc::new(Mutex::new(BacklogObservation::default()));
             let mut config: Config = chain(DcfRules::IEEE, 2);
             let scheme = ObservedNewReno(TcpNewReno::default(), seen.clone());
-            config.schemes = vec![SchemeConfig { name: "watched".into(), scheme: Arc::new(scheme) }];
-            config.discipline = discipline;
-            config.mac.queue_limit = queue_limit;
-            config.mac.lifetime = Some(Span::from_ms(30));
+            config.traffic.schemes = vec![SchemeConfig { name: "watched".into(), scheme: Arc::new(scheme) }];
+            config.mac.queue.discipline = discipline;
+            config.mac.queue.limit = queue_limit;
+            config.mac.queue.lifetime = Some(Span::from_ms(30));
             config.mac.short_retry_limit = Some(3);
             config.medium.packet_error_rate = 0.3;
             config.routing.on_link_failure = LinkFailureRule::Break { failures: 1, hold: Span::from_ms(5) };

@@ -15,12 +15,12 @@ fn channel(number: u16) -> Channel {
 
 /// Adds a radio on this channel to a node.
 fn add_radio(config: &mut Config, node: u32, number: u16) {
-    let radio = NodeId(config.nodes.len() as u32);
-    let mut entry = config.nodes[node as usize].clone();
+    let radio = NodeId(config.topology.nodes.len() as u32);
+    let mut entry = config.topology.nodes[node as usize].clone();
     entry.name += "/1";
-    config.nodes.push(entry);
-    config.radios.further.push((radio, NodeId(node)));
-    config.radios.channels.push(channel(number));
+    config.topology.nodes.push(entry);
+    config.topology.radios.further.push((radio, NodeId(node)));
+    config.topology.radios.channels.push(channel(number));
 }
 
 /// Chain whose hops use these channels in turn.
@@ -28,7 +28,7 @@ fn on_channels(hops: u32, numbers: &[u16]) -> Config {
     let mut config = chain(DcfRules::IEEE, hops as usize);
     let of = |hop: u32| numbers[hop as usize % numbers.len()];
     let channels = (0..=hops).map(|node| channel(of(node.saturating_sub(1)))).collect();
-    config.radios = Radios { channels, ..Radios::default() };
+    config.topology.radios = Radios { channels, ..Radios::default() };
     for node in (1..hops).filter(|node| of(node - 1) != of(*node)) {
         add_radio(&mut config, node, of(node));
     }
@@ -66,10 +66,10 @@ fn packets_pass_between_radios_at_once() {
     place_ends(&mut config);
     let mut single = chain(DcfRules::IEEE, 2);
     add_flow(&mut single, 0, 2, AppConfig::Bulk { bytes: Some(1_000) });
-    (config.warmup, single.warmup) = (Span::ZERO, Span::ZERO);
+    (config.recording.warmup, single.recording.warmup) = (Span::ZERO, Span::ZERO);
     let (two, one) = (run(&config), run(&single));
     assert_eq!(two.flows[0].packets_delivered, 1);
-    assert_eq!(config.flows[0].destination, NodeId(2));
+    assert_eq!(config.traffic.flows[0].destination, NodeId(2));
     // DATA at once, SIFS and ACK; the second radio finds its own channel idle, and does not wait for the ACK
     // of the first.
     assert!(two.flows[0].delay.max < one.flows[0].delay.max, "{two:?}");
@@ -83,7 +83,7 @@ fn overlapping_channels_are_sensed_and_others_are_not() {
     let pair = |number: u16, overlaps: bool| {
         let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [100.0, 0.0], [0.0, 50.0], [100.0, 50.0]]);
         let with = |number| Channel { overlaps, ..channel(number) };
-        config.radios.channels = vec![with(1), with(1), with(number), with(number)];
+        config.topology.radios.channels = vec![with(1), with(1), with(number), with(number)];
         saturate(&mut config, 0, 1);
         saturate(&mut config, 2, 3);
         goodput(&config)
@@ -96,7 +96,7 @@ fn overlapping_channels_are_sensed_and_others_are_not() {
 #[test]
 fn no_route_leads_between_channels() {
     let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [100.0, 0.0]]);
-    config.radios.channels = vec![channel(1), channel(2)];
+    config.topology.radios.channels = vec![channel(1), channel(2)];
     add_flow(&mut config, 0, 1, AppConfig::Bulk { bytes: Some(1_000) });
     let outcome = run(&config);
     assert_eq!((outcome.flows[0].packets_delivered, outcome.flows[0].hops), (0, 0));
@@ -110,7 +110,7 @@ fn the_order_of_ties_changes_nothing() {
     saturate(&mut config, 4, 0);
     saturate(&mut config, 2, 0);
     place_ends(&mut config);
-    for node in [NodeId(2)].into_iter().flat_map(|node| config.radios.of(node)).collect::<Vec<_>>() {
+    for node in [NodeId(2)].into_iter().flat_map(|node| config.topology.radios.of(node)).collect::<Vec<_>>() {
         let (from, to) = (Span::from_ms(5_000), Span::from_ms(6_000));
         config.mobility.outages.push(Outage { node, from, to });
     }

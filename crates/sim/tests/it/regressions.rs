@@ -19,11 +19,11 @@ fn a_station_resumes_after_a_frame_that_overlapped_its_own_transmission() {
     let links = links.map(|(from, to)| MatrixLink { from: NodeId(from), to: NodeId(to), value: 1.0 });
     config.medium.model =
         MediumModel::Matrix { links: links.into(), quantity: MatrixQuantity::Delivery { probe_size: 1500 } };
-    config.warmup = Span::ZERO;
+    config.recording.warmup = Span::ZERO;
     let small = AppConfig::Cbr { rate: Rate::from_kbps(1), packet: 100, jitter: 0.0 };
     add_flow(&mut config, 0, 1, small);
     add_flow(&mut config, 2, 3, AppConfig::Bulk { bytes: Some(1400) });
-    config.control_rate = None;
+    config.rates.control = None;
     let outcome = run(&config);
     let flow = &outcome.flows[0];
     assert!(flow.packets_sent > 20 && flow.packets_delivered + 1 >= flow.packets_sent, "{flow:?}");
@@ -58,13 +58,13 @@ fn a_saturated_source_without_a_route_is_lost_and_not_endless() {
 fn saturated_flows_stop_at_their_stop() {
     for scheme in ["tcp-newreno", "tcp-sack", "udp"] {
         let mut config = chain(DcfRules::IEEE, 1);
-        config.warmup = Span::ZERO;
-        config.schemes = vec![SchemeConfig {
+        config.recording.warmup = Span::ZERO;
+        config.traffic.schemes = vec![SchemeConfig {
             name: scheme.into(),
             scheme: find(scheme).unwrap().build(&json!({})).unwrap(),
         }];
         saturate(&mut config, 0, 1);
-        config.flows[0].stop = Some(Span::from_ms(2_000));
+        config.traffic.flows[0].stop = Some(Span::from_ms(2_000));
         let outcome = run(&config);
         let late: u64 =
             outcome.series.iter().filter(|row| row.time_s > 3.5).map(|row| row.delivered_bytes).sum();
@@ -76,7 +76,7 @@ fn saturated_flows_stop_at_their_stop() {
 #[test]
 fn without_a_warm_up_the_first_instant_counts() {
     let mut config = chain(DcfRules::IEEE, 1);
-    config.warmup = Span::ZERO;
+    config.recording.warmup = Span::ZERO;
     add_flow(&mut config, 0, 1, AppConfig::Bulk { bytes: Some(1_472_000) });
     let outcome = run(&config);
     assert_eq!(outcome.flows[0].packets_sent, 1_000);

@@ -31,8 +31,8 @@ fn datagram(flow: u32) -> Injection {
 fn busy() -> Config {
     let mut config = chain(DcfRules::IEEE, 3);
     config.duration = Span::from_ms(300);
-    config.warmup = Span::from_ms(50);
-    config.record_interval = Span::from_ms(20);
+    config.recording.warmup = Span::from_ms(50);
+    config.recording.interval = Span::from_ms(20);
     saturate(&mut config, 0, 3);
     add_flow(&mut config, 3, 0, AppConfig::Cbr { rate: Rate::from_kbps(800), packet: 700, jitter: 0.5 });
     config
@@ -83,7 +83,7 @@ fn tables_are_those_of_a_run_that_ends_there() {
 fn injected_packets_fare_as_those_of_an_application() {
     let mut config = chain(DcfRules::IEEE, 3);
     config.duration = Span::from_ms(2_000);
-    config.warmup = Span::ZERO;
+    config.recording.warmup = Span::ZERO;
     let (interval, payload) = (Span::from_us(5_888), 1_472);
     add_flow(
         &mut config,
@@ -92,7 +92,7 @@ fn injected_packets_fare_as_those_of_an_application() {
         AppConfig::Cbr { rate: Rate::from_kbps(2_000), packet: payload, jitter: 0.0 },
     );
     let own = run(&config);
-    config.flows[0].app = AppConfig::External;
+    config.traffic.flows[0].app = AppConfig::External;
     let mut world = World::new(&config, Ties::InOrder);
     for packet in 0.. {
         let Some(_) = world.advance(Time::ZERO + interval * packet) else { break };
@@ -171,8 +171,8 @@ fn every_packet_has_one_outcome() {
 #[test]
 fn streams_of_a_flow_have_lines_of_their_own() {
     let mut config = chain(DcfRules::IEEE, 1);
-    config.discipline = Discipline::FqCodel(FqCodelOptions::default());
-    config.mac.queue_limit = 1_000;
+    config.mac.queue.discipline = Discipline::FqCodel(FqCodelOptions::default());
+    config.mac.queue.limit = 1_000;
     config.duration = Span::from_ms(2_000);
     add_flow(&mut config, 0, 1, AppConfig::External);
     let worst_of_sparse = |stream: u16| {
@@ -224,11 +224,11 @@ fn networks() -> Vec<(&'static str, Config)> {
         ("without RTS", base(chain(), &|config| config.mac.rts_threshold = None)),
         ("with RTS", base(chain(), &|config| config.mac.rts_threshold = Some(0))),
         ("ns-2", base(chain(), &|config| config.mac.rules = DcfRules::NS2)),
-        ("short lives", base(chain(), &|config| config.mac.lifetime = Some(Span::from_ms(3)))),
+        ("short lives", base(chain(), &|config| config.mac.queue.lifetime = Some(Span::from_ms(3)))),
         (
             "light",
             base(chain(), &|config| {
-                config.delays_by_distance = true;
+                config.medium.delays_by_distance = true;
                 config.medium.propagation_delay = Span::ZERO;
             }),
         ),
@@ -236,7 +236,7 @@ fn networks() -> Vec<(&'static str, Config)> {
         (
             "MPDU by MPDU",
             base(high_throughput(&[0.0, 200.0, 400.0, 600.0].map(|x| [x, 0.0])), &|config| {
-                config.delivery = Delivery::Mpdu;
+                config.mac.block_ack.delivery = Delivery::Mpdu;
             }),
         ),
     ]
@@ -278,7 +278,7 @@ fn nothing_is_delivered_before_it_is_said_to_be() {
         }
         assert!(delivered > 50, "{name}: {delivered}");
         // Where MPDUs are passed on one by one, most events are deliveries.
-        let least = if config.delivery == Delivery::Mpdu { steps / 8 } else { steps / 2 };
+        let least = if config.mac.block_ack.delivery == Delivery::Mpdu { steps / 8 } else { steps / 2 };
         assert!(events > least, "{name}: {steps} steps, {events} events between them");
     }
 }

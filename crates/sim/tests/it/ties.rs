@@ -29,13 +29,13 @@ fn crowd(standard: Standard) -> Config {
         (0..STATIONS).map(|i| [12.0 * (i % 4) as f64, 12.0 * (i / 4) as f64]).collect();
     let mut config = network(DcfRules::IEEE, &positions);
     config.duration = Span::from_ms(250);
-    config.warmup = Span::ZERO;
+    config.recording.warmup = Span::ZERO;
     config.phy = Phy::new(standard, Preamble::Long);
     let highest = config.phy.rates().map(|(rate, _)| rate).max().expect("every PHY has rates");
-    config.data_rate = config.phy.schemes().nth(3).map_or(highest.into(), DataRate::Mcs);
-    config.control_rate = None;
+    config.rates.data = config.phy.schemes().nth(3).map_or(highest.into(), DataRate::Mcs);
+    config.rates.control = None;
     (config.mac.cw_min, config.mac.cw_max) = (config.phy.cw_min, config.phy.cw_max);
-    config.mac.queue_limit = 200;
+    config.mac.queue.limit = 200;
     for from in 0..STATIONS {
         saturate(&mut config, from, (from + 1) % STATIONS);
         saturate(&mut config, from, (from + STATIONS - 1) % STATIONS);
@@ -111,14 +111,14 @@ fn media() -> Vec<(&'static str, MediumModel)> {
 
 fn aggregate(config: &mut Config, delivery: Delivery) {
     config.mac.rules = config.mac.rules.with_quality_of_service();
-    config.delivery = delivery;
-    config.aggregation = Some(LIMITS);
+    config.mac.block_ack.delivery = delivery;
+    config.mac.block_ack.aggregation = Some(LIMITS);
 }
 
 fn differentiate(config: &mut Config, protection: Protection) {
-    config.edca = Some(AccessCategory::ALL.map(|category| EdcaParameters::new(category, &config.phy)));
-    config.protection = protection;
-    for (flow, dscp) in config.flows.iter_mut().zip([0, 46, 8, 34, 0, 0].into_iter().cycle()) {
+    config.mac.edca = Some(AccessCategory::ALL.map(|category| EdcaParameters::new(category, &config.phy)));
+    config.mac.protection = protection;
+    for (flow, dscp) in config.traffic.flows.iter_mut().zip([0, 46, 8, 34, 0, 0].into_iter().cycle()) {
         flow.dscp = Dscp::new(dscp).expect("six bits");
     }
 }
@@ -129,8 +129,8 @@ fn on_two_channels(config: &mut Config) {
     let channel = |number| Channel { number, width_mhz: 20, overlaps: true };
     let channels = (0..STATIONS).map(|i| channel(if i < STATIONS / 2 { 1 } else { 3 })).collect();
     let further = vec![(NodeId(STATIONS as u32 - 1), NodeId(0))];
-    config.radios = Radios { channels, further };
-    config.flows.retain(|flow| flow.source.0 < 7 && flow.destination.0 < 7);
+    config.topology.radios = Radios { channels, further };
+    config.traffic.flows.retain(|flow| flow.source.0 < 7 && flow.destination.0 < 7);
     add_flow(config, 1, 5, AppConfig::Saturated);
 }
 
@@ -151,7 +151,7 @@ const KINDS: [Kind; 14] = [
     }),
     ("A-MSDUs in A-MPDUs, MPDU by MPDU", Standard::Dot11ac, |config| {
         aggregate(config, Delivery::Mpdu);
-        config.aggregation.as_mut().expect("it was set").a_msdu = Some(3_839);
+        config.mac.block_ack.aggregation.as_mut().expect("it was set").a_msdu = Some(3_839);
     }),
     ("categories", Standard::Dot11g, |config| differentiate(config, Protection::Single)),
     ("categories with A-MPDUs, MPDU by MPDU", Standard::Dot11ax, |config| {
@@ -160,11 +160,11 @@ const KINDS: [Kind; 14] = [
     }),
     ("preambles from 4 dB, MPDU by MPDU", Standard::Dot11n, |config| {
         aggregate(config, Delivery::Mpdu);
-        config.preamble_detection = Some(10f64.powf(0.4));
+        config.medium.preamble_detection = Some(10f64.powf(0.4));
     }),
     ("rates chosen, MPDU by MPDU", Standard::Dot11n, |config| {
         aggregate(config, Delivery::Mpdu);
-        config.rate_control =
+        config.mac.rate_control =
             Some(RateControlConfig { algorithm: Algorithm::MinstrelHt, streams: 1, tries: None });
     }),
     ("two channels, MPDU by MPDU", Standard::Dot11n, |config| {
@@ -201,7 +201,7 @@ fn reversed_ties_change_nothing_over_distances() {
         let (_, model) = media().swap_remove(3);
         config.medium.model = model;
         config.medium.propagation_delay = Span::ZERO;
-        config.delays_by_distance = true;
+        config.medium.delays_by_distance = true;
         change(&mut config);
         assert_eq!(run(&config), World::new(&config, Ties::Reversed).finish(), "{kind}");
     }
@@ -214,9 +214,10 @@ fn star(standard: Standard, receiver: usize) -> Config {
     let mut positions: Vec<[f64; 2]> = others.map(|angle| [10.0 * angle.cos(), 10.0 * angle.sin()]).collect();
     positions.insert(receiver, [0.0, 0.0]);
     let mut config = crowd(standard);
-    let node = |position: &[f64; 2]| NodeConfig { position: Some(*position), ..config.nodes[0].clone() };
-    config.nodes = positions.iter().map(node).collect();
-    config.flows.clear();
+    let node =
+        |position: &[f64; 2]| NodeConfig { position: Some(*position), ..config.topology.nodes[0].clone() };
+    config.topology.nodes = positions.iter().map(node).collect();
+    config.traffic.flows.clear();
     for station in (0..=AROUND).filter(|node| *node != receiver) {
         saturate(&mut config, station, receiver);
     }
@@ -225,7 +226,7 @@ fn star(standard: Standard, receiver: usize) -> Config {
 
 /// Deviation of the stations' shares from equal ones, in standard errors.
 fn bias(config: &Config, seeds: u64) -> f64 {
-    let stations = config.flows.len() as f64;
+    let stations = config.traffic.flows.len() as f64;
     let shares = (0..seeds).map(|seed| {
         let outcome = run(&Config { seed, ..config.clone() });
         let all: u64 = outcome.flows.iter().map(|flow| flow.delivered_bytes).sum();
@@ -233,7 +234,7 @@ fn bias(config: &Config, seeds: u64) -> f64 {
     });
     let shares: Vec<Vec<f64>> = shares.collect();
     let mean = |station: usize| shares.iter().map(|of| of[station]).sum::<f64>() / seeds as f64;
-    let means: Vec<f64> = (0..config.flows.len()).map(mean).collect();
+    let means: Vec<f64> = (0..config.traffic.flows.len()).map(mean).collect();
     let squares =
         shares.iter().flat_map(|of| of.iter().zip(&means).map(|(share, mean)| (share - mean).powi(2)));
     let variance = squares.sum::<f64>() / (stations * (seeds - 1) as f64);
@@ -272,7 +273,7 @@ fn of_equally_strong_stations_none_has_an_advantage() {
                 }
                 config.mac.rts_threshold = with_rts.then_some(0);
                 if let Some(rate) = rate {
-                    config.data_rate = Rate::from_kbps(rate).into();
+                    config.rates.data = Rate::from_kbps(rate).into();
                 }
                 config.duration =
                     Span::from_ms(if rate.is_some_and(|rate| rate < 5_000) { 6_000 } else { 2_000 });

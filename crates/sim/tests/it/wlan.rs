@@ -20,7 +20,7 @@ fn stations(places: &[f64], associated: &[(usize, u32)]) -> Config {
     let positions: Vec<[f64; 2]> = places.iter().map(|x| [*x, 0.0]).collect();
     let mut config = network(DcfRules::IEEE, &positions);
     for (client, base) in associated {
-        config.nodes[*client].base = Some(NodeId(*base));
+        config.topology.nodes[*client].base = Some(NodeId(*base));
     }
     config
 }
@@ -109,7 +109,7 @@ fn lose(config: &mut Config, from: u32, to: u32, packet_error_rate: f64) {
 fn each_direction_of_a_link_loses_what_it_is_said_to_lose() {
     let mut config = stations(&[0.0, 10.0, 20.0, 30.0], &[(1, 0), (2, 0), (3, 0)]);
     config.duration = Span::from_ms(120_000);
-    config.warmup = Span::ZERO;
+    config.recording.warmup = Span::ZERO;
     config.mac.short_retry_limit = None;
     config.medium.packet_error_rate = 0.05;
     lose(&mut config, 0, 2, 0.1);
@@ -120,7 +120,7 @@ fn each_direction_of_a_link_loses_what_it_is_said_to_lose() {
         trickle(&mut config, client, 0);
     }
     // Six packets every 58.88 ms, so far apart that nothing collides.
-    for (flow, place) in config.flows.iter_mut().zip(0..) {
+    for (flow, place) in config.traffic.flows.iter_mut().zip(0..) {
         flow.start = Span::from_us(9_700) * place;
     }
     let outcome = run(&config);
@@ -139,14 +139,14 @@ fn each_direction_of_a_link_loses_what_it_is_said_to_lose() {
 fn acknowledgements_are_lost_alone() {
     let mut config = stations(&[0.0, 10.0], &[(1, 0)]);
     config.duration = Span::from_ms(120_000);
-    config.warmup = Span::ZERO;
+    config.recording.warmup = Span::ZERO;
     config.mac.short_retry_limit = None;
     let (from, to) = (NodeId(0), NodeId(1));
     let error = |from, to, ack_error_rate| LinkError { from, to, packet_error_rate: 0.0, ack_error_rate };
     config.medium.link_errors = vec![error(from, to, 0.1), error(to, from, 0.4)];
     trickle(&mut config, 0, 1);
     trickle(&mut config, 1, 0);
-    config.flows[1].start = Span::from_us(9_700);
+    config.traffic.flows[1].start = Span::from_us(9_700);
     let quality = LinkQuality::new(&config);
     assert!((quality.success(from, to) - 0.6).abs() < 1e-9, "routes know");
     let outcome = run(&config);
@@ -224,7 +224,7 @@ fn downloads_share_what_the_base_station_gets() {
     }
     let rules = config.mac.rules;
     let bytes = 1_500 + rules.llc_header + rules.data_header;
-    let data = config.phy.airtime(config.data_rate, bytes, rules.airtime).seconds();
+    let data = config.phy.airtime(config.rates.data, bytes, rules.airtime).seconds();
     let (ack, delay) = (304e-6, 1e-6);
     let cycle = 50e-6 + 15.5 * 20e-6 + data + 10e-6 + ack + 2.0 * delay;
     let outcome = run(&config);
@@ -244,9 +244,9 @@ fn at_rates(mbps: &[u64]) -> Config {
     let places: Vec<f64> = (0..=mbps.len()).map(|i| 10.0 * i as f64).collect();
     let clients: Vec<(usize, u32)> = (1..=mbps.len()).map(|client| (client, 0)).collect();
     let mut config = stations(&places, &clients);
-    config.control_rate = None;
-    config.warmup = Span::ZERO;
-    for (node, rate) in config.nodes[1..].iter_mut().zip(mbps) {
+    config.rates.control = None;
+    config.recording.warmup = Span::ZERO;
+    for (node, rate) in config.topology.nodes[1..].iter_mut().zip(mbps) {
         node.data_rate = Some(Rate::from_kbps(rate * 1_000).into());
     }
     config
@@ -278,7 +278,7 @@ fn every_frame_goes_at_the_rate_of_its_link() {
         let outcome = run(&config);
         let mut expected = [0.0; 4];
         for LinkOutcome { from, to, rts, data, acknowledged, .. } in &outcome.links {
-            let rate = config.nodes[*from.max(to) as usize].data_rate.unwrap();
+            let rate = config.topology.nodes[*from.max(to) as usize].data_rate.unwrap();
             let (frame, ack) = data_and_ack(&config, rate);
             let control = config.phy.response_rate(rate);
             expected[*from as usize] +=
@@ -346,7 +346,7 @@ fn a_slow_client_slows_uploads_of_all() {
 #[test]
 fn queues_by_airtime_know_the_rate_of_each_link() {
     let mut config = at_rates(&[11, 1]);
-    config.discipline = Discipline::Stations(StationsOptions::default());
+    config.mac.queue.discipline = Discipline::Stations(StationsOptions::default());
     config.duration = Span::from_ms(60_000);
     for client in 1..=2 {
         let rate = Rate::from_kbps(8_000);
@@ -366,7 +366,7 @@ fn queues_by_airtime_know_the_rate_of_each_link() {
 fn slow_links_reach_further() {
     let far = |mbps: u64| {
         let mut config = at_rates(&[11, mbps]);
-        config.nodes[2].position = Some([62.0, 0.0]); // 2 dB above noise
+        config.topology.nodes[2].position = Some([62.0, 0.0]); // 2 dB above noise
         config.medium.model = MediumModel::Sinr {
             transmit_power_mw: 100.0,
             noise_mw: 1e-9,
@@ -396,7 +396,7 @@ fn rates_of_links_that_are_those_of_all_change_nothing() {
     let fingerprint = |own: bool| {
         let mut config = at_rates(&[11, 11]);
         if !own {
-            config.nodes.iter_mut().for_each(|node| node.data_rate = None);
+            config.topology.nodes.iter_mut().for_each(|node| node.data_rate = None);
         }
         add_flow(&mut config, 1, 2, AppConfig::Saturated);
         run(&config).fingerprint

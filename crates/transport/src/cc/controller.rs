@@ -47,6 +47,8 @@ pub struct DeliverySample {
     pub now: Time,
     /// Number of payload bytes newly delivered.
     pub size: u64,
+    /// Number of payload bytes newly reported as marked; none without accurate ECN feedback.
+    pub marked: Option<u64>,
     /// Number of payload bytes delivered since the connection began.
     pub delivered: u64,
     /// Value of `delivered` when the newest of the segments was sent.
@@ -65,8 +67,32 @@ pub struct DeliverySample {
     pub in_flight: u64,
     /// Number of payload bytes that the acknowledgement showed to be lost.
     pub lost: u64,
+    /// Payload bytes in flight when the newest of the segments was sent, that segment included.
+    pub in_flight_at_send: u64,
+    /// Number of payload bytes that were lost since then. Known with [`crate::Recovery::Rack`].
+    pub lost_since_send: u64,
     /// Whether losses are still being repaired, after duplicate acknowledgements or a timeout.
     pub recovering: bool,
+    /// Whether they are repaired without a timeout.
+    pub fast_recovery: bool,
+    /// Earliest time at which the pace allows the next segment, not before `now`.
+    pub departure: Time,
+}
+
+/// A segment whose last transmission counts as lost. Known with [`crate::Recovery::Rack`] and
+/// [`crate::TcpOptions::delivery_rate`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct LostSegment {
+    /// First byte of the segment.
+    pub start: u64,
+    /// Number of payload bytes.
+    pub size: u64,
+    /// Payload bytes in flight when the segment was sent, the segment included.
+    pub in_flight_at_send: u64,
+    /// Number of payload bytes that were lost since then, the segment included.
+    pub lost_since_send: u64,
+    /// Whether the segment was sent while application-limited.
+    pub app_limited: bool,
 }
 
 /// New data that was acknowledged outside loss recovery.
@@ -191,9 +217,19 @@ pub trait Controller: Send {
     }
     /// Called when a loss is detected.
     fn on_lost(&mut self, lost: &Lost);
+    /// Called for each segment that counts as lost, after [`Controller::on_lost`] if the segment begins loss
+    /// recovery.
+    fn on_segment_lost(&mut self, _lost: &LostSegment) {}
     /// Whether the controller sets the window during loss recovery. If not, recovery by time sets it, by
     /// proportional rate reduction (RFC 9937).
     fn sets_recovery_window(&self) -> bool {
+        false
+    }
+    /// Whether the controller reduces the window by the share of marked data, which
+    /// [`Controller::on_delivered`] reports. With accurate ECN feedback, marks then begin no reduction of the
+    /// connection, and acknowledgements keep opening the window. [`Controller::on_marked`] is called for each
+    /// acknowledgement with marks, but after a reduction not before a window of data was acknowledged.
+    fn reduces_by_share(&self) -> bool {
         false
     }
     /// Called when a loss proves to have been none: the window before the last [`Controller::on_lost`] is

@@ -138,7 +138,7 @@ impl Cubic {
     fn leave(&mut self, in_flight: u64, beta: f64) -> f64 {
         self.cwnd_prior = self.cwnd();
         self.epoch_state = None;
-        let left = self.reno.before_reduction(in_flight) * beta;
+        let left = self.reno.reduced(self.reno.before_reduction(in_flight) * beta);
         self.reno.threshold = left.max(2.0 * self.reno.segment);
         left
     }

@@ -27,6 +27,8 @@ pub enum Halving {
     /// Congestion window; the threshold is rounded down to whole segments, and halved again by every timeout:
     /// ns-2.
     Window,
+    /// Congestion window, in whole segments, of which at least two remain: Linux (`tcp_reno_ssthresh`).
+    Segments,
 }
 
 impl Written<u32> for Growth {
@@ -68,7 +70,7 @@ parameters! {
         /// `tcp_cong_avoid_ai`).
         counts_delivered: bool = false, Linux: true;
         /// Quantity that a loss halves.
-        halving: Halving = Halving::FlightSize, Ns2: Halving::Window;
+        halving: Halving = Halving::FlightSize, Ns2: Halving::Window, Linux: Halving::Segments;
         /// Open the window even if the sender does not use it: ns-2.
         grow_when_app_limited: bool = false, Ns2: true;
     }
@@ -173,7 +175,15 @@ impl Reno {
     pub(crate) fn before_reduction(&self, in_flight: u64) -> f64 {
         match self.options.halving {
             Halving::FlightSize => in_flight as f64,
-            Halving::Window => self.window,
+            Halving::Window | Halving::Segments => self.window,
+        }
+    }
+
+    /// Window after a reduction: `left` bytes, in whole segments with the rules of Linux.
+    pub(crate) fn reduced(&self, left: f64) -> f64 {
+        match self.options.halving {
+            Halving::FlightSize | Halving::Window => left,
+            Halving::Segments => (left / self.segment).floor() * self.segment,
         }
     }
 
@@ -191,6 +201,10 @@ impl Reno {
                 let half = self.window / 2.0;
                 self.threshold = ((half / self.segment).floor() * self.segment).max(least);
                 half
+            }
+            Halving::Segments => {
+                self.threshold = self.reduced(self.window / 2.0).max(least);
+                self.threshold
             }
         }
     }
@@ -228,7 +242,7 @@ impl Controller for Reno {
             LossKind::DuplicateAcks => {
                 let half = self.halve(lost.in_flight);
                 self.window = match self.options.halving {
-                    Halving::FlightSize => self.threshold,
+                    Halving::FlightSize | Halving::Segments => self.threshold,
                     Halving::Window => half.max(self.segment),
                 };
             }
@@ -260,7 +274,7 @@ impl Controller for Reno {
         let half = self.halve(marked.in_flight);
         self.window = match self.options.halving {
             // The threshold is at least two segments (RFC 8511; as in deployed TCPs).
-            Halving::FlightSize => self.window.min(self.threshold),
+            Halving::FlightSize | Halving::Segments => self.window.min(self.threshold),
             Halving::Window => self.window.min(half).max(self.segment),
         };
     }

@@ -6,6 +6,7 @@
 //! the acknowledgement interval. The send interval is longer if acknowledgements are compressed, and a path
 //! cannot deliver faster than data is sent for long.
 
+use crate::LostSegment;
 use multihop_core::{SackBlock, Span, Time};
 use std::collections::VecDeque;
 
@@ -22,6 +23,8 @@ pub(crate) struct DeliveryRate {
     first_sent_time: Time,
     /// `C.app_limited`: value of `delivered` at which the application-limited phase ends.
     limited_until: Option<u64>,
+    /// `C.lost` (draft-ietf-ccwg-bbr-06, section 2.2): number of bytes lost.
+    lost: u64,
     /// Minimum round-trip time of segments that were sent once.
     least_rtt: Option<Span>,
 }
@@ -46,6 +49,10 @@ struct SendState {
     delivered_time: Time,
     first_sent_time: Time,
     app_limited: bool,
+    /// Bytes in flight, this segment included, and bytes lost so far (`P.tx_in_flight` and `P.lost` of
+    /// draft-ietf-ccwg-bbr-06, section 4.1.2.1.2).
+    in_flight: u64,
+    lost: u64,
 }
 
 /// Rate sample of an acknowledgement (section "Rate Sample (rs) output").
@@ -63,6 +70,9 @@ pub(crate) struct RateSample {
     pub app_limited: bool,
     /// Round-trip time of that segment, if it was sent once (Karn).
     pub rtt: Option<Span>,
+    /// Bytes in flight when that segment was sent, and bytes lost since.
+    pub in_flight_at_send: u64,
+    pub lost_since_send: u64,
 }
 
 impl DeliveryRate {
@@ -78,6 +88,8 @@ impl DeliveryRate {
             delivered_time: self.delivered_time,
             first_sent_time: self.first_sent_time,
             app_limited: self.limited_until.is_some(),
+            in_flight: in_flight + (end - start),
+            lost: self.lost,
         };
         let first = self.segments.partition_point(|segment| segment.end <= start);
         for segment in self.segments.range_mut(first..).take_while(|segment| segment.start < end) {
@@ -135,7 +147,8 @@ impl DeliveryRate {
     }
 
     fn sample(&mut self, now: Time, newest: OutstandingSegment, before: u64) -> RateSample {
-        let SendState { sent, delivered, delivered_time, first_sent_time, app_limited } = newest.departure;
+        let SendState { sent, delivered, delivered_time, first_sent_time, app_limited, in_flight, lost } =
+            newest.departure;
         let rtt = newest.sent_once.then(|| now.since(sent));
         self.least_rtt = [self.least_rtt, rtt].into_iter().flatten().min();
         let interval = sent.since(first_sent_time).max(now.since(delivered_time));
@@ -143,7 +156,26 @@ impl DeliveryRate {
         let plausible = interval > Span::ZERO && self.least_rtt.is_none_or(|least| interval >= least);
         let rate = plausible.then(|| (self.delivered - delivered) as f64 * 1e9 / interval.ns() as f64);
         let size = self.delivered - before;
-        RateSample { size, delivered: self.delivered, prior_delivered: delivered, rate, app_limited, rtt }
+        RateSample {
+            size,
+            delivered: self.delivered,
+            prior_delivered: delivered,
+            rate,
+            app_limited,
+            rtt,
+            in_flight_at_send: in_flight,
+            lost_since_send: self.lost - lost,
+        }
+    }
+
+    /// Counts bytes `start..end` of an outstanding segment as lost.
+    pub fn on_lost(&mut self, start: u64, end: u64) -> Option<LostSegment> {
+        let index = self.segments.partition_point(|segment| segment.end <= start);
+        let SendState { in_flight, lost, app_limited, .. } = self.segments.get(index)?.departure;
+        let size = end - start;
+        self.lost += size;
+        let lost_since_send = self.lost - lost;
+        Some(LostSegment { start, size, in_flight_at_send: in_flight, lost_since_send, app_limited })
     }
 
     /// Starts an application-limited phase: the application has nothing to send although the window allows

@@ -1,6 +1,8 @@
 //! The two ends of a TCP connection without its congestion control: selection of data to send (loss recovery:
 //! `recovery`, `scoreboard`), and detection of losses (retransmission timer, [`Rto`]).
 
+mod accurate_ecn;
+mod ack_compression;
 mod bursts;
 mod delivery_rate;
 mod echo;

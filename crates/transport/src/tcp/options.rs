@@ -2,7 +2,7 @@
 
 use crate::{Flavour, RtoOptions, SmallQueues, Standby};
 use multihop_config::{Written, parameters};
-use multihop_core::{Ecn, Span};
+use multihop_core::{AccEcnOption, Ecn, Span};
 
 /// Detection and repair of lost segments.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -115,14 +115,17 @@ parameters! {
     /// Network and transport headers of each packet, without options.
     header: Bytes from "0 B" to "65535 B" = 40;
     /// Receive window in segments: the receiver's buffer, which it advertises. Limits the congestion window,
-    /// and is the initial slow-start threshold (ns-2's `window_`). The value of rfc does not bind, as
-    /// receivers tune their buffers so (Fisk and Feng, Dynamic Right-Sizing, 2001; RFC 7323 for the window
-    /// scale).
-    window: u32 [1, 1_048_576] = TcpOptions::OPEN_WINDOW, Ns2: 20;
+    /// and is the initial slow-start threshold (ns-2's `window_`). The value of linux is what receivers tune
+    /// their buffers to at most (`tcp_rmem` of 32 MB, two thirds of it payload; Fisk and Feng, Dynamic
+    /// Right-Sizing, 2001; RFC 7323 for the window scale). That of rfc binds beyond 1.5 MB per round trip.
+    window: u32 [1, 1_048_576] = TcpOptions::OPEN_WINDOW, Ns2: 20, Linux: TcpOptions::TUNED_WINDOW;
     /// Maximum time for which the receiver delays an acknowledgement to wait for a second segment (RFC 1122,
     /// section 4.2.3.2); "0 s" acknowledges each segment.
     delayed_ack: (Option<Span> as Span) from "0 s" to "500 ms"
         = Some(Span::from_ms(100)), Ns2: None, Linux: Some(Span::from_ms(40));
+    /// Time that the receiver's host takes before an acknowledgement leaves it. That of linux is measured:
+    /// the kernel acknowledges some 200 us after a segment arrives.
+    host_delay: (Option<Span> as Span) from "0 s" to "1 s" = None, Linux: Some(Span::from_us(200));
     /// Number of segments that one acknowledgement covers, if they arrive within `delayed_ack`: two (RFC
     /// 5681, section 4.2), or more to leave more of a shared medium to data (acknowledgement ratio of RFC
     /// 5690; also the effect of a host that merges segments on reception). Larger values slow the window
@@ -159,6 +162,10 @@ parameters! {
     timestamps: bool = false, Linux: true;
     /// Explicit congestion notification (RFC 3168).
     ecn: bool = false;
+    /// Accurate ECN feedback (RFC 9768), negotiated in the handshake; includes `ecn`. Each acknowledgement
+    /// reports the number of marks, in flags and in an option of 8 bytes. With timestamps and three SACK
+    /// blocks there is no room for the option.
+    accurate_ecn: bool = false;
     /// Limited Transmit: new data on the first two duplicate acknowledgements (RFC 3042).
     limited_transmit: bool = true;
     /// With recovery from selective acknowledgements: keep the scoreboard when the retransmission timer
@@ -186,6 +193,9 @@ parameters! {
         /// Header bytes of the SACK option without its blocks of 8 bytes: 4 with padding (RFC 2018, section
         /// 3), none in ns-2.
         sack_option: u32 = 4, Ns2: 0;
+        /// Send data with ECT(1), as a scalable sender (RFC 9331, section 4.1), once accurate feedback was
+        /// negotiated.
+        scalable: bool = false;
         /// Congestion header, in addition to `header`.
         congestion_header: CongestionHeader = CongestionHeader::of(0);
         /// Use router feedback of acknowledgements without new data as well. ns-2's XCP only uses that of
@@ -214,6 +224,9 @@ parameters! {
         /// Number of segments that are acknowledged at once, from the first mark since the sender's last
         /// reaction. RFC 3168 asks for none; Linux does so (`tcp_enter_quickack_mode`).
         quick_acks: u32 = 0, Linux: 2;
+        /// Compress acknowledgements of data beyond a gap, as Linux does (`tcp_comp_sack`): after the third,
+        /// one per 5 % of a round trip, at most a millisecond, covers up to 44 segments.
+        compressed_acks: bool = false, Linux: true;
         /// Report data that arrived twice in the first SACK block (RFC 2883).
         duplicate_sack: bool = false, Linux: true;
         /// Acknowledge a segment with PSH or CWR at once, as Linux does if the application has read
@@ -247,6 +260,9 @@ impl TcpOptions {
     /// 1.5 MB, more than twenty queues of 50 packets.
     pub const OPEN_WINDOW: u32 = 1024;
 
+    /// Receive window, in segments, that a receiver of today reaches: 24 MB.
+    pub const TUNED_WINDOW: u32 = 16_384;
+
     /// Defaults of ns-2.35 with `Agent/TCP/Newreno`, `Reno` or `Sack1` and `Agent/TCPSink`, `window_` in
     /// segments.
     pub fn ns2(recovery: Recovery, segment_size: u32, window: u32) -> TcpOptions {
@@ -270,6 +286,13 @@ impl TcpOptions {
         let timestamps = if self.timestamps { 12 } else { 0 };
         let sack = if sack_blocks > 0 { self.sack_option + 8 * sack_blocks as u32 } else { 0 };
         self.header + self.congestion_header.bytes + timestamps + sack
+    }
+
+    /// Whether an `AccECN` option of two fields fits beside `sack_blocks` SACK blocks: options have 40 bytes
+    /// (RFC 9293, section 3.1).
+    pub(crate) fn has_room_for_acc_ecn(&self, sack_blocks: usize) -> bool {
+        let others = self.header_with(sack_blocks) - self.header - self.congestion_header.bytes;
+        others + AccEcnOption::LENGTH <= 40
     }
 
     /// Number of header bytes of a segment with data.

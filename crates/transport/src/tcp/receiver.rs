@@ -1,8 +1,11 @@
 //! The receiving end of a TCP connection.
 
+use crate::tcp::accurate_ecn::{ArrivalCounters, EcnMode, handshake_ace};
+use crate::tcp::ack_compression::AckCompression;
 use crate::tcp::ranges::ByteRanges;
 use crate::{Delivered, Echo, Endpoint, Progress, TcpOptions};
-use multihop_core::{Ecn, Flags, HeaderBytes, SackBlock, SackBlocks, Segment, Time};
+use multihop_core::{AccEcnOption, Ecn, Flags, HeaderBytes, SackBlock, SackBlocks, Segment, Time};
+use std::collections::VecDeque;
 
 /// Data receiver of a TCP connection. The application reads delivered data at once, so that the advertised
 /// window is always the whole buffer, counted from the next expected byte.
@@ -16,8 +19,10 @@ pub struct TcpReceiver {
     out_of_order: ByteRanges,
     /// Data that has just arrived for the second time, to report.
     duplicate: Option<SackBlock>,
-    /// Whether ECN was negotiated.
-    ecn: bool,
+    /// Negotiated ECN feedback.
+    ecn: EcnMode,
+    /// Counters of marks, for accurate feedback.
+    arrivals: ArrivalCounters,
     /// Whether ECN-Echo is set: congestion was experienced, and the sender has not confirmed a reduction yet.
     echo: bool,
     /// Send time to echo (`TS.Recent`), and the last acknowledgement number, which selects it
@@ -32,7 +37,11 @@ pub struct TcpReceiver {
     deadline: Option<Time>,
     /// Feedback from congestion headers and marks for acknowledgements.
     feedback: Option<Box<dyn Echo>>,
+    /// Acknowledgement to send now.
     reply: Option<Segment>,
+    /// Acknowledgements that the host still processes, with the times at which they leave it.
+    processed: VecDeque<(Time, Segment)>,
+    compression: AckCompression,
     /// Number of given-up acknowledgements that may be retransmitted before another segment arrives.
     repairs: u32,
 }
@@ -41,7 +50,12 @@ impl TcpReceiver {
     /// A receiver that has received nothing yet.
     pub fn new(options: TcpOptions) -> TcpReceiver {
         TcpReceiver {
-            ecn: options.ecn && !options.handshake,
+            ecn: if options.handshake {
+                EcnMode::Off
+            } else {
+                EcnMode::without_handshake(options.ecn, options.accurate_ecn)
+            },
+            arrivals: ArrivalCounters::default(),
             feedback: None,
             repairs: options.local_repairs,
             options,
@@ -55,6 +69,8 @@ impl TcpReceiver {
             unacknowledged: 0,
             deadline: None,
             reply: None,
+            processed: VecDeque::new(),
+            compression: AckCompression::default(),
         }
     }
 
@@ -68,18 +84,26 @@ impl TcpReceiver {
         self.feedback.as_mut().map_or(HeaderBytes::NONE, |echo| echo.take())
     }
 
-    fn on_syn(&mut self, segment: &Segment) {
-        self.ecn = self.options.ecn && segment.flags.ece && segment.flags.cwr;
+    fn on_syn(&mut self, now: Time, segment: &Segment) {
+        self.compression.on_syn_ack(now);
+        self.ecn = EcnMode::from_syn(segment.flags, self.options.ecn, self.options.accurate_ecn);
+        let flags = Flags { syn: true, ack: true, ..Flags::default() };
+        let flags = match self.ecn {
+            EcnMode::Off => flags,
+            EcnMode::Classic => Flags { ece: true, ..flags },
+            EcnMode::Accurate => flags.with_ace(handshake_ace(segment.ecn)),
+        };
         self.recent = segment.echo;
-        self.reply = Some(Segment {
+        let reply = Segment {
             ack: self.next,
             header: self.options.header_with(0),
-            flags: Flags { syn: true, ack: true, ece: self.ecn, ..Flags::default() },
+            flags,
             echo: self.recent.filter(|_| self.options.timestamps),
             window: self.options.receive_window(),
             feedback: self.take_feedback(),
             ..Segment::default()
-        });
+        };
+        self.send(now, reply);
     }
 
     /// Processes the payload. Returns whether its acknowledgement may be delayed.
@@ -113,25 +137,44 @@ impl TcpReceiver {
         self.duplicate = self.options.duplicate_sack.then_some(SackBlock { start, end });
     }
 
-    fn acknowledge(&mut self) {
+    /// Sends a reply, after the host's processing.
+    fn send(&mut self, now: Time, reply: Segment) {
+        match self.options.host_delay {
+            None => self.reply = Some(reply),
+            Some(delay) => self.processed.push_back((now + delay, reply)),
+        }
+    }
+
+    fn acknowledge(&mut self, now: Time) {
         let mut sack = SackBlocks::default();
         if self.options.recovery.is_selective() {
             self.duplicate.take().into_iter().for_each(|block| sack.push(block));
             self.list_blocks(&mut sack);
         }
-        self.reply = Some(Segment {
+        let blocks = sack.as_slice().len();
+        let flags = Flags { ack: true, ece: self.echo, ..Flags::default() };
+        let (mut flags, mut acc_ecn) = (flags, None);
+        if self.ecn == EcnMode::Accurate {
+            flags = flags.with_ace(self.arrivals.ace());
+            acc_ecn = self.options.has_room_for_acc_ecn(blocks).then(|| self.arrivals.option());
+            self.arrivals.on_acknowledged();
+        }
+        let reply = Segment {
             ack: self.next,
-            header: self.options.header_with(sack.as_slice().len()),
-            flags: Flags { ack: true, ece: self.echo, ..Flags::default() },
+            header: self.options.header_with(blocks) + acc_ecn.map_or(0, |_| AccEcnOption::LENGTH),
+            flags,
             sack,
+            acc_ecn,
             ecn: self.options.congestion_header.ack_codepoint,
             echo: self.recent.filter(|_| self.options.timestamps),
             window: self.options.receive_window(),
             feedback: self.take_feedback(),
             ..Segment::default()
-        });
+        };
+        self.send(now, reply);
         self.last_ack = self.next;
         self.unacknowledged = 0;
+        self.compression.on_acknowledged();
         self.deadline = None;
     }
 
@@ -148,6 +191,21 @@ impl TcpReceiver {
     }
 }
 
+impl TcpReceiver {
+    /// Acknowledges a segment that may not wait for another one; if data beyond a gap was received, the
+    /// acknowledgement may be compressed.
+    fn acknowledge_gap(&mut self, now: Time, is_quick: bool) {
+        let compresses = self.options.compressed_acks && !is_quick && !self.out_of_order.is_empty();
+        match compresses.then(|| self.compression.delay(self.next)).flatten() {
+            None => self.acknowledge(now),
+            Some(delay) => {
+                let due = now + delay;
+                self.deadline = Some(self.deadline.map_or(due, |deadline| deadline.min(due)));
+            }
+        }
+    }
+}
+
 impl Endpoint for TcpReceiver {
     fn push(&mut self, _now: Time, _bytes: u64) {}
 
@@ -160,36 +218,44 @@ impl Endpoint for TcpReceiver {
             echo.note(segment);
         }
         if segment.flags.syn {
-            self.on_syn(segment);
+            self.on_syn(now, segment);
             return Delivered::default();
+        }
+        if self.ecn == EcnMode::Accurate {
+            self.arrivals.count(segment);
         }
         if segment.payload == 0 {
             if !segment.feedback.is_none() {
-                self.acknowledge();
+                self.acknowledge(now);
             }
             return Delivered::default();
         }
         self.repairs = self.options.local_repairs;
+        self.compression.on_data(now);
+        let is_accurate = self.ecn == EcnMode::Accurate;
         // "Until it receives a CWR packet" (RFC 3168, section 6.1.3); that packet may itself be marked.
-        if segment.flags.cwr {
+        let confirms = segment.flags.cwr && !is_accurate;
+        if confirms {
             self.echo = false;
         }
-        if self.ecn && segment.ecn == Ecn::CongestionExperienced && !self.echo {
+        if self.ecn == EcnMode::Classic && segment.ecn == Ecn::CongestionExperienced && !self.echo {
             self.echo = true;
             self.quick_acks_left = self.options.quick_acks;
         }
         let before = self.next;
-        let is_prompt = self.options.prompt_acks && (segment.flags.psh || segment.flags.cwr);
-        let may_wait = self.on_data(segment) && self.quick_acks_left == 0 && !is_prompt;
+        let is_prompt = self.options.prompt_acks && (segment.flags.psh || confirms);
+        let reports_marks = is_accurate && self.arrivals.wants_ack();
+        let is_quick = self.quick_acks_left > 0;
+        let may_wait = self.on_data(segment) && !is_quick && !is_prompt;
         self.quick_acks_left = self.quick_acks_left.saturating_sub(1);
         match self.options.delayed_ack {
-            Some(delay) if may_wait && self.unacknowledged + 1 < self.options.ack_every => {
+            Some(delay) if may_wait && !reports_marks && self.unacknowledged + 1 < self.options.ack_every => {
                 self.unacknowledged += 1;
                 self.deadline.get_or_insert(now + delay);
             }
             // More segments may arrive at this instant.
             Some(_) if may_wait && self.options.receive_offload => self.deadline = Some(now),
-            _ => self.acknowledge(),
+            _ => self.acknowledge_gap(now, is_quick || reports_marks),
         }
         Delivered { bytes: self.next - before, offset: before }
     }
@@ -197,7 +263,8 @@ impl Endpoint for TcpReceiver {
     /// Retransmits an acknowledgement, unless a later one replaces it. The feedback is omitted: the given-up
     /// packet may have arrived, and feedback is cumulative.
     fn on_given_up(&mut self, _now: Time, segment: &Segment) -> bool {
-        let repairs = self.repairs > 0 && self.reply.is_none() && segment.ack == self.next;
+        let is_last = self.reply.is_none() && self.processed.is_empty() && segment.ack == self.next;
+        let repairs = self.repairs > 0 && is_last;
         if repairs {
             self.repairs -= 1;
             self.reply = Some(Segment { feedback: HeaderBytes::NONE, ..*segment });
@@ -207,16 +274,20 @@ impl Endpoint for TcpReceiver {
 
     fn on_timeout(&mut self, now: Time) {
         if self.deadline.is_some_and(|deadline| now >= deadline) {
-            self.acknowledge();
+            self.acknowledge(now);
         }
     }
 
-    fn poll_segment(&mut self, _now: Time) -> Option<Segment> {
-        self.reply.take()
+    fn poll_segment(&mut self, now: Time) -> Option<Segment> {
+        self.reply.take().or_else(|| {
+            let (leaves, _) = self.processed.front()?;
+            if *leaves <= now { self.processed.pop_front().map(|(_, reply)| reply) } else { None }
+        })
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        self.deadline
+        let processed = self.processed.front().map(|(leaves, _)| *leaves);
+        [self.deadline, processed].into_iter().flatten().min()
     }
 
     fn progress(&self) -> Progress {
@@ -333,7 +404,7 @@ mod tests {
     #[test]
     fn linux_acknowledges_at_once_when_a_mark_arrives() {
         let mut receiver = receiver(Some(Span::from_ms(100)));
-        (receiver.ecn, receiver.options.quick_acks) = (true, 2);
+        (receiver.ecn, receiver.options.quick_acks) = (EcnMode::Classic, 2);
         let marked = |number| Segment { ecn: Ecn::CongestionExperienced, ..data(number) };
         let mut at_once = |segment: &Segment| reply(&mut receiver, segment).is_some();
         assert_eq!([data(0), data(1)].map(|segment| at_once(&segment)), [false, true]);
@@ -450,5 +521,61 @@ mod tests {
         assert_eq!(delivered(700, 10), (0, 600, 600));
         assert_eq!(delivered(600, 200), (200, 600, 800), "beyond it");
         assert_eq!(delivered(800, 10), (10, 800, 810));
+    }
+
+    /// The host takes 200 us for each acknowledgement, and keeps their order.
+    #[test]
+    fn the_host_delays_acknowledgements() {
+        let mut receiver = receiver(None);
+        receiver.options.host_delay = Some(Span::from_us(200));
+        let at = |us| NOW + Span::from_us(us);
+        for (number, us) in [(0, 0), (1, 50)] {
+            receiver.on_segment(at(us), &data(number));
+            assert_eq!(receiver.poll_segment(at(us)), None);
+        }
+        assert_eq!(receiver.poll_timeout(), Some(at(200)));
+        assert_eq!(receiver.poll_segment(at(200)).map(|ack| ack.ack), Some(100));
+        assert_eq!((receiver.poll_segment(at(200)), receiver.poll_timeout()), (None, Some(at(250))));
+        assert_eq!(receiver.poll_segment(at(250)).map(|ack| ack.ack), Some(200));
+        assert_eq!(receiver.poll_timeout(), None);
+    }
+
+    /// A segment below the acknowledgement number, and one inside a block beyond it, arrive twice.
+    #[test]
+    fn rfc_2883_4_what_arrived_twice_is_reported_first() {
+        let mut receiver = receiver(None);
+        receiver.options.duplicate_sack = true;
+        let blocks = |ack: Segment| -> Vec<(u64, u64)> {
+            ack.sack.as_slice().iter().map(|block| (block.start, block.end)).collect()
+        };
+        for number in [0, 2, 3] {
+            reply(&mut receiver, &data(number));
+        }
+        assert_eq!(blocks(reply(&mut receiver, &data(0)).unwrap()), [(0, 100), (200, 400)]);
+        assert_eq!(blocks(reply(&mut receiver, &data(3)).unwrap()), [(300, 400), (200, 400)]);
+        assert_eq!(blocks(reply(&mut receiver, &data(5)).unwrap()), [(500, 600), (200, 400)], "once");
+    }
+
+    /// Beyond a gap three segments are acknowledged at once; then a millisecond passes without a known round
+    /// trip, or 44 segments.
+    #[test]
+    fn linux_compresses_acknowledgements_beyond_a_gap() {
+        let mut receiver = receiver(Some(Span::from_ms(40)));
+        receiver.options.compressed_acks = true;
+        let at = |us| NOW + Span::from_us(us);
+        for number in 1..=3 {
+            assert!(reply(&mut receiver, &data(number)).is_some(), "{number}");
+        }
+        receiver.on_segment(at(10), &data(4));
+        receiver.on_segment(at(20), &data(5));
+        assert_eq!((receiver.poll_segment(at(20)), receiver.poll_timeout()), (None, Some(at(1_010))));
+        receiver.on_timeout(at(1_010));
+        let ack = receiver.poll_segment(at(1_010)).unwrap();
+        assert_eq!((ack.ack, ack.sack.as_slice()[0].end, receiver.poll_timeout()), (0, 600, None));
+        for number in 6..50 {
+            assert_eq!(reply(&mut receiver, &data(number)), None, "{number}");
+        }
+        assert!(reply(&mut receiver, &data(50)).is_some(), "44 segments wait");
+        assert_eq!(reply(&mut receiver, &data(0)).unwrap().ack, 5_100, "a filled gap");
     }
 }

@@ -269,7 +269,8 @@ mod tests {
         assert_eq!(rto.timeout(), Span::from_ms(3_000));
         // From 7 ms to 107 ms: ten ticks. SRTT 10, RTTVAR 5.
         assert_eq!(after(&mut rto, 100), Span::from_ms(300));
-        // From 7 ms to 16 ms: one tick. 4 RTTVAR = 20 + 9 - 5 = 24; 8 SRTT = 80 + 1 - 10 = 71; (24 * 8 + 71) / 8 = 32.
+        // From 7 ms to 16 ms: one tick. 4 RTTVAR = 20 + 9 - 5 = 24; 8 SRTT = 80 + 1 - 10 = 71; (24 * 8 + 71)
+        // / 8 = 32.
         assert_eq!(after(&mut rto, 9), Span::from_ms(320));
         // Less than a tick counts as one.
         let mut rto = Rto::new(RtoOptions::ns2());

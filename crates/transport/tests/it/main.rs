@@ -1,5 +1,6 @@
 //! Integration tests of the crate in one binary, one module per subject.
 
+mod accurate_ecn;
 mod bursts;
 mod controllers;
 mod feedback;

@@ -58,6 +58,8 @@ fn options() -> TcpOptions {
         handshake: false,
         window: 1_000,
         delayed_ack: None,
+        host_delay: None,
+        compressed_acks: false,
         segmentation_offload: false,
         receive_offload: false,
         ..TcpOptions::of(Flavour::Linux, Recovery::Rack)
@@ -92,8 +94,9 @@ fn progress(pipe: &Pipe<Script>) -> Progress {
     pipe.sender.progress()
 }
 
-/// Segment 3 is lost, and so is its retransmission. Data sent after the retransmission is acknowledged a round
-/// trip later, which shows the second loss; recovery from counts of acknowledgements waits for the timer.
+/// Segment 3 is lost, and so is its retransmission. Data sent after the retransmission is acknowledged a
+/// round trip later, which shows the second loss; recovery from counts of acknowledgements waits for the
+/// timer.
 #[test]
 fn rfc_8985_6_2_a_lost_retransmission_is_sent_again() {
     let mut pipe = connection(10, losing(&[(3, 2)]));
@@ -103,8 +106,9 @@ fn rfc_8985_6_2_a_lost_retransmission_is_sent_again() {
     assert_eq!((progress(&pipe).timeouts, progress(&pipe).recoveries), (0, 1));
 }
 
-/// The last of ten segments is lost: nothing after it is acknowledged. It is sent as a probe when the timer would
-/// expire, 300 ms after the last acknowledgement, as a single segment may wait for a delayed acknowledgement.
+/// The last of ten segments is lost: nothing after it is acknowledged. It is sent as a probe when the timer
+/// would expire, 300 ms after the last acknowledgement, as a single segment may wait for a delayed
+/// acknowledgement.
 #[test]
 fn rfc_8985_7_the_tail_is_probed() {
     let mut pipe = connection(10, losing(&[(10, 1)]));
@@ -114,7 +118,8 @@ fn rfc_8985_7_the_tail_is_probed() {
     assert_eq!((pipe.delivered, progress(&pipe).timeouts), (10 * MSS, 0));
 }
 
-/// The last three are lost: the probe of the last one is acknowledged selectively, which shows the other losses.
+/// The last three are lost: the probe of the last one is acknowledged selectively, which shows the other
+/// losses.
 #[test]
 fn rfc_8985_7_a_probe_begins_recovery() {
     let mut pipe = connection(10, losing(&[(8, 1), (9, 1), (10, 1)]));
@@ -125,8 +130,8 @@ fn rfc_8985_7_a_probe_begins_recovery() {
     assert_eq!(progress(&pipe).retransmissions, 3);
 }
 
-/// A segment that arrives 20 ms late is within the reordering window of a quarter round trip if fewer than three
-/// segments pass it, and is not retransmitted.
+/// A segment that arrives 20 ms late is within the reordering window of a quarter round trip if fewer than
+/// three segments pass it, and is not retransmitted.
 #[test]
 fn rfc_8985_6_2_slight_reordering_is_no_loss() {
     for (late, expected) in [(20, 0), (40, 1)] {
@@ -154,8 +159,8 @@ fn rfc_3522_a_reduction_by_reordering_is_undone() {
     assert!(progress.window >= Some(10 * MSS), "{progress:?}");
 }
 
-/// Acknowledgements are held for 700 ms: the timer expires, though nothing is lost. The acknowledgement of the
-/// original data shows it, and nothing but the first segment is retransmitted.
+/// Acknowledgements are held for 700 ms: the timer expires, though nothing is lost. The acknowledgement of
+/// the original data shows it, and nothing but the first segment is retransmitted.
 #[test]
 fn rfc_5682_a_spurious_timeout_is_undone() {
     let script = Script { held: Some((ms(150), ms(850))), ..Script::default() };
@@ -181,8 +186,8 @@ fn a_lost_window_is_repaired() {
     assert_eq!(progress(&pipe).retransmissions, 19);
 }
 
-/// One of 20 segments is lost: during recovery every second acknowledgement releases a segment, and the window
-/// is half of what it was.
+/// One of 20 segments is lost: during recovery every second acknowledgement releases a segment, and the
+/// window is half of what it was.
 #[test]
 fn rfc_9937_the_window_is_reduced_evenly() {
     let mut pipe = connection(20, losing(&[(1, 1)]));

@@ -2,8 +2,8 @@
 
 use multihop_core::{Flags, HeaderBytes, Rate, SackBlock, SackBlocks, Segment, Span, Time};
 use multihop_transport::{
-    AckInfo, Acked, Allowance, Controller, DeliverySample, Endpoint, Lost, Marked, Recovered, Recovery,
-    Returned, SentSegment, TcpOptions, TcpSender,
+    AckInfo, Acked, Allowance, Controller, DeliverySample, Endpoint, Lost, LostSegment, Marked, Recovered,
+    Recovery, Returned, SentSegment, TcpOptions, TcpSender,
 };
 use std::sync::{Arc, Mutex};
 
@@ -18,6 +18,7 @@ pub enum Event {
     Acked(Acked),
     Delivered(DeliverySample),
     Lost(Lost),
+    SegmentLost(LostSegment),
     Recovered(Recovered),
     Marked(Marked),
     Idle(Time),
@@ -95,6 +96,9 @@ impl Controller for Recorder {
     }
     fn on_lost(&mut self, lost: &Lost) {
         self.note(Event::Lost(*lost));
+    }
+    fn on_segment_lost(&mut self, lost: &LostSegment) {
+        self.note(Event::SegmentLost(*lost));
     }
     fn on_recovered(&mut self, recovered: &Recovered) {
         self.note(Event::Recovered(*recovered));

@@ -5,7 +5,7 @@ use crate::recorder::{
     sending,
 };
 use multihop_core::Span;
-use multihop_transport::{DeliverySample, Endpoint, Marked, Recovery, TcpOptions, TcpSender};
+use multihop_transport::{DeliverySample, Endpoint, LostSegment, Marked, Recovery, TcpOptions, TcpSender};
 
 /// RFC 3168, section 6.1.2: one reduction per window of data, which the next new segment confirms with CWR.
 #[test]
@@ -57,6 +57,7 @@ fn deliveries_are_reported_with_what_is_in_the_network() {
     let options = TcpOptions { delivery_rate: true, recovery: Recovery::Sack, ..options() };
     let (mut sender, recorder) = sending(options, 4, 4);
     let first = DeliverySample {
+        marked: None,
         now: ms(100),
         size: 1_000,
         delivered: 1_000,
@@ -67,15 +68,28 @@ fn deliveries_are_reported_with_what_is_in_the_network() {
         in_flight_before: 4_000,
         in_flight: 3_000,
         lost: 0,
+        in_flight_at_send: 2_000,
+        lost_since_send: 0,
         recovering: false,
+        fast_recovery: false,
+        departure: ms(100),
     };
     sender.on_segment(ms(100), &sacked(0, 1, 2));
     assert_eq!(deliveries(&recorder), [first]);
     sender.on_segment(ms(125), &sacked(0, 1, 3));
     let (rtt, rate) = (Some(Span::from_ms(125)), Some(16_000.0));
     let (in_flight_before, in_flight) = (3_000, 2_000);
-    let second =
-        DeliverySample { now: ms(125), delivered: 2_000, rtt, rate, in_flight_before, in_flight, ..first };
+    let second = DeliverySample {
+        now: ms(125),
+        delivered: 2_000,
+        rtt,
+        rate,
+        in_flight_before,
+        in_flight,
+        in_flight_at_send: 3_000,
+        departure: ms(125),
+        ..first
+    };
     assert_eq!(deliveries(&recorder), [second]);
     sender.on_segment(ms(150), &sacked(0, 1, 4));
     let (rtt, rate) = (Some(Span::from_ms(150)), Some(20_000.0));
@@ -88,7 +102,10 @@ fn deliveries_are_reported_with_what_is_in_the_network() {
         in_flight_before,
         in_flight,
         lost,
+        in_flight_at_send: 4_000,
         recovering,
+        fast_recovery: true,
+        departure: ms(150),
         ..first
     };
     assert_eq!(deliveries(&recorder), [third]);
@@ -101,6 +118,34 @@ fn deliveries_are_reported_with_what_is_in_the_network() {
     let found = deliveries(&recorder);
     let DeliverySample { size, delivered, rtt, in_flight, lost, recovering, .. } = found[0];
     assert_eq!((size, delivered, rtt, in_flight, lost, recovering), (1_000, 4_000, None, 0, 0, false));
+}
+
+/// draft-ietf-ccwg-bbr-06, sections 4.1.2.1.2 and 5.5.10.2: six segments are sent at once, of which the
+/// second and the third are lost. Each is reported after the recovery that it begins, with the bytes in
+/// flight when it was sent and the bytes lost since. The next delivery counts both losses.
+#[test]
+fn each_lost_segment_is_reported_with_what_was_in_flight() {
+    let options = TcpOptions { delivery_rate: true, recovery: Recovery::Rack, ..options() };
+    let (mut sender, recorder) = sending(options, 6, 8);
+    recorder.take();
+    sender.on_segment(ms(100), &ack(1));
+    recorder.take();
+    sender.on_segment(ms(110), &sacked(1, 3, 6));
+    let events: Vec<Event> = recorder
+        .take()
+        .into_iter()
+        .filter(|event| matches!(event, Event::Lost(_) | Event::SegmentLost(_) | Event::Delivered(_)))
+        .collect();
+    let lost = |start, in_flight_at_send, lost_since_send| {
+        let (size, app_limited) = (1_000, true);
+        Event::SegmentLost(LostSegment { start, size, in_flight_at_send, lost_since_send, app_limited })
+    };
+    assert!(matches!(events[0], Event::Lost(_)), "{events:?}");
+    assert_eq!(events[1..3], [lost(1_000, 2_000, 1_000), lost(2_000, 3_000, 2_000)]);
+    let [Event::Delivered(delivery)] = events[3..] else { panic!("{events:?}") };
+    let DeliverySample { in_flight_at_send, lost_since_send, lost, .. } = delivery;
+    assert_eq!((in_flight_at_send, lost_since_send, lost), (6_000, 2_000, 2_000));
+    assert!(delivery.recovering && delivery.fast_recovery);
 }
 
 /// After a timeout all outstanding data is being repaired.

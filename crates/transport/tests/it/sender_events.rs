@@ -418,3 +418,15 @@ fn each_segment_that_leaves_is_reported() {
     let Progress { sent, retransmissions, timeouts, .. } = sender.progress();
     assert_eq!((sent, retransmissions, timeouts), (2_300, 3, 1));
 }
+
+/// A receive window of three segments below a congestion window of ten holds data back from 0 to 100 ms, when
+/// an acknowledgement releases the rest.
+#[test]
+fn time_below_the_receive_window_is_counted() {
+    let (mut sender, _recorder) = sending(TcpOptions { window: 3, ..options() }, 10, 3);
+    sender.push(ms(0), 2 * MSS);
+    assert_eq!(drain(&mut sender, 0).len(), 0);
+    sender.on_segment(ms(100), &ack(3));
+    assert_eq!(drain(&mut sender, 100).len(), 2);
+    assert_eq!(sender.progress().receive_limited, Span::from_ms(100));
+}

@@ -7,7 +7,7 @@ use multihop_core::{Ecn, Flags, HeaderBytes, Rate, Segment, Span, Time};
 use multihop_transport::{CongestionHeader, Endpoint, LossKind, Lost, SentSegment, TcpOptions, TcpSender};
 
 const MSS: u64 = 1_000;
-const SYN: Flags = Flags { syn: true, ack: false, ece: false, cwr: false, psh: false };
+const SYN: Flags = Flags { syn: true, ack: false, ece: false, cwr: false, psh: false, ae: false };
 const SYN_ACK: Flags = Flags { ack: true, ..SYN };
 const ACK: Flags = Flags { syn: false, ..SYN_ACK };
 

@@ -54,21 +54,21 @@ fn broken_categories() {
 fn stations_contend_with_the_stated_parameters() {
     let read = |text: &str| resolve(text, "test.toml", &Overrides::default()).expect("it is sound").config;
     let config = read(DIFFERENTIATED);
-    let edca = config.edca.expect("the table is there");
+    let edca = config.mac.edca.expect("the table is there");
     assert_eq!(
         edca.map(|contends| (contends.aifsn, contends.cw_min, contends.cw_max)),
         [(7, 15, 1_023), (3, 15, 1_023), (2, 7, 15), (2, 3, 7),]
     );
     assert_eq!(edca.map(|contends| contends.txop_limit.ns() / 1_000), [2_528, 2_528, 4_000, 2_080]);
-    assert_eq!((config.flows[0].dscp.number(), config.mac.rules.data_header), (46, 30));
+    assert_eq!((config.traffic.flows[0].dscp.number(), config.mac.rules.data_header), (46, 30));
     let own =
         DIFFERENTIATED.replace("\"EF\"", "0").replace("ac_vo = {", "ac_be = {").replace("802.11n", "802.11a");
     let config = read(&own);
-    let edca = config.edca.expect("the table is there");
+    let edca = config.mac.edca.expect("the table is there");
     assert_eq!((edca[BestEffort as usize].cw_max, edca[Voice as usize].cw_min), (7, 3));
     assert_eq!(config.mac.rules.data_header, 30, "frames of quality of service, in older standards too");
     let lines: Vec<&str> =
         own.lines().filter(|line| !line.starts_with("ac_") && *line != "[mac.edca]").collect();
     let config = read(&lines.join("\n"));
-    assert_eq!((config.edca, config.mac.rules.data_header), (None, 28));
+    assert_eq!((config.mac.edca, config.mac.rules.data_header), (None, 28));
 }

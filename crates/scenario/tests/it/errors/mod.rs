@@ -137,6 +137,15 @@ queue = 50 => codel = { flows = 0 }\ndiscipline = "fq-codel" -> mac.codel.flows:
 queue = 50 => codel = { airtime_quantum = "0 us" }\ndiscipline = "stations" -> mac.codel.airtime_quantum: "0 us" is out of range | 10 us
 queue = 50 => codel = { slow = true }\ndiscipline = "fq-codel" -> mac.codel.slow: true has no effect | "stations"
 queue = 50 => codel = { target_exchanges = 2 }\ndiscipline = "fq-codel" -> mac.codel.target_exchanges: 2 has no effect | "stations"
+queue = 50 => codel = { target = "5 ms" }\ndiscipline = "pie" -> mac.codel: has no effect with discipline = "pie" | "fq-codel" or "stations"
+queue = 50 => pie = { target = "5 ms" } -> mac.pie: has no effect with discipline = "drop-tail" | set discipline = "pie"
+queue = 50 => pie = {}\ndiscipline = "fq-codel" -> mac.pie: has no effect with discipline = "fq-codel" | set discipline = "pie"
+queue = 50 => dualpi2 = { coupling = 2 }\ndiscipline = "pie" -> mac.dualpi2: has no effect with discipline = "pie" | set discipline = "dualpi2"
+queue = 50 => dualpi2 = { coupling = 0 }\ndiscipline = "dualpi2" -> mac.dualpi2.coupling: 0 is out of range | from 0.1 to 100
+queue = 50 => dualpi2 = { classic_share = 101 }\ndiscipline = "dualpi2" -> mac.dualpi2.classic_share: 101 is out of range | from 0 to 100
+queue = 50 => dualpi2 = { shift = "30 ms", classic_share = 10 }\ndiscipline = "dualpi2" -> mac.dualpi2.shift: is given together with classic_share | remove one
+queue = 50 => pie = { target = "0 s" }\ndiscipline = "pie" -> mac.pie.target: "0 s" is out of range | from 10 us
+queue = 50 => discipline = "dual-pi2" -> mac.discipline: "dual-pi2" | did you mean "dualpi2"?
 queue = 50 => codel = { target_exchanges = 1001 }\ndiscipline = "stations" -> mac.codel.target_exchanges: 1001 is out of range | from 0 to 1000
 queue = 50 => hardware_queue = {} -> mac.hardware_queue: has no limit | set packets, aggregates or aql
 queue = 50 => hardware_queue = { aql = {} } -> mac.hardware_queue.aql: has no effect without a queue for each station | set mac.discipline = "stations"

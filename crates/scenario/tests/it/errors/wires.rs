@@ -51,6 +51,8 @@ queue = 50 => loss = "1 %" -> topology.wires[0].loss: "1 %" | a number
 queue = 50 => loss_back = 1.5 -> topology.wires[0].loss_back: 1.5 is out of range | from 0 to below 1
 queue = 50 => discipline = "stations" -> topology.wires[0].discipline: "stations" is for radios | "fq-codel"
 queue = 50 => codel = { ecn = false } -> topology.wires[0].codel: unknown key | remove it: fq-codel on a wire has the defaults of Linux
+queue = 50 => pie = { ecn = true } -> topology.wires[0].pie: has no effect with discipline = "drop-tail" | set discipline = "pie"
+queue = 50 => dualpi2 = { threshold = "101 s" }\ndiscipline = "dualpi2" -> topology.wires[0].dualpi2.threshold: "101 s" is out of range | 100 s
 rate_back = "1 Mb/s" => rate_back = "0 b/s" -> topology.wires[0].rate_back: "0 b/s" is out of range
 delay_back = "30 ms" => delay_back = "1e9 h" -> topology.wires[0].delay_back: out of range | 100 years
 protocol = "static" => protocol = "dsdv" -> routing.protocol: "dsdv" sends its packets by radio only | static routes

@@ -115,9 +115,10 @@ fn contradiction(config: &Config, outcome: &Outcome) -> Option<&'static str> {
         wrong.into_iter().find(|(wrong, _)| *wrong).map(|(_, what)| what)
     });
     // Packets sent before the end of the warm-up may arrive after it.
-    let all = config.warmup == Span::ZERO;
+    let all = config.recording.warmup == Span::ZERO;
     let decided = |flow: &FlowOutcome| flow.packets_delivered + flow.dropped.iter().sum::<u64>();
-    let mut multicast = config.flows.iter().zip(&outcome.flows).filter(|(flow, _)| flow.group.is_some());
+    let mut multicast =
+        config.traffic.flows.iter().zip(&outcome.flows).filter(|(flow, _)| flow.group.is_some());
     let wrong = [
         (
             multicast.any(|(_, flow)| all && decided(flow) > flow.packets_sent),

@@ -174,7 +174,7 @@ impl Draw {
                 pick(rng, &["distance", "0 s", "20 us", "60 us", "300 us", "1 ms"]).into();
         }
         if rng.below(3) == 0 {
-            made["mac"]["discipline"] = pick(rng, &["fq-codel", "stations"]).into();
+            made["mac"]["discipline"] = pick(rng, &["fq-codel", "stations", "pie", "dualpi2"]).into();
         }
         if rng.below(3) == 0 {
             made["mac"]["short_retry_limit"] = pick(rng, &[1, 2, 255]).into();

@@ -120,38 +120,38 @@ fn parts(scenario: &Value, config: &Config) -> Vec<String> {
     let mut parts = vec![
         format!("routing {}", name(format!("{:?}", config.routing.protocol))),
         format!("medium {}", name(format!("{:?}", config.medium.model))),
-        format!("queue {}", name(format!("{:?}", config.discipline))),
+        format!("queue {}", name(format!("{:?}", config.mac.queue.discipline))),
     ];
-    parts.extend(config.schemes.iter().map(|scheme| format!("scheme {}", scheme.name)));
-    let mut tags: Vec<String> =
-        config.flows.iter().map(|flow| name(format!("app {:?}", flow.app).replace(' ', "-"))).collect();
-    tags.extend(config.measurements.iter().map(|of| name(format!("estimator-{:?}", of.estimator))));
+    parts.extend(config.traffic.schemes.iter().map(|scheme| format!("scheme {}", scheme.name)));
+    let apps = config.traffic.flows.iter().map(|flow| format!("app {:?}", flow.app));
+    let mut tags: Vec<String> = apps.map(|app| name(app.replace(' ', "-"))).collect();
+    tags.extend(config.recording.measurements.iter().map(|of| name(format!("estimator-{:?}", of.estimator))));
     tags.sort();
     tags.dedup();
     parts.extend(tags);
     let present = [
-        ("wires", !config.wires.is_empty()),
+        ("wires", !config.topology.wires.is_empty()),
         ("outages", !config.mobility.outages.is_empty()),
         ("motion by a model", scenario["mobility"]["area"].is_array()),
         ("motion by a file", scenario["mobility"]["file"].is_string()),
         ("long links", config.medium.propagation_delay.ns() > 50_000),
-        ("delays by distance", config.delays_by_distance),
-        ("address resolution", config.arp),
+        ("delays by distance", config.medium.delays_by_distance),
+        ("address resolution", config.network.arp),
         (
             "A-MSDUs on found routes",
             scenario["mac"]["aggregation"]["a_msdu"].is_string()
                 && scenario["routing"]["protocol"].is_string(),
         ),
-        ("access categories", config.edca.is_some()),
-        ("hardware queue", config.hardware_queue.is_some()),
-        ("airtime limits", config.hardware_queue.is_some_and(|hardware| hardware.airtime.is_some())),
-        ("CTS to self", config.cts_to_self),
+        ("access categories", config.mac.edca.is_some()),
+        ("hardware queue", config.mac.queue.hardware.is_some()),
+        ("airtime limits", config.mac.queue.hardware.is_some_and(|hardware| hardware.airtime.is_some())),
+        ("CTS to self", config.mac.cts_to_self),
         ("mixed network", scenario["phy"]["mixed"] == true),
         ("narrow channel", config.phy.options().bandwidth.mhz() < 20),
-        ("powers of nodes", !config.powers.is_empty()),
-        ("multicast", config.flows.iter().any(|flow| flow.group.is_some())),
-        ("multicast by a relay", config.flows.iter().any(|flow| is_relayed(config, flow))),
-        ("codepoints", config.flows.iter().any(|flow| flow.dscp.number() > 0)),
+        ("powers of nodes", !config.topology.powers.is_empty()),
+        ("multicast", config.traffic.flows.iter().any(|flow| flow.group.is_some())),
+        ("multicast by a relay", config.traffic.flows.iter().any(|flow| is_relayed(config, flow))),
+        ("codepoints", config.traffic.flows.iter().any(|flow| flow.dscp.number() > 0)),
     ];
     parts.extend(present.iter().filter(|(_, is)| *is).map(|(part, _)| (*part).to_owned()));
     parts
@@ -296,7 +296,7 @@ fn scenarios_of_the_schema_break_no_law() {
     assert!(tally.runs * 2 > count, "most scenarios are refused");
     assert!(tally.delivered > 10 * tally.runs, "hardly anything happens in them");
     let kinds = |prefix: &str| tally.parts.keys().filter(|part| part.starts_with(prefix)).count();
-    assert_eq!((kinds("routing"), kinds("medium"), kinds("queue")), (4, 4, 3), "{:?}", tally.parts);
+    assert_eq!((kinds("routing"), kinds("medium"), kinds("queue")), (4, 4, 5), "{:?}", tally.parts);
     assert!(kinds("scheme") * 10 > multihop_schemes::REGISTRY.len() * 9, "{:?}", tally.parts);
     for part in [
         "wires",

@@ -4,9 +4,10 @@ use super::{CANONICAL, PLAIN, config, hash, of};
 use multihop_core::{FlowId, NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, EifsRule, ResponseTimeout};
 use multihop_link::{
-    AdHocProbeOptions, Adaptation, AirtimeLimits, BusyRatioOptions, CodelOptions, Discipline, Elapsed,
-    EstimatorConfig, FqCodelOptions, IdleGapOptions, PacketThroughputOptions, RtWinfOptions,
-    RtWinfProbeOptions, ServiceDelayOptions, SlowStations, StationsOptions, WinfReading,
+    AdHocProbeOptions, Adaptation, AirtimeLimits, BusyRatioOptions, CodelOptions, Discipline, DualPi2Options,
+    DualQueueSchedule, Elapsed, EstimatorConfig, FqCodelOptions, IdleGapOptions, LowLatencyMarking,
+    PacketThroughputOptions, PieOptions, RtWinfOptions, RtWinfProbeOptions, ServiceDelayOptions,
+    SlowStations, StationsOptions, WinfReading,
 };
 use multihop_scenario::{Overrides, resolve};
 use multihop_sim::config::{
@@ -18,12 +19,12 @@ use multihop_sim::config::{
 fn defaults_are_those_of_the_standard_and_of_ns2s_radio() {
     let config = config(PLAIN);
     assert_eq!((config.name.as_str(), config.seed), ("case", 1));
-    assert_eq!((config.warmup, config.record_interval), (Span::ZERO, Span::from_ms(1000)));
-    assert_eq!(config.data_rate, Rate::from_kbps(11_000).into());
-    assert_eq!(config.control_rate, None);
+    assert_eq!((config.recording.warmup, config.recording.interval), (Span::ZERO, Span::from_ms(1000)));
+    assert_eq!(config.rates.data, Rate::from_kbps(11_000).into());
+    assert_eq!(config.rates.control, None);
     assert_eq!(config.mac.rules, DcfRules::IEEE);
     assert_eq!((config.mac.short_retry_limit, config.mac.long_retry_limit), (Some(7), Some(4)));
-    assert_eq!((config.mac.cw_min, config.mac.cw_max, config.mac.queue_limit), (31, 1023, 50));
+    assert_eq!((config.mac.cw_min, config.mac.cw_max, config.mac.queue.limit), (31, 1023, 50));
     let MediumModel::Ranges { receive_range, carrier_sense_range, capture_ratio, path_loss } =
         config.medium.model
     else {
@@ -32,7 +33,7 @@ fn defaults_are_those_of_the_standard_and_of_ns2s_radio() {
     assert_eq!((receive_range, carrier_sense_range, capture_ratio), (250.0, 550.0, Some(10.0)));
     assert_eq!(path_loss, PathLoss::TwoRayGround { frequency_hz: 914e6, antenna_height: 1.5 });
     assert_eq!(config.routing.on_link_failure, LinkFailureRule::Ignore);
-    assert_eq!(config.flows[0].app, AppConfig::Saturated);
+    assert_eq!(config.traffic.flows[0].app, AppConfig::Saturated);
 }
 
 /// Minstrel-HT has the retry limit of its chain; the ideal algorithm has the limits of the MAC.
@@ -42,7 +43,7 @@ fn rate_control_sets_the_retry_limit() {
         let text = format!(
             "generator = \"chain\"\nhops = 2\nspacing = \"10 m\"\n[medium]\nmodel = \"sinr\"\n[mac.rate_control]\n{keys}"
         );
-        of(&text, CANONICAL).rate_control.expect("rates are chosen").tries
+        of(&text, CANONICAL).mac.rate_control.expect("rates are chosen").tries
     };
     assert_eq!(tries("algorithm = \"minstrel-ht\""), Some(21));
     assert_eq!(tries("algorithm = \"minstrel-ht\"\ntries = 7"), Some(7));
@@ -52,7 +53,7 @@ fn rate_control_sets_the_retry_limit() {
 /// The discipline of the radio with these keys of `[mac]`.
 fn discipline(keys: &str) -> Discipline {
     let text = format!("generator = \"chain\"\nhops = 2\n[mac]\nqueue = 1000\n{keys}");
-    of(&text, CANONICAL).discipline
+    of(&text, CANONICAL).mac.queue.discipline
 }
 
 #[test]
@@ -108,13 +109,46 @@ fn each_parameter_of_a_discipline_is_applied_and_is_in_the_hash() {
     assert_eq!(of("discipline = \"drop-tail\""), of(""));
 }
 
+/// Each key of `[mac.pie]` and `[mac.dualpi2]` is applied, and is in the hash; keys with their default are
+/// not.
+#[test]
+fn pie_and_dualpi2_have_parameters() {
+    assert_eq!(discipline("discipline = \"pie\""), Discipline::Pie(PieOptions::default()));
+    assert_eq!(discipline("discipline = \"dualpi2\""), Discipline::DualPi2(DualPi2Options::default()));
+    let keys = "discipline = \"pie\"\n[mac.pie]\ntarget = \"7 ms\"\nmax_burst = \"70 ms\"\necn = true";
+    let (target, max_burst) = (Span::from_ms(7), Span::from_ms(70));
+    let pie = PieOptions { target, max_burst, ecn: true, ..PieOptions::default() };
+    assert_eq!(discipline(keys), Discipline::Pie(pie));
+    let of = |table: &str| discipline(&format!("discipline = \"dualpi2\"\n[mac.dualpi2]\n{table}"));
+    let ms = Span::from_ms;
+    let ramp = LowLatencyMarking::Ramp { from: Span::from_us(800), range: Span::from_us(400) };
+    let schedule = DualQueueSchedule::TimeShifted { shift: ms(30) };
+    let dualpi2 =
+        DualPi2Options { target, coupling: 3.0, marking: ramp, schedule, ..DualPi2Options::default() };
+    let given =
+        "target = \"7 ms\"\ncoupling = 3\nthreshold = \"800 us\"\nramp = \"400 us\"\nshift = \"30 ms\"";
+    assert_eq!(of(given), Discipline::DualPi2(dualpi2));
+    let schedule = DualQueueSchedule::Weighted { classic: 6 };
+    let weighted = DualPi2Options { schedule, ..DualPi2Options::default() };
+    assert_eq!(of("classic_share = 6"), Discipline::DualPi2(weighted));
+    let of = |mac: &str| {
+        hash(&format!(
+            "duration = \"10 s\"\n[topology]\ngenerator = \"chain\"\nhops = 2\n[traffic]\nscheme = \"udp\"\n\
+             {CANONICAL}\n[mac]\n{mac}\n"
+        ))
+    };
+    let plain = ["", "discipline = \"pie\"", "discipline = \"dualpi2\"", keys].map(of);
+    assert_eq!(std::collections::BTreeSet::from(plain.clone()).len(), 4);
+    assert_eq!(of("discipline = \"dualpi2\"\ndualpi2 = { ramp = \"0 s\", coupling = 2 }"), plain[2]);
+}
+
 /// Absent keys have Linux's limits, also for slow stations.
 #[test]
 fn the_hardware_queue_and_slow_stations_have_linuxs_defaults() {
     let hardware = |keys: &str| {
         let text = format!("generator = \"chain\"\nhops = 2\n[mac]\ndiscipline = \"stations\"\n{keys}");
         let config = of(&text, CANONICAL);
-        (config.hardware_queue, config.discipline)
+        (config.mac.queue.hardware, config.mac.queue.discipline)
     };
     let ms = Span::from_ms;
     assert_eq!(hardware("").0, None);
@@ -149,11 +183,23 @@ fn wires_have_disciplines_of_their_own() {
                 rate = \"1 Mb/s\"\ndelay = \"2 ms\"\ndiscipline = \"fq-codel\"";
     let lines = Discipline::FqCodel(FqCodelOptions::default());
     let config = of(text, "pattern = \"random-pairs\"\nflows = 1");
-    assert!(config.wires.iter().all(|wire| wire.discipline == lines) && config.wires.len() == 2);
-    assert_eq!(config.discipline, Discipline::DropTail);
+    assert!(
+        config.topology.wires.iter().all(|wire| wire.discipline == lines) && config.topology.wires.len() == 2
+    );
+    assert_eq!(config.mac.queue.discipline, Discipline::DropTail);
+    let pie = text.replace("\"fq-codel\"", "\"pie\"\npie = { ecn = true }");
+    let wires = of(&pie, "pattern = \"random-pairs\"\nflows = 1").topology.wires;
+    let expected = Discipline::Pie(PieOptions { ecn: true, ..PieOptions::default() });
+    assert!(wires.iter().all(|wire| wire.discipline == expected));
+    let dualpi2 = text.replace("\"fq-codel\"", "\"dualpi2\"\ndualpi2 = { threshold = \"2 ms\" }");
+    let wires = of(&dualpi2, "pattern = \"random-pairs\"\nflows = 1").topology.wires;
+    let marking = LowLatencyMarking::Step { threshold: Span::from_ms(2) };
+    let expected = Discipline::DualPi2(DualPi2Options { marking, ..DualPi2Options::default() });
+    assert!(wires.iter().all(|wire| wire.discipline == expected));
     let text = "generator = \"dumbbell\"\npairs = 2\nrate = \"10 Mb/s\"\ndelay = \"10 ms\"\n\
                 discipline = \"fq-codel\"";
-    let disciplines: Vec<Discipline> = of(text, CANONICAL).wires.iter().map(|wire| wire.discipline).collect();
+    let disciplines: Vec<Discipline> =
+        of(text, CANONICAL).topology.wires.iter().map(|wire| wire.discipline).collect();
     assert_eq!(disciplines[..2], [lines; 2], "the bottleneck");
     assert!(disciplines[2..].iter().all(|discipline| *discipline == Discipline::DropTail));
 }
@@ -235,11 +281,14 @@ fn overrides_take_precedence() {
     };
     let config = resolve(PLAIN, "case.toml", &overrides).unwrap().config;
     assert_eq!(
-        (config.seed, config.duration, config.warmup),
+        (config.seed, config.duration, config.recording.warmup),
         (9, Span::from_ms(30_000), Span::from_ms(3_000))
     );
-    assert_eq!(config.record_interval, Span::from_ms(500));
-    assert_eq!(config.schemes.iter().map(|scheme| scheme.name.as_str()).collect::<Vec<_>>(), ["recn"]);
+    assert_eq!(config.recording.interval, Span::from_ms(500));
+    assert_eq!(
+        config.traffic.schemes.iter().map(|scheme| scheme.name.as_str()).collect::<Vec<_>>(),
+        ["recn"]
+    );
     let without = PLAIN.replace("duration = \"100 s\"\n", "").replace("scheme = \"tcp-sack\"\n", "");
     assert!(
         resolve(&without, "case.toml", &overrides).is_ok(),
@@ -255,12 +304,12 @@ fn schemes_in_use_are_listed_once_in_the_order_of_their_use() {
     );
     let config = config(&text);
     assert_eq!(
-        config.schemes.iter().map(|scheme| scheme.name.as_str()).collect::<Vec<_>>(),
+        config.traffic.schemes.iter().map(|scheme| scheme.name.as_str()).collect::<Vec<_>>(),
         ["tcp-sack", "gentle"]
     );
-    assert_eq!(config.flows.iter().map(|flow| flow.scheme).collect::<Vec<_>>(), [0, 1, 0]);
+    assert_eq!(config.traffic.flows.iter().map(|flow| flow.scheme).collect::<Vec<_>>(), [0, 1, 0]);
     assert_eq!(
-        config.flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>(),
+        config.traffic.flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>(),
         ["n0->n2", "n1->n0", "n1->n0 #2"]
     );
 }
@@ -270,13 +319,14 @@ fn names_given_by_the_user_are_not_changed() {
     let text = format!(
         "{PLAIN}[[flows]]\nname = \"n0->n2\"\nfrom = \"n1\"\nto = \"n0\"\nscheme = \"udp\"\n[[flows]]\nfrom = \"n0\"\nto = \"n2\"\nscheme = \"udp\"\n"
     );
-    let names: Vec<String> = config(&text).flows.into_iter().map(|flow| flow.name).collect();
+    let names: Vec<String> = config(&text).traffic.flows.into_iter().map(|flow| flow.name).collect();
     assert_eq!(names, ["n0->n2 #2", "n0->n2", "n0->n2 #3"]);
 }
 
 #[test]
 fn estimators_have_the_published_parameters_unless_set_otherwise() {
-    let measured = |table: &str| config(&format!("{PLAIN}[[measure]]\n{table}\n")).measurements.remove(0);
+    let measured =
+        |table: &str| config(&format!("{PLAIN}[[measure]]\n{table}\n")).recording.measurements.remove(0);
     let plain = measured("estimator = \"rt-winf\"");
     assert_eq!((plain.name.as_str(), plain.nodes.len()), ("rt-winf", 3));
     assert_eq!(plain.estimator, EstimatorConfig::RtWinf(RtWinfOptions::default()));

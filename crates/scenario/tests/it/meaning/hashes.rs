@@ -21,6 +21,8 @@ HardwareQueue | | mac.hardware_queue | plain | mac.discipline = "stations" ; mac
 Link | | topology.links[0] | measured | topology.nodes = [{ name = "n0" }, { name = "n1" }, { name = "n2" }, { name = "n3" }] ; topology.links = [{ from = "n3", to = "n2", rssi = "-60 dBm" }, { from = "n0", to = "n1", rssi = "-60 dBm" }, { from = "n1", to = "n0", rssi = "-60 dBm" }]
 Link | | topology.links[0] | measured | medium.quantity = "delivery" ; topology.links = [{ from = "n0", to = "n1", delivery = 1.0, reverse = 1.0 }]
 Listed | | topology | placed | routing = {}
+Mac | | mac | plain | mac.discipline = "dualpi2"
+Mac | | mac | plain | mac.discipline = "pie"
 Mac | | mac | plain | mac.discipline = "stations"
 Mac | | mac | plain | phy.standard = "802.11ac"
 Mac | | mac | plain | phy.standard = "802.11g"
@@ -47,6 +49,8 @@ RuleOverrides | | mac.override | plain | mac.override = {}
 RuleOverrides | | mac.override | plain | mac.override.response_timeout = "whole-response"
 Traffic | | traffic | pattern | traffic.pattern = "gateway"
 Traffic | | traffic | pattern | traffic.pattern = "all-to-one" ; traffic.gateway = "n2"
+Wire | | topology.wires[0] | placed | routing = {} ; topology.wires = [{ between = ["n0", "n1"], rate = "1 Mb/s", delay = "1 ms", discipline = "dualpi2" }]
+Wire | | topology.wires[0] | placed | routing = {} ; topology.wires = [{ between = ["n0", "n1"], rate = "1 Mb/s", delay = "1 ms", discipline = "pie" }]
 "#;
 
 /// Keys whose drawn values change nothing, or contradict other keys.

@@ -39,6 +39,7 @@ fn refused(text: &str) -> String {
 
 fn ends(config: &Config) -> Vec<(&str, u32, u32, Option<FlowId>)> {
     config
+        .traffic
         .flows
         .iter()
         .map(|flow| (flow.name.as_str(), flow.source.0, flow.destination.0, flow.group))
@@ -55,7 +56,8 @@ fn a_list_makes_a_flow_for_each_receiver() {
     let expected = [("ap->tv 1", 0, 1, first), ("ap->tv 2", 0, 2, first), ("ap->far", 0, 3, first)];
     assert_eq!(ends(&resolved(CELL).config), expected);
     let named = changed("from = \"ap\"", "name = \"news\"\nfrom = \"ap\"");
-    let names: Vec<String> = resolved(&named).config.flows.into_iter().map(|flow| flow.name).collect();
+    let names: Vec<String> =
+        resolved(&named).config.traffic.flows.into_iter().map(|flow| flow.name).collect();
     assert_eq!(names, ["news->tv 1", "news->tv 2", "news->far"]);
 }
 
@@ -63,7 +65,7 @@ fn a_list_makes_a_flow_for_each_receiver() {
 fn a_star_matches_every_name_except_the_senders() {
     let list = "[\"tv 1\", \"tv 2\", \"far\"]";
     let receivers = |to: &str| -> Vec<u32> {
-        resolved(&changed(list, to)).config.flows.iter().map(|flow| flow.destination.0).collect()
+        resolved(&changed(list, to)).config.traffic.flows.iter().map(|flow| flow.destination.0).collect()
     };
     assert_eq!(receivers("[\"*\"]"), [1, 2, 3]);
     assert_eq!(receivers("[\"far\", \"tv*\"]"), [3, 1, 2]);
@@ -75,7 +77,10 @@ fn a_star_matches_every_name_except_the_senders() {
 fn a_name_alone_is_a_unicast_flow() {
     let list = "[\"tv 1\", \"tv 2\", \"far\"]";
     let (group, one) = (resolved(&changed(list, "[\"tv 1\"]")), resolved(&changed(list, "\"tv 1\"")));
-    assert_eq!((group.config.flows[0].group, one.config.flows[0].group), (Some(FlowId(0)), None));
+    assert_eq!(
+        (group.config.traffic.flows[0].group, one.config.traffic.flows[0].group),
+        (Some(FlowId(0)), None)
+    );
     assert_ne!(group.hash, one.hash);
     let sends = |config: &Config| multihop_sim::run(config).links.len();
     assert_eq!((sends(&group.config), sends(&one.config)), (0, 1));
@@ -92,7 +97,8 @@ fn each_receiver_has_its_own_counters() {
 #[test]
 fn flows_of_a_group_start_together() {
     let config = resolved(&changed("scheme = \"udp\"", "scheme = \"udp\"\nstart_jitter = \"1 s\"")).config;
-    assert!(config.flows.iter().all(|flow| flow.start == config.flows[0].start && flow.start.ns() > 0));
+    let flows = &config.traffic.flows;
+    assert!(flows.iter().all(|flow| flow.start == flows[0].start && flow.start.ns() > 0));
 }
 
 #[test]
@@ -129,7 +135,7 @@ fn a_multicast_flow_keeps_its_scheme_if_the_other_is_acknowledged() {
     let overrides = Overrides { scheme: Some("tcp-newreno".into()), ..Overrides::default() };
     let config = resolve(&text, "case.toml", &overrides).unwrap().config;
     let names: Vec<&str> =
-        config.flows.iter().map(|flow| config.schemes[flow.scheme].name.as_str()).collect();
+        config.traffic.flows.iter().map(|flow| config.traffic.schemes[flow.scheme].name.as_str()).collect();
     assert_eq!(names, ["udp", "udp", "udp", "tcp-newreno"]);
     let bare = resolve(&changed("scheme = \"udp\"\n", ""), "case.toml", &overrides);
     assert!(bare.err().unwrap().to_string().contains("waits for acknowledgements"));

@@ -5,11 +5,11 @@ use multihop_scenario::{Overrides, resolve};
 use multihop_sim::config::{AppConfig, Config, WireConfig};
 
 fn positions(config: &Config) -> Vec<[f64; 2]> {
-    config.nodes.iter().map(|node| node.position.unwrap()).collect()
+    config.topology.nodes.iter().map(|node| node.position.unwrap()).collect()
 }
 
 fn pairs(config: &Config) -> Vec<(u32, u32)> {
-    config.flows.iter().map(|flow| (flow.source.0, flow.destination.0)).collect()
+    config.traffic.flows.iter().map(|flow| (flow.source.0, flow.destination.0)).collect()
 }
 
 #[test]
@@ -17,8 +17,8 @@ fn chains_are_straight() {
     let chain = of("generator = \"chain\"\nhops = 3\nspacing = \"150 m\"", CANONICAL);
     assert_eq!(positions(&chain), [[0.0, 0.0], [150.0, 0.0], [300.0, 0.0], [450.0, 0.0]]);
     assert_eq!(pairs(&chain), [(0, 3)]);
-    assert_eq!(chain.nodes[3].name, "n3");
-    assert_eq!(chain.flows[0].name, "n0->n3");
+    assert_eq!(chain.topology.nodes[3].name, "n3");
+    assert_eq!(chain.traffic.flows[0].name, "n0->n3");
 }
 
 /// A flow to `last` ends at the last node of any chain, and has the hash of a flow that names that node.
@@ -43,7 +43,7 @@ fn first_and_last_are_the_ends_of_the_list_of_nodes() {
 #[test]
 fn parking_lots_have_a_flow_per_hop_and_one_over_all() {
     let lot = of("generator = \"parking-lot\"\nhops = 3", CANONICAL);
-    assert_eq!(lot.nodes.len(), 4);
+    assert_eq!(lot.topology.nodes.len(), 4);
     assert_eq!(pairs(&lot), [(0, 3), (0, 1), (1, 2), (2, 3)]);
 }
 
@@ -52,7 +52,7 @@ fn wires(config: &Config) -> Vec<(u32, u32, f64, f64, usize)> {
     let of = |wire: &WireConfig| {
         (wire.from.0, wire.to.0, wire.rate.mbps(), wire.delay.seconds() * 1e3, wire.queue_limit)
     };
-    config.wires.iter().map(of).collect()
+    config.topology.wires.iter().map(of).collect()
 }
 
 #[test]
@@ -61,7 +61,10 @@ fn dumbbells_are_two_routers_between_senders_and_receivers() {
                 access_rates = [\"50 Mb/s\", \"100 Mb/s\"]\naccess_delays = [\"5 ms\"]";
     let dumbbell = of(text, CANONICAL);
     assert_eq!(pairs(&dumbbell), [(0, 4), (1, 5)]);
-    assert!(dumbbell.nodes.len() == 6 && dumbbell.nodes.iter().all(|node| node.position.is_none()));
+    assert!(
+        dumbbell.topology.nodes.len() == 6
+            && dumbbell.topology.nodes.iter().all(|node| node.position.is_none())
+    );
     let both = |a, b, rate, delay, queue| [(a, b, rate, delay, queue), (b, a, rate, delay, queue)];
     let expected = [
         both(2, 3, 10.0, 10.0, 20),
@@ -89,7 +92,7 @@ fn wires_are_the_same_both_ways_unless_set_otherwise() {
 
 #[test]
 fn losses_apply_to_the_wire_that_states_them() {
-    let losses = |config: &Config| config.wires.iter().map(|wire| wire.loss).collect::<Vec<_>>();
+    let losses = |config: &Config| config.topology.wires.iter().map(|wire| wire.loss).collect::<Vec<_>>();
     let dumbbell = "generator = \"dumbbell\"\npairs = 1\nrate = \"10 Mb/s\"\ndelay = \"10 ms\"\nloss = 0.01";
     assert_eq!(losses(&of(dumbbell, CANONICAL)), [0.01, 0.01, 0.0, 0.0, 0.0, 0.0]);
     let back = format!("{dumbbell}\nloss_back = 0");
@@ -218,7 +221,7 @@ fn random_pairs_differ_are_connected_and_stay_the_same_over_the_seeds_of_runs() 
     assert!(chosen(1, 1, 7).iter().all(|(from, to)| from.abs_diff(*to) >= 7));
     let all = 2 * (1 + 2 + 3); // ordered pairs of ten nodes in a line that are at least 7 hops apart
     assert_eq!(pairs(&config(&text(1, 1, 7))).len(), all);
-    let names: Vec<String> = config(&text(1, 1, 1)).flows.into_iter().map(|flow| flow.name).collect();
+    let names: Vec<String> = config(&text(1, 1, 1)).traffic.flows.into_iter().map(|flow| flow.name).collect();
     assert!(names.iter().enumerate().all(|(i, name)| !names[..i].contains(name)));
 }
 
@@ -319,7 +322,7 @@ fn a_mix_assigns_an_activity_to_each_client() {
     let traffic =
         "pattern = \"gateway\"\nmix = [\"web\", \"video\", \"call\", \"download\"]\nscheme = \"tcp-sack\"";
     let mixed = config(&format!("duration = \"10 s\"\n[topology]\n{LINE}\n[traffic]\n{traffic}\n"));
-    let names: Vec<&str> = mixed.flows.iter().map(|flow| flow.name.as_str()).collect();
+    let names: Vec<&str> = mixed.traffic.flows.iter().map(|flow| flow.name.as_str()).collect();
     let expected = [
         "web n1->n0",
         "video n1->n2",
@@ -332,12 +335,15 @@ fn a_mix_assigns_an_activity_to_each_client() {
         "call b->n1",
     ];
     assert_eq!(names, expected);
-    let AppConfig::Cbr { rate, packet, .. } = mixed.flows[2].app else {
+    let AppConfig::Cbr { rate, packet, .. } = mixed.traffic.flows[2].app else {
         panic!("a call is of equal packets")
     };
     assert_eq!((rate.bps(), packet), (68_800, 172));
-    assert!(matches!(mixed.flows[0].app, AppConfig::Transfers { bytes: 1_000_000, exponential: true, .. }));
+    assert!(matches!(
+        mixed.traffic.flows[0].app,
+        AppConfig::Transfers { bytes: 1_000_000, exponential: true, .. }
+    ));
     assert!(
-        matches!(mixed.flows[1].app, AppConfig::Video(video) if video.rate_bps == 1.5e6 && video.gop == 50)
+        matches!(mixed.traffic.flows[1].app, AppConfig::Video(video) if video.rate_bps == 1.5e6 && video.gop == 50)
     );
 }

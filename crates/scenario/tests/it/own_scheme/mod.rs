@@ -27,8 +27,8 @@ fn bottleneck(queue: &str, delay: u64, flows: usize) -> Config {
         saturate(&mut config, source, sink);
     }
     let scheme = SchemeEntry::of::<QueuePrice>().build(&json!({ "queue": queue })).unwrap();
-    config.schemes = vec![SchemeConfig { name: "queue-price".into(), scheme }];
-    config.warmup = Span::from_ms(10_000);
+    config.traffic.schemes = vec![SchemeConfig { name: "queue-price".into(), scheme }];
+    config.recording.warmup = Span::from_ms(10_000);
     config.duration = Span::from_ms(40_000);
     config
 }

@@ -54,7 +54,6 @@ impl MediumUsage {
     }
 
     /// Starts an interval with no own time. The busy ratio has a sliding window and is not reset.
-
     pub(super) fn start_interval(&mut self, now: Time) {
         (self.since, self.own) = (now, Span::ZERO);
     }

@@ -275,7 +275,7 @@ fn put_outer(out: &mut Vec<u8>, contents: &Contents, (plain, congestion_then): (
 mod tests {
     use super::*;
     use crate::slab::IpFields;
-    use multihop_core::{Flags, FlowId, SackBlock, Segment, Time};
+    use multihop_core::{AccEcnOption, Flags, FlowId, SackBlock, Segment, Time};
 
     fn packet(segment: Segment) -> Packet {
         Packet {
@@ -418,6 +418,27 @@ mod tests {
         let short = body(6 + 68, &packet, Transport::Tcp);
         assert_eq!((short[3 + 32], total_length(&short[3..])), (11 << 4, 64));
         assert!(has_valid_checksums(&short[3..]));
+    }
+
+    /// RFC 9768: AE is the last bit of the 13th byte, and the option `AccECN1` of 8 bytes has the bytes of
+    /// ECT(1) and of CE.
+    #[test]
+    fn accurate_ecn_has_a_flag_and_an_option() {
+        let mut packet = packet(Segment {
+            header: 40 + 12 + 8 + 12,
+            flags: Flags { ack: true, ..Flags::default() }.with_ace(0b101),
+            echo: Some(Time::from_ns(3_000_000)),
+            acc_ecn: Some(AccEcnOption::new(0x01_0203, 0x04_0506)),
+            ..Segment::default()
+        });
+        packet.port = Port::Sender;
+        packet.segment.sack.push(SackBlock { start: 100, end: 200 });
+        let whole = body(8 + 72, &packet, Transport::Tcp);
+        assert_eq!(whole[8 + 32..8 + 34], [13 << 4 | 1, 0x50]);
+        assert_eq!(whole[48 + 12..48 + 24], [174, 8, 1, 2, 3, 4, 5, 6, 1, 1, 5, 10]);
+        assert!(has_valid_checksums(&whole[8..]));
+        let short = body(8 + 52, &packet, Transport::Tcp);
+        assert_eq!(short.len(), 3 + 52, "timestamps alone have room");
     }
 
     #[test]

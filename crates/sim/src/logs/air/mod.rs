@@ -103,7 +103,7 @@ impl AirLog {
     /// If the scenario's frames are too short for an 802.11 header, or `out` cannot be written.
     pub fn new(config: &Config, out: Box<dyn Write + Send>) -> Result<AirLog, LogError> {
         let data_header = config.mac.rules.data_header;
-        let qos = config.phy.standard().has_mcs() || config.edca.is_some();
+        let qos = config.phy.standard().has_mcs() || config.mac.edca.is_some();
         let minimum = mpdu::data_header(qos) + mpdu::FCS;
         if data_header < minimum {
             return Err(LogError::NoRoomForHeader { data_header, minimum });
@@ -115,13 +115,13 @@ impl AirLog {
         );
         let snap_length = radiotap::longest(qos) + mpdu::longest(qos);
         let mut writer = PcapngWriter::new(out, application, &comment)?;
-        for node in &config.nodes {
+        for node in &config.topology.nodes {
             writer.interface(&node.name, LINK_TYPE, snap_length as u32)?;
         }
         let timing = Timing::new(config);
         let transport = |flow: &FlowConfig| match flow.app {
             AppConfig::External => Transport::Outside,
-            _ if config.schemes[flow.scheme].scheme.is_reliable() => Transport::Tcp,
+            _ if config.traffic.schemes[flow.scheme].scheme.is_reliable() => Transport::Tcp,
             _ => Transport::Udp,
         };
         Ok(AirLog {
@@ -131,7 +131,7 @@ impl AirLog {
             is_selected: true,
             rates: timing.rates().map(|rate| RateFields::new(&config.phy, rate)).collect(),
             timing,
-            transports: config.flows.iter().map(transport).collect(),
+            transports: config.traffic.flows.iter().map(transport).collect(),
             has_powers: match &config.medium.model {
                 MediumModel::Sinr { .. } | MediumModel::Sensed { .. } => true,
                 MediumModel::Matrix { quantity, .. } => matches!(quantity, MatrixQuantity::Rssi { .. }),
@@ -139,7 +139,7 @@ impl AirLog {
                 MediumModel::Ranges { .. } => false,
             },
             qos,
-            channels: config.radios.channels.clone(),
+            channels: config.topology.radios.channels.clone(),
             mpdus: Vec::new(),
             aggregate: None,
             aggregates: 0,
@@ -154,7 +154,7 @@ impl AirLog {
     /// bit lies in the interval.
     #[must_use]
     pub fn only(mut self, config: &Config, selection: Selection) -> AirLog {
-        self.selection = selection.with_senders(config);
+        self.selection = selection.with_senders(&config.traffic);
         self
     }
 

@@ -1,7 +1,7 @@
 //! TCP header of a simulated segment, with options.
 
 use super::ip::{TCP, checksum, endpoints, port, pseudo_header};
-use multihop_core::{Packet, Port};
+use multihop_core::{AccEcnOption, Packet, Port};
 
 /// Size of the header without options.
 pub(super) const HEADER: usize = 20;
@@ -24,7 +24,7 @@ pub(super) fn put(out: &mut Vec<u8>, packet: &Packet, options: &Options, length:
     header[2..4].copy_from_slice(&port);
     header[4..8].copy_from_slice(&(seq as u32).to_be_bytes());
     header[8..12].copy_from_slice(&(ack as u32).to_be_bytes());
-    header[12] = ((HEADER + options.length) as u8 / 4) << 4;
+    header[12] = ((HEADER + options.length) as u8 / 4) << 4 | u8::from(flags.ae);
     let bits = [flags.syn, flags.psh, flags.ack, flags.ece, flags.cwr];
     header[13] =
         bits.iter().zip([0x02, 0x08, 0x10, 0x40, 0x80]).filter(|(on, _)| **on).map(|(_, bit)| bit).sum();
@@ -46,9 +46,11 @@ impl Options {
     const NOP: u8 = 1;
     const SACK: u8 = 5;
     const TIMESTAMPS: u8 = 8;
+    /// Kind of an `AccECN` option that begins with the bytes of ECT(1) (RFC 9768, section 3.2.3).
+    const ACC_ECN_1: u8 = 174;
 
-    /// Returns the options of a packet that fit into `room` bytes: timestamps, then SACK blocks. ns-2 counts
-    /// fewer bytes for SACK blocks than they need.
+    /// Returns the options of a packet that fit into `room` bytes: timestamps, accurate ECN, then SACK
+    /// blocks. ns-2 counts fewer bytes for SACK blocks than they need.
     pub(super) fn new(packet: &Packet, room: usize) -> Options {
         let mut options = Options { bytes: [0; 40], length: 0 };
         let segment = &packet.segment;
@@ -63,6 +65,13 @@ impl Options {
             options.put(&[Options::NOP, Options::NOP, Options::TIMESTAMPS, 10]);
             options.put(&value.to_be_bytes());
             options.put(&reply.to_be_bytes());
+        }
+        if let Some(counters) = segment.acc_ecn
+            && room >= options.length + AccEcnOption::LENGTH as usize
+        {
+            options.put(&[Options::ACC_ECN_1, AccEcnOption::LENGTH as u8]);
+            options.put(&counters.ect1());
+            options.put(&counters.ce());
         }
         let blocks = segment.sack.as_slice();
         let fit = (room - options.length.min(room)).saturating_sub(4) / 8;

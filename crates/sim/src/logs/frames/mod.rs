@@ -119,7 +119,7 @@ fn ns(time: Time) -> i64 {
 /// Returns the description of a log.
 fn head(config: &Config, timing: &Timing, selection: &Selection) -> Head {
     let node = |(index, node): (u32, &crate::config::NodeConfig)| {
-        let first_radio = config.radios.node_of(NodeId(index)).0;
+        let first_radio = config.topology.radios.node_of(NodeId(index)).0;
         let radio_of = (first_radio != index).then_some(first_radio);
         Node { name: node.name.clone(), position: node.position, radio_of }
     };
@@ -127,7 +127,7 @@ fn head(config: &Config, timing: &Timing, selection: &Selection) -> Head {
         name: flow.name.clone(),
         source: flow.source.0,
         destination: flow.destination.0,
-        scheme: config.schemes[flow.scheme].name.clone(),
+        scheme: config.traffic.schemes[flow.scheme].name.clone(),
     };
     Head {
         name: config.name.clone(),
@@ -135,11 +135,11 @@ fn head(config: &Config, timing: &Timing, selection: &Selection) -> Head {
         inferred: Vec::new(),
         seed: Some(config.seed),
         duration_ns: config.duration.ns(),
-        warmup_ns: config.warmup.ns(),
+        warmup_ns: config.recording.warmup.ns(),
         propagation_ns: timing.propagation.ns(),
         slot_ns: timing.slot.ns(),
-        nodes: (0..).zip(&config.nodes).map(node).collect(),
-        flows: config.flows.iter().map(flow).collect(),
+        nodes: (0..).zip(&config.topology.nodes).map(node).collect(),
+        flows: config.traffic.flows.iter().map(flow).collect(),
         only_nodes: selection.nodes.iter().map(|node| node.0).collect(),
         only_flows: selection.flows.iter().map(|flow| flow.0).collect(),
         only_between: selection.between.map(|between| between.map(Time::ns)),
@@ -182,7 +182,8 @@ impl FrameLog {
         out: Box<dyn Sink>,
         writer: fn(Writer) -> LogWriter,
     ) -> io::Result<FrameLog> {
-        let selection = selection.with_senders(config);
+        let (nodes, flows) = (config.topology.nodes.len(), &config.traffic.flows);
+        let selection = selection.with_senders(&config.traffic);
         let timing = Timing::new(config);
         let mut log = Writer::new(out, &head(config, &timing, &selection))?;
         let mut rows = Tables::default();
@@ -196,8 +197,8 @@ impl FrameLog {
             }
         }
         log.append(&rows)?;
-        let mut sources = vec![Vec::new(); config.nodes.len()];
-        for (index, flow) in (0..).zip(&config.flows) {
+        let mut sources = vec![Vec::new(); nodes];
+        for (index, flow) in (0..).zip(flows) {
             sources[flow.source.index()].push(index);
         }
         let is_unrestricted = selection == Selection::default();
@@ -209,11 +210,11 @@ impl FrameLog {
             timing,
             spread: crate::medium::Listeners::spread(config),
             is_unrestricted,
-            senders: vec![sender; config.nodes.len()],
-            windows: vec![WindowState::default(); config.flows.len()],
+            senders: vec![sender; nodes],
+            windows: vec![WindowState::default(); flows.len()],
             sources,
-            routes: vec![Vec::new(); config.nodes.len()],
-            ingresses: vec![Vec::new(); config.nodes.len()],
+            routes: vec![Vec::new(); nodes],
+            ingresses: vec![Vec::new(); nodes],
             ingress_count: 0,
             recent_ingresses: [None; CACHED_INGRESSES],
         })

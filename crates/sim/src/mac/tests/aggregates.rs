@@ -32,14 +32,15 @@ fn aggregating(limits: AggregationConfig) -> Script {
 }
 
 fn persistent(limits: AggregationConfig, persistence: Persistence) -> Script {
-    let setup = aggregating_config(limits);
-    Script::with(&Config { persistence, ..setup })
+    let mut setup = aggregating_config(limits);
+    setup.mac.block_ack.persistence = persistence;
+    Script::with(&setup)
 }
 
 fn aggregating_config(limits: AggregationConfig) -> Config {
     let mut setup = config(DcfRules::IEEE.with_quality_of_service(), None);
     (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
-    setup.aggregation = Some(limits);
+    setup.mac.block_ack.aggregation = Some(limits);
     setup
 }
 
@@ -206,7 +207,7 @@ fn a_lone_mpdu_after_rts_has_four_attempts_and_rts_have_no_limit() {
     let script = |persistence| {
         let mut setup = config(DcfRules::IEEE.with_quality_of_service(), Some(0));
         (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
-        (setup.aggregation, setup.persistence) = (Some(AGGREGATION), persistence);
+        (setup.mac.block_ack.aggregation, setup.mac.block_ack.persistence) = (Some(AGGREGATION), persistence);
         let mut s = Script::with(&setup);
         s.queues(1_000, Some(B));
         s
@@ -262,8 +263,8 @@ fn a_recipient_can_wait_without_a_timeout() {
 fn a_packet_that_is_given_up_moves_the_recipients_window() {
     let mut setup = config(DcfRules::IEEE.with_quality_of_service(), None);
     (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
-    setup.aggregation = Some(AGGREGATION);
-    setup.persistence.retry_limit = Some(1);
+    setup.mac.block_ack.aggregation = Some(AGGREGATION);
+    setup.mac.block_ack.persistence.retry_limit = Some(1);
     let mut s = Script::with(&setup);
     (0..3).for_each(|_| s.queues(1_000, Some(B)));
     let ack = s.control(Ack, B, A, 0);
@@ -421,7 +422,7 @@ fn bystanders_defer_until_the_block_ack_ends() {
 /// Receivers of the frames, if the frame for B fails while a packet for C waits.
 fn receivers_after_a_failure(discipline: Discipline) -> Vec<Option<NodeId>> {
     let mut setup = aggregating_config(AGGREGATION);
-    setup.discipline = discipline;
+    setup.mac.queue.discipline = discipline;
     let mut s = with_first_sent(Script::with(&setup), 3);
     s.queues(2_305, Some(C));
     let answer = s.block_ack(B, 1, &[]);

@@ -31,7 +31,7 @@ pub fn marked(category: AccessCategory) -> Dscp {
 pub fn setup() -> Config {
     let mut setup = config(DcfRules::IEEE.with_quality_of_service(), None);
     let contends = |aifsn| EdcaParameters { aifsn, cw_min: 0, cw_max: 0, txop_limit: Span::ZERO };
-    setup.edca = Some([7, 3, 2, 2].map(contends));
+    setup.mac.edca = Some([7, 3, 2, 2].map(contends));
     setup
 }
 
@@ -99,7 +99,7 @@ fn a_function_resumes_after_the_exchange_of_another() {
 #[test]
 fn at_an_internal_collision_the_highest_category_transmits_10_22_2_4() {
     let mut setup = setup();
-    setup.edca.as_mut().expect("the setup has access categories")[Video as usize].cw_max = 15;
+    setup.mac.edca.as_mut().expect("the setup has access categories")[Video as usize].cw_max = 15;
     let mut s = Script::with(&setup);
     let end = busy(&mut s);
     s.queues_marked(200, Some(B), marked(Video));
@@ -144,6 +144,7 @@ pub fn internal_collisions_count_for_the_retry_limit() {
 fn a_failure_doubles_the_window_of_one_category() {
     let mut setup = setup();
     setup
+        .mac
         .edca
         .as_mut()
         .expect("the setup has access categories")

@@ -16,9 +16,9 @@ const EXPECTED: Span = Span::from_ns(850_900);
 fn aggregating(hardware: HardwareQueueConfig) -> Script {
     let mut setup = config(DcfRules::IEEE.with_quality_of_service(), None);
     (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
-    setup.aggregation = Some(AGGREGATION);
-    setup.discipline = Discipline::Stations(StationsOptions::default());
-    setup.hardware_queue = Some(hardware);
+    setup.mac.block_ack.aggregation = Some(AGGREGATION);
+    setup.mac.queue.discipline = Discipline::Stations(StationsOptions::default());
+    setup.mac.queue.hardware = Some(hardware);
     Script::with(&setup)
 }
 
@@ -116,8 +116,8 @@ fn one_packet_always_fits_and_the_lifetime_includes_the_hardware_queue() {
     assert_eq!(lengths(least, 3), [1, 1, 1]);
     let mut setup = config(DcfRules::IEEE.with_quality_of_service(), None);
     (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
-    setup.hardware_queue = Some(HardwareQueueConfig { packets: Some(10), ..NONE });
-    setup.mac.lifetime = Some(Span::from_ms(1));
+    setup.mac.queue.hardware = Some(HardwareQueueConfig { packets: Some(10), ..NONE });
+    setup.mac.queue.lifetime = Some(Span::from_ms(1));
     let mut s = Script::with(&setup);
     (0..3).for_each(|_| s.queues(1_000, Some(B)));
     let ack = s.control(Ack, B, A, 0);

@@ -80,7 +80,7 @@ pub fn data_after_own_cts_is_acknowledged() {
 pub fn an_aggregate_or_a_request_after_own_cts_is_acknowledged() {
     for request in [false, true] {
         let mut setup = config(DcfRules::NS2.with_quality_of_service(), Some(0));
-        setup.aggregation = Some(AGGREGATION);
+        setup.mac.block_ack.aggregation = Some(AGGREGATION);
         let mut s = Script::with(&setup);
         let rts = s.control(Rts, B, A, 10_000);
         let cts_end = s.hears(100, rts, Signal::Clear) + 10 + CTS_US;
@@ -99,7 +99,7 @@ fn an_rts_is_ignored_while_a_cts_is_awaited() {
     {
         let mut setup = config(rules, Some(0));
         setup.phy = Phy::new(Standard::Dot11a, Preamble::Long);
-        (setup.data_rate, setup.control_rate) =
+        (setup.rates.data, setup.rates.control) =
             (Rate::from_kbps(54_000).into(), Some(Rate::from_kbps(6_000)));
         setup.mac.cw_min = 1;
         let mut s = Script::with(&setup);

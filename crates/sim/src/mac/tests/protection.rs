@@ -19,9 +19,9 @@ const RESERVED: u64 = 10 + DATA_US + 10 + ACK_US;
 fn mixed(rts_threshold: Option<u32>) -> Config {
     let mut setup = config(DcfRules::IEEE, rts_threshold);
     setup.phy = Phy::mixed(Preamble::Long);
-    setup.data_rate = Rate::from_kbps(54_000).into();
-    setup.control_rate = None;
-    setup.cts_to_self = true;
+    setup.rates.data = Rate::from_kbps(54_000).into();
+    setup.rates.control = None;
+    setup.mac.cts_to_self = true;
     (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
     setup
 }
@@ -90,7 +90,7 @@ fn an_rts_replaces_a_cts_to_self_9_23_1() {
 #[test]
 fn frames_that_all_stations_decode_are_not_protected_9_23_1() {
     let mut slow = mixed(None);
-    slow.data_rate = Rate::from_kbps(11_000).into();
+    slow.rates.data = Rate::from_kbps(11_000).into();
     let mut s = Script::with(&slow);
     s.queues(1_000, Some(B));
     assert_eq!(s.runs_until(1_100), [(1_000, Data, Some(B), 10 + CTS_US)], "an ACK is as long as a CTS");
@@ -105,7 +105,7 @@ fn frames_that_all_stations_decode_are_not_protected_9_23_1() {
 pub fn an_ofdm_broadcast_has_a_cts_to_self_9_3_2_11() {
     let mut setup = mixed(None);
     setup.phy = Phy::new(Standard::Dot11g, Preamble::Long);
-    setup.control_rate = Some(Rate::from_kbps(6_000));
+    setup.rates.control = Some(Rate::from_kbps(6_000));
     let mut s = Script::with(&setup);
     s.queues(1_000, None);
     let expected = [(1_000, Cts, Some(A), 10 + 1_414), (1_060, Data, None, 0)];
@@ -143,7 +143,7 @@ fn the_rts_threshold_applies_to_the_length_of_an_a_mpdu_10_3_1() {
     for (threshold, first) in [(3_129, Rts), (3_130, Data)] {
         let mut setup = config(DcfRules::IEEE.with_quality_of_service(), Some(threshold));
         (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
-        setup.aggregation = Some(AGGREGATION);
+        setup.mac.block_ack.aggregation = Some(AGGREGATION);
         let mut s = Script::with(&setup);
         (0..4).for_each(|_| s.queues(1_000, Some(B)));
         // The first packet is sent alone and takes 947 us. The others follow in one frame.

@@ -22,7 +22,7 @@ fn interrupted(cca: u64, before: u64, differentiates: bool) -> (Script, u64) {
     (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
     if differentiates {
         let alike = EdcaParameters { aifsn: 2, cw_min: 0, cw_max: 0, txop_limit: Span::ZERO };
-        setup.edca = Some([alike; AccessCategory::COUNT]);
+        setup.mac.edca = Some([alike; AccessCategory::COUNT]);
     }
     let mut s = Script::with(&setup);
     let first = s.data(B, None, 1);

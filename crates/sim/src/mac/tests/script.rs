@@ -7,8 +7,9 @@
 
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::config::{
-    AggregationConfig, Config, Delivery, LinkFailureRule, MacConfig, MediumConfig, MediumModel, NodeConfig,
-    PathLoss, Persistence, Protection, Radios, RouteMetric, RoutingConfig, RoutingProtocol,
+    AggregationConfig, BlockAckConfig, Config, LinkFailureRule, MacConfig, MediumConfig, MediumModel,
+    NetworkConfig, NodeConfig, PathLoss, Protection, QueueConfig, RateConfig, RecordingConfig, RoutingConfig,
+    TopologyConfig, TrafficConfig,
 };
 use crate::mac::{Context, Mac, Timing};
 use crate::medium::{Bitmap, Collisions, Frame, Link, LoadId, Loads, Mpdu, Radio, RateClass, RateSet};
@@ -116,12 +117,12 @@ impl Script {
         let probe: Box<dyn RouterPolicy> = Box::new(Probe { events: events.clone(), pause: pause.clone() });
         let policies = Policies::new(vec![Some(probe)], Some(&timing.phy_times()), Arc::new([0]));
         let failures = Failures::new(LinkFailureRule::Ignore, [].into());
-        let queues = if config.edca.is_some() { Queues::by_category } else { Queues::single };
-        let mut queues = queues(&config.discipline, config.mac.queue_limit, 0);
-        if let Some(limits) = config.hardware_queue.and_then(|hardware| hardware.airtime) {
+        let queues = if config.mac.edca.is_some() { Queues::by_category } else { Queues::single };
+        let mut queues = queues(&config.mac.queue.discipline, config.mac.queue.limit, 0);
+        if let Some(limits) = config.mac.queue.hardware.and_then(|hardware| hardware.airtime) {
             queues.limit_airtime(limits);
         }
-        let stack = Stack::new(A, queues, config.mac.lifetime, policies, Slot(3), failures);
+        let stack = Stack::new(A, queues, config.mac.queue.lifetime, policies, Slot(3), failures);
         let mut script = Script {
             events,
             pause,
@@ -140,13 +141,13 @@ impl Script {
             serial: 0,
         };
         script.mac.join(&script.stack);
-        if config.edca.is_some() {
+        if config.mac.edca.is_some() {
             script.mac.differentiate(&script.timing);
         }
-        if let Some(hardware) = config.hardware_queue {
+        if let Some(hardware) = config.mac.queue.hardware {
             script.mac.queue_in_hardware(hardware);
         }
-        if config.aggregation.is_some() {
+        if config.mac.block_ack.aggregation.is_some() {
             let load = script.loads.add();
             script.mac.aggregate(load, REORDERING);
             script.own_load = Some(load);
@@ -423,17 +424,31 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
     let path_loss = PathLoss::LogDistance { exponent: 3.0, reference_loss_db: 40.0, reference_distance: 1.0 };
     let model =
         MediumModel::Ranges { receive_range: 1.0, carrier_sense_range: 1.0, capture_ratio: None, path_loss };
+    let node = NodeConfig { name: "a".into(), position: None, base: None, data_rate: None };
     Config {
         name: "script".into(),
         seed: 1,
         duration: Span::from_ms(1),
-        warmup: Span::ZERO,
-        record_interval: Span::from_ms(1),
-        nodes: vec![NodeConfig { name: "a".into(), position: None, base: None, data_rate: None }],
+        topology: TopologyConfig { nodes: vec![node], ..TopologyConfig::default() },
+        mobility: Mobility::default(),
+        medium: MediumConfig {
+            propagation_delay: Span::ZERO,
+            bit_error_rate: 0.0,
+            packet_error_rate: 0.0,
+            link_errors: Vec::new(),
+            model,
+            delays_by_distance: false,
+            sensitivity_by_rate: false,
+            preamble_detection: None,
+            fading: None,
+        },
         phy,
-        data_rate: Rate::from_kbps(11_000).into(),
-        control_rate: Some(Rate::from_kbps(1_000)),
-        ack_rate: None,
+        rates: RateConfig {
+            data: Rate::from_kbps(11_000).into(),
+            control: Some(Rate::from_kbps(1_000)),
+            ack: None,
+            links: Vec::new(),
+        },
         mac: MacConfig {
             rules,
             rts_threshold,
@@ -441,45 +456,27 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
             long_retry_limit: Some(4),
             cw_min: 31,
             cw_max: 1023,
-            queue_limit: 50,
-            lifetime: None,
+            queue: QueueConfig {
+                limit: 50,
+                lifetime: None,
+                discipline: Discipline::DropTail,
+                hardware: None,
+            },
+            msdu_limit: None,
+            edca: None,
+            protection: Protection::default(),
+            cts_to_self: false,
+            rate_control: None,
+            block_ack: BlockAckConfig::default(),
         },
-        aggregation: None,
-        rate_control: None,
-        edca: None,
-        discipline: Discipline::DropTail,
-        hardware_queue: None,
-        medium: MediumConfig {
-            propagation_delay: Span::ZERO,
-            bit_error_rate: 0.0,
-            packet_error_rate: 0.0,
-            link_errors: Vec::new(),
-            model,
+        routing: RoutingConfig::default(),
+        network: NetworkConfig::default(),
+        traffic: TrafficConfig::default(),
+        recording: RecordingConfig {
+            warmup: Span::ZERO,
+            interval: Span::from_ms(1),
+            measurements: Vec::new(),
+            causes: false,
         },
-        persistence: Persistence::default(),
-        delivery: Delivery::default(),
-        protection: Protection::default(),
-        cts_to_self: false,
-        sensitivity_by_rate: false,
-        preamble_detection: None,
-        fading: None,
-        delays_by_distance: false,
-        causes: false,
-        routing: RoutingConfig {
-            protocol: RoutingProtocol::Static,
-            metric: RouteMetric::Hops,
-            on_link_failure: LinkFailureRule::Ignore,
-        },
-        schemes: Vec::new(),
-        flows: Vec::new(),
-        extra_header: 0,
-        msdu_limit: None,
-        arp: false,
-        measurements: Vec::new(),
-        mobility: Mobility::default(),
-        link_rates: Vec::new(),
-        radios: Radios::default(),
-        powers: Vec::new(),
-        wires: Vec::new(),
     }
 }

@@ -254,7 +254,7 @@ fn a_post_back_off_precedes_the_next_frame_9_3_4_4() {
 #[test]
 fn a_packet_beyond_its_lifetime_is_dropped_9_19_2_6() {
     let mut setup = config(DcfRules::IEEE, None);
-    (setup.mac.cw_min, setup.mac.lifetime) = (0, Some(Span::from_us(500)));
+    (setup.mac.cw_min, setup.mac.queue.lifetime) = (0, Some(Span::from_us(500)));
     let mut s = Script::with(&setup);
     let broadcast = s.data(C, None, 1);
     let end = s.hears(100, broadcast, Signal::Clear);

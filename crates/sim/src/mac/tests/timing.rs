@@ -1,7 +1,7 @@
 //! Times of `Timing`, against values computed by hand.
 
 use super::script::{A, B, C, Script, config, us};
-use crate::config::{Config, LinkRate, NodeConfig};
+use crate::config::{Config, LinkRate, NodeConfig, RateConfig};
 use crate::mac::originator::airtime_used;
 use crate::mac::{OutgoingFrame, Timing};
 use crate::medium::{RateClass, RateSet};
@@ -42,9 +42,10 @@ fn exchanges_are_the_sum_of_their_frames_and_sifs_9_3_2_6() {
 /// and 160 bits at 1 Mb/s. A scenario can set another rate.
 #[test]
 fn a_cf_end_has_the_lowest_basic_rate() {
-    let of = |standard, data_rate: DataRate, control_rate| {
+    let of = |standard, data: DataRate, control| {
         let phy = Phy::new(standard, Preamble::Long);
-        Timing::new(&Config { phy, data_rate, control_rate, ..config(DcfRules::IEEE, None) }).cf_end()
+        let rates = RateConfig { data, control, ack: None, links: Vec::new() };
+        Timing::new(&Config { phy, rates, ..config(DcfRules::IEEE, None) }).cf_end()
     };
     let mbps = |mbps: u64| Rate::from_kbps(mbps * 1_000);
     let ax = Phy::new(Standard::Dot11ax, Preamble::Long).schemes().last().expect("it has schemes");
@@ -106,7 +107,7 @@ fn cell() -> Config {
         base: None,
         data_rate: kbps.map(|kbps| Rate::from_kbps(kbps).into()),
     };
-    setup.nodes = [None, Some(5_500), Some(2_000), None].map(node).into();
+    setup.topology.nodes = [None, Some(5_500), Some(2_000), None].map(node).into();
     setup
 }
 
@@ -132,12 +133,12 @@ fn the_rate_of_a_link_precedes_the_rates_of_its_stations() {
         between: [NodeId(one), NodeId(other)],
         rate: Rate::from_kbps(kbps).into(),
     };
-    setup.link_rates = vec![link(3, 0, 2_000), link(1, 0, 11_000)];
+    setup.rates.links = vec![link(3, 0, 2_000), link(1, 0, 11_000)];
     let timing = Timing::new(&setup);
     for (one, other, rate) in [(0, 3, 2_000), (0, 1, 11_000), (0, 2, 2_000), (1, 3, 5_500)] {
         assert_eq!((kbps(&timing, one, other), kbps(&timing, other, one)), (rate, rate), "{one} {other}");
     }
-    setup.nodes = vec![setup.nodes[0].clone(); 4];
+    setup.topology.nodes = vec![setup.topology.nodes[0].clone(); 4];
     let timing = Timing::new(&setup);
     assert_eq!([(0, 3), (0, 1), (1, 2)].map(|(a, b)| kbps(&timing, a, b)), [2_000, 11_000, 11_000]);
 }
@@ -149,7 +150,7 @@ fn no_pause_is_longer_than_difs_or_the_shortest_frame() {
     assert_eq!(timing(DcfRules::IEEE, None).least_pause(), span(50));
     let mut setup = config(DcfRules::IEEE, None);
     setup.phy = Phy::new(Standard::Dot11a, Preamble::Long);
-    (setup.data_rate, setup.control_rate) = (Rate::from_kbps(54_000).into(), Some(Rate::from_kbps(6_000)));
+    (setup.rates.data, setup.rates.control) = (Rate::from_kbps(54_000).into(), Some(Rate::from_kbps(6_000)));
     assert_eq!(Timing::new(&setup).least_pause(), span(28));
 }
 

@@ -12,14 +12,14 @@ use multihop_dot11::{Phy, Preamble};
 /// A configuration with a TXOP limit of voice, in microseconds.
 fn voice_limited(us: u64) -> Config {
     let mut setup = setup();
-    setup.edca.as_mut().expect("the setup has access categories")[Voice as usize].txop_limit =
+    setup.mac.edca.as_mut().expect("the setup has access categories")[Voice as usize].txop_limit =
         Span::from_us(us);
     setup
 }
 
 fn limited(us: u64, aggregates: bool) -> Script {
     let mut setup = voice_limited(us);
-    setup.aggregation = aggregates.then_some(AGGREGATION);
+    setup.mac.block_ack.aggregation = aggregates.then_some(AGGREGATION);
     Script::with(&setup)
 }
 
@@ -60,7 +60,7 @@ const CF_END: u64 = 352;
 fn reserved(beyond: u64) -> (Script, u64, u64) {
     let two = 2 * EXCHANGE + 10;
     let mut setup = voice_limited(two + beyond);
-    setup.protection = Protection::Multiple;
+    setup.mac.protection = Protection::Multiple;
     let mut s = Script::with(&setup);
     let first = busy(&mut s) + 50;
     (0..2).for_each(|_| s.queues_marked(200, Some(B), marked(Voice)));
@@ -155,9 +155,9 @@ pub fn each_exchange_of_a_txop_has_an_rts() {
 pub fn each_exchange_of_a_txop_has_a_cts_to_self() {
     let mut setup = voice_limited(10_000);
     setup.phy = Phy::mixed(Preamble::Long);
-    setup.data_rate = Rate::from_kbps(54_000).into();
-    setup.control_rate = None;
-    setup.cts_to_self = true;
+    setup.rates.data = Rate::from_kbps(54_000).into();
+    setup.rates.control = None;
+    setup.mac.cts_to_self = true;
     let mut s = Script::with(&setup);
     (0..2).for_each(|_| s.queues_marked(1_000, Some(B), marked(Voice)));
     let ack = s.control(Ack, B, A, 0);
@@ -174,7 +174,7 @@ pub fn each_exchange_of_a_txop_has_a_cts_to_self() {
 pub fn broadcasts_share_a_txop() {
     for (protection, reserved) in [(Protection::Single, 0), (Protection::Multiple, 20_000 - 8_496u64)] {
         let mut setup = voice_limited(20_000);
-        setup.protection = protection;
+        setup.mac.protection = protection;
         let mut s = Script::with(&setup);
         let first = busy(&mut s) + 50;
         (0..2).for_each(|_| s.queues_marked(200, None, marked(Voice)));

@@ -48,8 +48,13 @@ fn mac(rules: DcfRules, phy: &Phy) -> MacConfig {
         long_retry_limit: Some(4),
         cw_min: phy.cw_min,
         cw_max: phy.cw_max,
-        queue_limit: 50,
-        lifetime: None,
+        queue: QueueConfig { limit: 50, lifetime: None, discipline: Discipline::DropTail, hardware: None },
+        msdu_limit: None,
+        edca: None,
+        protection: Protection::default(),
+        cts_to_self: false,
+        rate_control: None,
+        block_ack: BlockAckConfig::default(),
     }
 }
 
@@ -66,67 +71,51 @@ fn ns2_ranges() -> MediumConfig {
             capture_ratio: Some(10.0),
             path_loss: two_ray(),
         },
+        delays_by_distance: false,
+        sensitivity_by_rate: false,
+        preamble_detection: None,
+        fading: None,
     }
 }
 
 /// 802.11b at 11 Mb/s with 1 Mb/s control frames, ns-2's ranges, nodes at these positions, and no flows.
 pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
     let phy = Phy::new(Standard::Dot11b, Preamble::Long);
+    let node = |(i, position): (usize, &[f64; 2])| NodeConfig {
+        name: format!("n{i}"),
+        position: Some(*position),
+        base: None,
+        data_rate: None,
+    };
+    let nodes = positions.iter().enumerate().map(node).collect();
+    let scheme = Arc::new(Datagrams { payload: 1472, header: 28 });
     Config {
         name: "test".into(),
         seed: 1,
         duration: Span::from_ms(20_000),
-        warmup: Span::from_ms(1_000),
-        record_interval: Span::from_ms(1_000),
-        nodes: positions
-            .iter()
-            .enumerate()
-            .map(|(i, position)| NodeConfig {
-                name: format!("n{i}"),
-                position: Some(*position),
-                base: None,
-                data_rate: None,
-            })
-            .collect(),
-        phy,
-        data_rate: Rate::from_kbps(11_000).into(),
-        control_rate: Some(Rate::from_kbps(1_000)),
-        ack_rate: None,
-        mac: mac(rules, &phy),
-        aggregation: None,
-        rate_control: None,
-        edca: None,
-        discipline: Discipline::DropTail,
-        hardware_queue: None,
-        medium: ns2_ranges(),
-        persistence: Persistence::default(),
-        delivery: Delivery::default(),
-        protection: Protection::default(),
-        cts_to_self: false,
-        sensitivity_by_rate: false,
-        preamble_detection: None,
-        fading: None,
-        delays_by_distance: false,
-        causes: true,
-        routing: RoutingConfig {
-            protocol: RoutingProtocol::Static,
-            metric: RouteMetric::Hops,
-            on_link_failure: LinkFailureRule::Ignore,
-        },
-        schemes: vec![SchemeConfig {
-            name: "udp".into(),
-            scheme: Arc::new(Datagrams { payload: 1472, header: 28 }),
-        }],
-        flows: Vec::new(),
-        extra_header: 0,
-        msdu_limit: None,
-        arp: false,
-        measurements: Vec::new(),
+        topology: TopologyConfig { nodes, ..TopologyConfig::default() },
         mobility: Mobility::default(),
-        link_rates: Vec::new(),
-        radios: Radios::default(),
-        powers: Vec::new(),
-        wires: Vec::new(),
+        medium: ns2_ranges(),
+        phy,
+        rates: RateConfig {
+            data: Rate::from_kbps(11_000).into(),
+            control: Some(Rate::from_kbps(1_000)),
+            ack: None,
+            links: Vec::new(),
+        },
+        mac: mac(rules, &phy),
+        routing: RoutingConfig::default(),
+        network: NetworkConfig::default(),
+        traffic: TrafficConfig {
+            schemes: vec![SchemeConfig { name: "udp".into(), scheme }],
+            flows: Vec::new(),
+        },
+        recording: RecordingConfig {
+            warmup: Span::from_ms(1_000),
+            interval: Span::from_ms(1_000),
+            measurements: Vec::new(),
+            causes: true,
+        },
     }
 }
 
@@ -158,7 +147,7 @@ pub fn saturate(config: &mut Config, from: usize, to: usize) {
 
 /// Adds a flow of the first scheme.
 pub fn add_flow(config: &mut Config, from: usize, to: usize, app: AppConfig) {
-    config.flows.push(FlowConfig {
+    config.traffic.flows.push(FlowConfig {
         dscp: Dscp::default(),
         name: format!("n{from}->n{to}"),
         source: NodeId(from as u32),

@@ -13,8 +13,8 @@ use serde_json::Value;
 /// Nodes without a radio, and no wires yet.
 pub fn wired(rules: DcfRules, nodes: usize) -> Config {
     let mut config = network(rules, &vec![[0.0, 0.0]; nodes]);
-    config.nodes.iter_mut().for_each(|node| node.position = None);
-    config.warmup = Span::ZERO;
+    config.topology.nodes.iter_mut().for_each(|node| node.position = None);
+    config.recording.warmup = Span::ZERO;
     config
 }
 
@@ -24,7 +24,7 @@ pub fn lay(config: &mut Config, (a, b): (u32, u32), rate: Rate, delay: Span, que
         let (from, to, discipline) = (NodeId(from), NodeId(to), Discipline::DropTail);
         WireConfig { from, to, rate, delay, queue_limit, discipline, loss: 0.0 }
     };
-    config.wires.extend([direction(a, b), direction(b, a)]);
+    config.topology.wires.extend([direction(a, b), direction(b, a)]);
 }
 
 /// Megabits per second.
@@ -35,7 +35,7 @@ pub fn mbps(rate: u64) -> Rate {
 /// The one scheme of a configuration.
 pub fn tcp(config: &mut Config, name: &str, parameters: &Value) {
     let scheme = find(name).unwrap().build(parameters).unwrap();
-    config.schemes = vec![SchemeConfig { name: name.into(), scheme }];
+    config.traffic.schemes = vec![SchemeConfig { name: name.into(), scheme }];
 }
 
 /// Dumbbell: flow k goes from node 2 + 2k to node 3 + 2k over the wire of 10 Mb/s between nodes 0 and 1, with
@@ -50,14 +50,14 @@ pub fn dumbbell(name: &str, parameters: &Value, queue: usize, flows: &[(u64, u64
         lay(&mut config, (source as u32, 0), mbps(100), access, 1000);
         lay(&mut config, (1, sink as u32), mbps(100), access, 1000);
         saturate(&mut config, source, sink);
-        config.flows[index].start = Span::from_ms(start);
+        config.traffic.flows[index].start = Span::from_ms(start);
     }
     config
 }
 
 /// Runs for this many seconds, the first of which are not counted.
 pub fn seconds(config: &mut Config, warmup: u64, duration: u64) -> Outcome {
-    config.warmup = Span::from_ms(1_000 * warmup);
+    config.recording.warmup = Span::from_ms(1_000 * warmup);
     config.duration = Span::from_ms(1_000 * duration);
     run(config)
 }

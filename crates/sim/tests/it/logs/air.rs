@@ -31,11 +31,12 @@ fn capture(config: &Config) -> (Outcome, Capture) {
 /// Returns a network of five nodes, some hidden from each other, with TCP in both directions and AODV.
 fn busy(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
     let mut config = chain(rules, 4);
-    config.warmup = Span::ZERO;
+    config.recording.warmup = Span::ZERO;
     config.duration = Span::from_ms(8_000);
     config.mac.rts_threshold = rts_threshold;
     config.medium.packet_error_rate = 0.05;
-    config.schemes = vec![SchemeConfig { name: "tcp-sack".into(), scheme: Arc::new(TcpSack::default()) }];
+    config.traffic.schemes =
+        vec![SchemeConfig { name: "tcp-sack".into(), scheme: Arc::new(TcpSack::default()) }];
     config.routing.protocol = RoutingProtocol::Dsdv(DsdvConfig {
         start_jitter: Span::from_ms(100),
         update_period: Span::from_ms(500),
@@ -46,7 +47,7 @@ fn busy(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
     saturate(&mut config, 0, 4);
     saturate(&mut config, 3, 0);
     // Routes exist by then.
-    config.flows.iter_mut().for_each(|flow| flow.start = Span::from_ms(5_000));
+    config.traffic.flows.iter_mut().for_each(|flow| flow.start = Span::from_ms(5_000));
     config
 }
 
@@ -106,7 +107,7 @@ fn a_radio_captures_the_frames_that_its_mac_received_and_sent() {
         let reported = Arc::new(Mutex::new(Vec::new()));
         let mut config = busy(rules, rts);
         let scheme = Listening { scheme: TcpSack::default(), reported: reported.clone() };
-        config.schemes = vec![SchemeConfig { name: "listening".into(), scheme: Arc::new(scheme) }];
+        config.traffic.schemes = vec![SchemeConfig { name: "listening".into(), scheme: Arc::new(scheme) }];
         let (_, capture) = capture(&config);
         assert_eq!(capture.interfaces, ["n0", "n1", "n2", "n3", "n4"]);
         let reported = reported.lock().unwrap();
@@ -170,8 +171,8 @@ fn tsft_and_packet_time_enclose_the_mpdu() {
     for (standard, preamble, kbps) in preambles {
         let mut config = busy(DcfRules::IEEE, Some(0));
         config.phy = Phy::new(standard, preamble);
-        config.data_rate = Rate::from_kbps(kbps).into();
-        config.control_rate = None;
+        config.rates.data = Rate::from_kbps(kbps).into();
+        config.rates.control = None;
         let (_, capture) = capture(&config);
         assert!(capture.packets.iter().any(|packet| packet.kbps == kbps));
         for packet in &capture.packets {
@@ -190,7 +191,7 @@ fn tsft_and_packet_time_enclose_the_mpdu() {
 fn every_acknowledged_exchange_is_data_then_ack() {
     let mut config = busy(DcfRules::IEEE, Some(500));
     config.routing.protocol = RoutingProtocol::Static;
-    for flow in &mut config.flows {
+    for flow in &mut config.traffic.flows {
         // All exchanges end long before the run.
         flow.app = AppConfig::Bulk { bytes: Some(60_000) };
     }
@@ -319,7 +320,7 @@ fn the_signal_is_captured_if_the_medium_computes_powers() {
         quantity: MatrixQuantity::Rssi { noise_mw: 1e-9, sensitivity_mw: 1e-9, carrier_sense_mw: 1e-8 },
     };
     config.routing.protocol = RoutingProtocol::Static;
-    config.flows.clear();
+    config.traffic.flows.clear();
     add_flow(&mut config, 0, 1, AppConfig::Saturated);
     let (_, with) = capture(&config);
     let heard: Vec<_> = with.packets.iter().filter(|packet| packet.tx_flags.is_none()).collect();
@@ -352,9 +353,9 @@ fn a_full_disk_ends_the_run_with_an_error() {
 #[test]
 fn notices_of_policies_are_captured() {
     let mut config = chain(DcfRules::IEEE, 4);
-    config.warmup = Span::ZERO;
+    config.recording.warmup = Span::ZERO;
     let scheme = multihop_schemes::find("nred").unwrap().build(&serde_json::json!({})).unwrap();
-    config.schemes = vec![SchemeConfig { name: "nred".into(), scheme }];
+    config.traffic.schemes = vec![SchemeConfig { name: "nred".into(), scheme }];
     saturate(&mut config, 0, 4);
     let (outcome, capture) = capture(&config);
     assert_eq!(outcome, multihop_sim::run(&config));

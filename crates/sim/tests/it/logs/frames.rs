@@ -25,11 +25,11 @@ fn logged_of(config: &Config, selection: Selection) -> (Outcome, Log) {
 /// Runs a configuration without warm-up, with causes and a frame log. Asserts that the run equals one without
 /// a log.
 fn logged(mut config: Config) -> (Outcome, Log) {
-    config.warmup = Span::ZERO;
-    config.causes = true;
+    config.recording.warmup = Span::ZERO;
+    config.recording.causes = true;
     let (outcome, log) = logged_of(&config, Selection::default());
     assert_eq!(run(&config), outcome);
-    config.causes = false;
+    config.recording.causes = false;
     assert_eq!(run(&config).fingerprint, outcome.fingerprint);
     (outcome, log)
 }
@@ -111,8 +111,8 @@ fn hidden_terminals_collide_in_the_log_as_in_the_tables() {
 /// Makes propagation delays depend on distance, and multiplies distances and ranges by a factor.
 fn by_distance(mut config: Config, factor: f64) -> Config {
     config.medium.propagation_delay = Span::ZERO;
-    config.delays_by_distance = true;
-    for node in &mut config.nodes {
+    config.medium.delays_by_distance = true;
+    for node in &mut config.topology.nodes {
         node.position = node.position.map(|place| place.map(|metres| metres * factor));
     }
     if let MediumModel::Ranges { receive_range, carrier_sense_range, .. } = &mut config.medium.model {
@@ -139,7 +139,7 @@ fn logs_agree_with_tables_where_delays_depend_on_distance() {
         [hidden, with_rts, relayed(DcfRules::IEEE, 3), saturated_cell(DcfRules::IEEE, 6), aggregates];
     let mut collisions = 0;
     for (index, config) in configs.into_iter().enumerate() {
-        let has_aggregates = config.aggregation.is_some();
+        let has_aggregates = config.mac.block_ack.aggregation.is_some();
         let (_, fixed) = logged(seconds(config.clone(), 3));
         let set_navs = |log: &Log| sent(log, "reserves").iter().any(|set| *set > 0);
         for factor in [1.0, 5.0] {
@@ -170,9 +170,9 @@ fn airtimes_add_up_after_any_warm_up() {
     let mut config = seconds(saturated_cell(DcfRules::IEEE, 4), 2);
     config.medium.propagation_delay = Span::from_us(3);
     for warmup_us in (300_000..310_000).step_by(97) {
-        config.warmup = Span::from_us(warmup_us);
+        config.recording.warmup = Span::from_us(warmup_us);
         let (outcome, log) = logged_of(&config, Selection::default());
-        let warmup = config.warmup.ns() as i64;
+        let warmup = config.recording.warmup.ns() as i64;
         let (from, airtime) = (sent(&log, "from"), sent(&log, "airtime"));
         let starts = sent(&log, "start");
         for (index, node) in outcome.nodes.iter().enumerate() {

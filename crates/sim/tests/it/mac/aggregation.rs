@@ -40,12 +40,12 @@ pub fn high_throughput(positions: &[[f64; 2]]) -> Config {
 
 fn aggregating(mut config: Config) -> Config {
     config.phy = Phy::new(Standard::Dot11n, Preamble::Long);
-    config.data_rate = DataRate::Mcs(Mcs { streams: 1, scheme: 7 });
-    config.control_rate = None;
+    config.rates.data = DataRate::Mcs(Mcs { streams: 1, scheme: 7 });
+    config.rates.control = None;
     (config.mac.cw_min, config.mac.cw_max) = (config.phy.cw_min, config.phy.cw_max);
-    config.mac.queue_limit = 200;
+    config.mac.queue.limit = 200;
     config.medium.propagation_delay = Span::ZERO;
-    config.aggregation = Some(LIMITS);
+    config.mac.block_ack.aggregation = Some(LIMITS);
     config
 }
 
@@ -114,15 +114,15 @@ fn row(rng: &mut Rng) -> (Config, Vec<Received>) {
     config.seed = u64::from(pick(&[1, 2, 3, 4, 5, 6, 7, 8]));
     config.mac.short_retry_limit = Some(pick(&[1, 2, 7]));
     config.mac.rts_threshold = (pick(&[0, 1, 2]) == 0).then_some(0);
-    config.mac.queue_limit = pick(&[3, 50, 200]) as usize;
-    config.mac.lifetime = (pick(&[0, 1, 2, 3]) == 0).then_some(Span::from_ms(20));
-    config.discipline = match pick(&[0, 0, 1, 2]) {
+    config.mac.queue.limit = pick(&[3, 50, 200]) as usize;
+    config.mac.queue.lifetime = (pick(&[0, 1, 2, 3]) == 0).then_some(Span::from_ms(20));
+    config.mac.queue.discipline = match pick(&[0, 0, 1, 2]) {
         0 => Discipline::DropTail,
         1 => Discipline::FqCodel(FqCodelOptions::default()),
         _ => Discipline::Stations(StationsOptions::default()),
     };
     let window = pick(&[1, 2, 8, 64, 256]);
-    config.aggregation = Some(AggregationConfig {
+    config.mac.block_ack.aggregation = Some(AggregationConfig {
         window,
         mpdus: pick(&[1, 4, 64, 256]).min(window),
         a_mpdu: pick(&[3_000, 65_535, 1_048_575]),
@@ -132,8 +132,8 @@ fn row(rng: &mut Rng) -> (Config, Vec<Received>) {
         single_delimited: pick(&[0, 1]) == 0,
         ..LIMITS
     });
-    config.delivery = [Delivery::Ppdu, Delivery::Mpdu][pick(&[0, 1]) as usize];
-    config.persistence = Persistence {
+    config.mac.block_ack.delivery = [Delivery::Ppdu, Delivery::Mpdu][pick(&[0, 1]) as usize];
+    config.mac.block_ack.persistence = Persistence {
         retry_limit: [None, None, Some(3), Some(u32::MAX)][pick(&[0, 1, 2, 3]) as usize],
         reorders_without_end: pick(&[0, 1, 2]) == 0,
         request_limit: [None, None, Some(1), Some(5)][pick(&[0, 1, 2, 3]) as usize],
@@ -144,23 +144,23 @@ fn row(rng: &mut Rng) -> (Config, Vec<Received>) {
     if let MediumModel::Ranges { carrier_sense_range, .. } = &mut config.medium.model {
         *carrier_sense_range = f64::from(pick(&[250, 550]));
     }
-    config.schemes.clear();
+    config.traffic.schemes.clear();
     let received: Vec<Received> = (0..2 * hops).map(|_| Received::default()).collect();
     for (index, received) in received.iter().enumerate() {
         let datagrams = Datagrams { payload: pick(&[80, 700, 1_472]), header: 28 };
         let scheme: Arc<dyn Scheme> = Arc::new(Recorded { datagrams, received: received.clone() });
-        config.schemes.push(SchemeConfig { name: format!("recorded-{index}"), scheme });
+        config.traffic.schemes.push(SchemeConfig { name: format!("recorded-{index}"), scheme });
         let (near, far) = (index / 2, hops);
         let (from, to) = if index % 2 == 0 { (near, far) } else { (far, near) };
         saturate(&mut config, from, to);
-        config.flows[index].scheme = index;
+        config.traffic.flows[index].scheme = index;
     }
     if pick(&[0, 1]) == 0 {
         differentiate(&mut config, &mut pick);
     }
     if pick(&[0, 1]) == 0 {
-        let limits = matches!(config.discipline, Discipline::Stations(_)) && pick(&[0, 1, 2]) > 0;
-        config.hardware_queue = Some(HardwareQueueConfig {
+        let limits = matches!(config.mac.queue.discipline, Discipline::Stations(_)) && pick(&[0, 1, 2]) > 0;
+        config.mac.queue.hardware = Some(HardwareQueueConfig {
             packets: [None, Some(3), Some(40)][pick(&[0, 1, 2]) as usize],
             aggregates: [Some(1), Some(2), None][pick(if limits { &[0, 1, 2] } else { &[0, 1] }) as usize],
             airtime: limits.then(AirtimeLimits::default),
@@ -172,7 +172,7 @@ fn row(rng: &mut Rng) -> (Config, Vec<Received>) {
 
 /// Adds losses of acknowledgements alone.
 fn lose_acks(config: &mut Config, ack_error_rate: f64) {
-    let nodes = config.nodes.len() as u32;
+    let nodes = config.topology.nodes.len() as u32;
     let links = (1..nodes).flat_map(|node| [(node - 1, node), (node, node - 1)]);
     let errors = links.map(|(from, to)| LinkError {
         from: NodeId(from),
@@ -185,12 +185,12 @@ fn lose_acks(config: &mut Config, ack_error_rate: f64) {
 
 /// Adds access categories, TXOP limits, and flows with several traffic identifiers.
 fn differentiate(config: &mut Config, pick: &mut impl FnMut(&[u32]) -> u32) {
-    config.edca = Some(AccessCategory::ALL.map(|category| EdcaParameters {
+    config.mac.edca = Some(AccessCategory::ALL.map(|category| EdcaParameters {
         txop_limit: Span::from_us(pick(&[0, 500, 2_080, 50_000]).into()),
         ..EdcaParameters::new(category, &config.phy)
     }));
-    config.protection = [Protection::Single, Protection::Multiple][pick(&[0, 1]) as usize];
-    for flow in &mut config.flows {
+    config.mac.protection = [Protection::Single, Protection::Multiple][pick(&[0, 1]) as usize];
+    for flow in &mut config.traffic.flows {
         flow.dscp = Dscp::new(pick(&[0, 8, 18, 34, 40, 46, 48]) as u8).expect("six bits");
     }
 }
@@ -208,7 +208,11 @@ fn packets_are_passed_on_once_and_in_order() {
         for (flow, received) in received.iter().enumerate() {
             let received = received.lock().expect("one thread");
             let disorder = received.windows(2).find(|pair| pair[1] <= pair[0]);
-            assert_eq!(disorder, None, "seed {seed}, flow {flow} under {:?}", config.aggregation);
+            assert_eq!(
+                disorder, None,
+                "seed {seed}, flow {flow} under {:?}",
+                config.mac.block_ack.aggregation
+            );
         }
         exercised[0] += outcome.flows.iter().map(|flow| flow.delivered_bytes).sum::<u64>();
         exercised[1] += sum(&outcome, |link| link.given_up);
@@ -232,7 +236,7 @@ fn a_lone_station_reaches_the_closed_form() {
     let expected = 28.0 * 1_472.0 * 8.0 / cycle * 1e6;
     let measured = total_goodput(&run(&config));
     assert!((measured / expected - 1.0).abs() < 2e-3, "{measured} instead of {expected}");
-    config.aggregation = None;
+    config.mac.block_ack.aggregation = None;
     let ack = phy.airtime(DataRate::Bits(Rate::from_kbps(24_000)), ACK_BYTES, config.mac.rules.airtime);
     let data = 36.0 + 4.0 * 48.0; // 16 + 8 * 1,538 + 6 bits
     let cycle = phy.difs().seconds() * 1e6 + 9.0 * 7.5 + data + 16.0 + ack.seconds() * 1e6;
@@ -248,8 +252,8 @@ fn a_rate_without_an_mcs_carries_no_aggregate() {
     let rate = DataRate::Bits(Rate::from_kbps(54_000));
     let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
     saturate(&mut config, 1, 0);
-    config.data_rate = rate;
-    config.aggregation = Some(AggregationConfig { single_delimited: true, ..LIMITS });
+    config.rates.data = rate;
+    config.mac.block_ack.aggregation = Some(AggregationConfig { single_delimited: true, ..LIMITS });
     let outcome = run(&config);
     assert_eq!(number(&config, &outcome, "aggregate_mean"), 1.0);
     let cycle = config.phy.difs().seconds() * 1e6 + 9.0 * 7.5 + (20.0 + 4.0 * 58.0) + 16.0 + 28.0;
@@ -260,7 +264,8 @@ fn a_rate_without_an_mcs_carries_no_aggregate() {
     assert!((measured / bound - 1.0).abs() < 2e-3, "{measured} of {bound}");
     // Two packets in an A-MSDU of at most 4095 bytes with its header: 1,524 + 1,522 + 30 bytes are 115
     // symbols.
-    config.aggregation = Some(AggregationConfig { a_msdu: Some(7_935), mpdu: 11_454, ..LIMITS });
+    config.mac.block_ack.aggregation =
+        Some(AggregationConfig { a_msdu: Some(7_935), mpdu: 11_454, ..LIMITS });
     let expected = 2.0 * 1_472.0 * 8.0 / (cycle + 4.0 * (115.0 - 58.0)) * 1e6;
     let measured = total_goodput(&run(&config));
     assert!((measured / expected - 1.0).abs() < 2e-3, "{measured} instead of {expected} in A-MSDUs");
@@ -290,11 +295,11 @@ fn links_report_mpdus_rate_and_airtime_of_ppdus() {
     };
     // As above: 28 MPDUs, SIFS and a block acknowledgement; then one MPDU, SIFS and an ACK.
     counters(&config, 28.0, (36.0 + 4.0 * 1_331.0 + 16.0 + 32.0) / 1e6);
-    config.aggregation = None;
+    config.mac.block_ack.aggregation = None;
     counters(&config, 1.0, (36.0 + 4.0 * 48.0 + 16.0 + 28.0) / 1e6);
     // With losses the window limits aggregates. SIFS and a block acknowledgement follow each; a request
     // follows a lost aggregate.
-    config.aggregation = Some(LIMITS);
+    config.mac.block_ack.aggregation = Some(LIMITS);
     config.medium.packet_error_rate = 0.2;
     let outcome = run(&config);
     let [answers, frames] = [0, 1].map(|node| outcome.nodes[node].transmitting);
@@ -331,7 +336,7 @@ fn a_lone_station_reaches_the_bound_of_an_idle_channel() {
         let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
         saturate(&mut config, 1, 0);
         config.medium.packet_error_rate = lost;
-        config.aggregation = Some(AggregationConfig { a_msdu, ..LIMITS });
+        config.mac.block_ack.aggregation = Some(AggregationConfig { a_msdu, ..LIMITS });
         let capacity = Capacity::new(&config);
         let hop = capacity.demands[0].forward[0];
         let bound = 1_472.0 * 8.0 / (hop.airtime + hop.access) * (1.0 - hop.lost);
@@ -350,8 +355,8 @@ fn saturated_sources_fill_the_frames_of_all_neighbours() {
             let around = (1..=clients).map(|at| [at as f64, 10.0]);
             let positions: Vec<[f64; 2]> = std::iter::once([0.0, 0.0]).chain(around).collect();
             let mut config = high_throughput(&positions);
-            config.aggregation = Some(AggregationConfig { a_msdu, ..LIMITS });
-            config.mac.queue_limit = 4_000;
+            config.mac.block_ack.aggregation = Some(AggregationConfig { a_msdu, ..LIMITS });
+            config.mac.queue.limit = 4_000;
             (1..=clients).for_each(|client| saturate(&mut config, 0, client));
             let outcome = run(&config);
             (total_goodput(&outcome), number(&config, &outcome, "aggregate_mean"))
@@ -421,8 +426,8 @@ fn saturated_stations_reach_the_fixed_point_of_aggregates() {
         for stations in [1, 2, 5, 10, 20, 50] {
             let rules = DcfRules::BIANCHI.with_quality_of_service();
             let mut config = aggregating(saturated_cell(rules, stations));
-            config.persistence.request_limit = requests.map(i32::cast_unsigned);
-            config.persistence.retry_limit = requests.is_none().then_some(u32::MAX);
+            config.mac.block_ack.persistence.request_limit = requests.map(i32::cast_unsigned);
+            config.mac.block_ack.persistence.retry_limit = requests.is_none().then_some(u32::MAX);
             config.duration = Span::from_ms(101_000);
             let (measured, expected) = (total_goodput(&run(&config)), expected_goodput(stations, requests));
             let off = (measured / expected - 1.0).abs();
@@ -444,11 +449,11 @@ fn data_can_share_an_a_msdu_with_packets_of_no_flow() {
                 (0..9).map(|i| [200.0 * f64::from(i % 3), 200.0 * f64::from(i / 3)]).collect();
             let mut config = high_throughput(&positions);
             config.duration = Span::from_ms(1_500);
-            config.warmup = Span::ZERO;
-            config.arp = true;
+            config.recording.warmup = Span::ZERO;
+            config.network.arp = true;
             config.routing.protocol = protocol.clone();
             let mpdus = if a_mpdu > 0 { LIMITS.mpdus } else { 1 };
-            config.aggregation =
+            config.mac.block_ack.aggregation =
                 Some(AggregationConfig { a_msdu: Some(7_935), mpdu: 11_454, mpdus, ..LIMITS });
             let pairs = (0..9).flat_map(|from| (0..9).map(move |to| (from, to)));
             for (from, to) in pairs.filter(|(from, to)| from != to) {
@@ -468,8 +473,8 @@ fn data_can_share_an_a_msdu_with_packets_of_no_flow() {
 fn retry_limits_cost_hidden_stations_little() {
     let goodput = |persistence| {
         let mut config = high_throughput(&[[0.0, 0.0], [200.0, 0.0], [400.0, 0.0]]);
-        config.data_rate = DataRate::Mcs(Mcs { streams: 1, scheme: 1 });
-        config.persistence = persistence;
+        config.rates.data = DataRate::Mcs(Mcs { streams: 1, scheme: 1 });
+        config.mac.block_ack.persistence = persistence;
         if let MediumModel::Ranges { carrier_sense_range, .. } = &mut config.medium.model {
             *carrier_sense_range = 250.0;
         }
@@ -495,7 +500,7 @@ fn a_silent_neighbour_takes_no_turns_from_others() {
     for (discipline, least) in disciplines {
         let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [-10.0, 0.0]]);
         config.duration = Span::from_ms(11_000);
-        config.discipline = discipline;
+        config.mac.queue.discipline = discipline;
         for to in 1..4 {
             let app = AppConfig::Cbr { rate: Rate::from_kbps(6_000), packet: 1_472, jitter: 0.0 };
             add_flow(&mut config, 0, to, app);

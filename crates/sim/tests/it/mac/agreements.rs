@@ -13,11 +13,11 @@ use multihop_sim::run;
 fn off_until(seconds: u64, seed: u64) -> Config {
     let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
     (config.seed, config.duration) = (seed, Span::from_ms(1_000 * (seconds + 2)));
-    config.edca = Some(AccessCategory::ALL.map(|category| EdcaParameters::new(category, &config.phy)));
+    config.mac.edca = Some(AccessCategory::ALL.map(|category| EdcaParameters::new(category, &config.phy)));
     for (packet, dscp) in [(200, 24), (1_460, 8)] {
         let app = AppConfig::Cbr { rate: Rate::from_kbps(20_000), packet, jitter: 1.0 };
         add_flow(&mut config, 0, 1, app);
-        config.flows.last_mut().expect("a flow was added").dscp = Dscp::new(dscp).expect("six bits");
+        config.traffic.flows.last_mut().expect("a flow was added").dscp = Dscp::new(dscp).expect("six bits");
     }
     let [from, to] = [1, seconds].map(|seconds| Span::from_ms(1_000 * seconds));
     config.mobility.outages = vec![Outage { node: NodeId(1), from, to }];

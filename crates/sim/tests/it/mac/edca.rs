@@ -22,24 +22,24 @@ const BACKGROUND: u8 = 8;
 fn differentiated(positions: &[[f64; 2]]) -> Config {
     let mut config = network(DcfRules::IEEE.with_quality_of_service(), positions);
     config.phy = Phy::new(Standard::Dot11n, Preamble::Long);
-    config.data_rate = DataRate::Mcs(Mcs { streams: 1, scheme: 7 });
-    config.control_rate = None;
+    config.rates.data = DataRate::Mcs(Mcs { streams: 1, scheme: 7 });
+    config.rates.control = None;
     (config.mac.cw_min, config.mac.cw_max) = (config.phy.cw_min, config.phy.cw_max);
-    config.mac.queue_limit = 200;
+    config.mac.queue.limit = 200;
     config.medium.propagation_delay = Span::ZERO;
     config.duration = Span::from_ms(6_000);
-    config.edca = Some(AccessCategory::ALL.map(|category| EdcaParameters::new(category, &config.phy)));
+    config.mac.edca = Some(AccessCategory::ALL.map(|category| EdcaParameters::new(category, &config.phy)));
     config
 }
 
 fn limit(config: &mut Config, category: AccessCategory, limit: Span) {
-    config.edca.as_mut().expect("the configuration has access categories")[category as usize].txop_limit =
-        limit;
+    config.mac.edca.as_mut().expect("the configuration has access categories")[category as usize]
+        .txop_limit = limit;
 }
 
 fn saturate_with(config: &mut Config, from: usize, to: usize, dscp: u8) {
     saturate(config, from, to);
-    config.flows.last_mut().expect("a flow was added").dscp = Dscp::new(dscp).expect("six bits");
+    config.traffic.flows.last_mut().expect("a flow was added").dscp = Dscp::new(dscp).expect("six bits");
 }
 
 fn of(outcome: &Outcome, node: u32, category: AccessCategory) -> CategoryOutcome {
@@ -78,7 +78,7 @@ fn a_lone_station_reaches_the_closed_form() {
 #[test]
 fn an_aggregate_is_no_longer_than_the_txop_limit() {
     let mut config = differentiated(&[[0.0, 0.0], [10.0, 0.0]]);
-    config.aggregation = Some(LIMITS);
+    config.mac.block_ack.aggregation = Some(LIMITS);
     saturate_with(&mut config, 1, 0, VIDEO);
     let data = |mpdus: f64| 36.0 + 4.0 * ((8.0 * (mpdus * 1_544.0 - 2.0) + 22.0) / 260.0).ceil();
     assert!(data(21.0) + 16.0 + 32.0 <= 4_096.0 && data(22.0) + 16.0 + 32.0 > 4_096.0);
@@ -95,7 +95,8 @@ fn an_aggregate_is_no_longer_than_the_txop_limit() {
 #[test]
 fn every_node_of_a_path_uses_the_codepoint() {
     let mut config = differentiated(&[[0.0, 0.0], [200.0, 0.0], [400.0, 0.0]]);
-    config.schemes = vec![SchemeConfig { name: "tcp".into(), scheme: Arc::new(TcpNewReno::default()) }];
+    config.traffic.schemes =
+        vec![SchemeConfig { name: "tcp".into(), scheme: Arc::new(TcpNewReno::default()) }];
     saturate_with(&mut config, 0, 2, VOICE);
     let outcome = run(&config);
     for node in 0..3 {
@@ -130,13 +131,13 @@ fn categories_of_one_station_contend_with_each_other() {
 #[test]
 fn a_full_queue_drops_no_packets_of_other_categories() {
     let mut config = differentiated(&[[0.0, 0.0], [10.0, 0.0]]);
-    config.mac.queue_limit = 5;
-    config.schemes =
+    config.mac.queue.limit = 5;
+    config.traffic.schemes =
         vec![SchemeConfig { name: "udp".into(), scheme: Arc::new(Datagrams { payload: 1_000, header: 28 }) }];
     let rate = |mbps: u64| multihop_core::Rate::from_kbps(1_000 * mbps);
     add_flow(&mut config, 0, 1, AppConfig::Poisson { rate: rate(100), packet: 1_000 });
     add_flow(&mut config, 0, 1, AppConfig::Cbr { rate: rate(1), packet: 1_000, jitter: 0.0 });
-    config.flows[1].dscp = Dscp::new(VOICE).expect("six bits");
+    config.traffic.flows[1].dscp = Dscp::new(VOICE).expect("six bits");
     let outcome = run(&config);
     let dropped = |category| of(&outcome, 0, category).dropped.iter().sum::<u64>();
     assert!(dropped(BestEffort) > 1_000 && dropped(Voice) == 0);
@@ -163,13 +164,13 @@ fn the_bound_of_an_idle_channel_counts_the_exchanges_of_a_txop() {
                 let mut config = differentiated(&[[0.0, 0.0], [10.0, 0.0]]);
                 let options = PpduOptions { bandwidth, ..PpduOptions::for_standard(standard) };
                 config.phy = Phy::new(standard, Preamble::Long).with_options(options);
-                config.data_rate = DataRate::Mcs(Mcs { streams, scheme });
+                config.rates.data = DataRate::Mcs(Mcs { streams, scheme });
                 config.duration = Span::from_ms(2_000);
-                config.mac.queue_limit = 4_000;
+                config.mac.queue.limit = 4_000;
                 config.mac.rts_threshold = rts.then_some(0);
                 config.medium.propagation_delay = Span::from_ns(propagation);
                 let is_ht = standard == Standard::Dot11n;
-                config.aggregation = Some(AggregationConfig {
+                config.mac.block_ack.aggregation = Some(AggregationConfig {
                     mpdus: 64,
                     window: 64,
                     a_mpdu: if is_ht { 65_535 } else { 1_048_575 },

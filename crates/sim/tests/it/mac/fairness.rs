@@ -15,7 +15,7 @@ fn sender_with(neighbours: usize, kbps: u64, discipline: Discipline) -> Config {
     let around = (0..neighbours).map(|place| [240.0 * angle(place).cos(), 240.0 * angle(place).sin()]);
     let positions: Vec<[f64; 2]> = std::iter::once([0.0, 0.0]).chain(around).collect();
     let mut config = high_throughput(&positions);
-    config.discipline = discipline;
+    config.mac.queue.discipline = discipline;
     config.duration = Span::from_ms(5_000);
     for to in 1..=neighbours {
         let rate = Rate::from_kbps(kbps);

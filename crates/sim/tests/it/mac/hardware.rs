@@ -19,7 +19,7 @@ const NONE: HardwareQueueConfig = HardwareQueueConfig { packets: None, aggregate
 fn each_frame_in_the_hardware_adds_one_exchange_of_delay() {
     let of = |frames: u32| {
         let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
-        config.hardware_queue = Some(HardwareQueueConfig { aggregates: Some(frames), ..NONE });
+        config.mac.queue.hardware = Some(HardwareQueueConfig { aggregates: Some(frames), ..NONE });
         saturate(&mut config, 0, 1);
         let outcome = run(&config);
         check_conservation(&outcome);
@@ -43,14 +43,14 @@ fn anomaly(hardware: Option<HardwareQueueConfig>) -> Outcome {
 fn anomaly_with(hardware: Option<HardwareQueueConfig>, options: StationsOptions) -> Config {
     let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]]);
     for (station, scheme) in [(1, 0), (2, 7)] {
-        config.nodes[station].base = Some(NodeId(0));
-        config.nodes[station].data_rate = Some(DataRate::Mcs(Mcs { streams: 1, scheme }));
+        config.topology.nodes[station].base = Some(NodeId(0));
+        config.topology.nodes[station].data_rate = Some(DataRate::Mcs(Mcs { streams: 1, scheme }));
         let rate = Rate::from_kbps(80_000);
         add_flow(&mut config, 0, station, AppConfig::Cbr { rate, packet: 1472, jitter: 0.5 });
     }
-    config.discipline = Discipline::Stations(options);
-    config.mac.queue_limit = 4_000;
-    config.hardware_queue = hardware;
+    config.mac.queue.discipline = Discipline::Stations(options);
+    config.mac.queue.limit = 4_000;
+    config.mac.queue.hardware = hardware;
     config.duration = Span::from_ms(10_000);
     config
 }
@@ -106,8 +106,9 @@ fn the_codel_target_follows_the_throughput_of_the_link() {
         let mut config =
             anomaly_with(None, StationsOptions { lines, adaptation, ..StationsOptions::default() });
         // Slightly above the capacity, and only to the slow station.
-        config.flows.truncate(1);
-        config.flows[0].app = AppConfig::Cbr { rate: Rate::from_kbps(6_100), packet: 1472, jitter: 0.5 };
+        config.traffic.flows.truncate(1);
+        config.traffic.flows[0].app =
+            AppConfig::Cbr { rate: Rate::from_kbps(6_100), packet: 1472, jitter: 0.5 };
         let outcome = run(&config);
         outcome.flows[0].delay.p50
     };

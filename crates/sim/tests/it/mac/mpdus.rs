@@ -17,8 +17,8 @@ const ENDS: [f64; 4] = [227.0, 418.0, 609.0, 800.0];
 fn pair() -> Config {
     let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
     config.duration = Span::from_ms(200);
-    config.warmup = Span::ZERO;
-    config.delivery = Delivery::Mpdu;
+    config.recording.warmup = Span::ZERO;
+    config.mac.block_ack.delivery = Delivery::Mpdu;
     add_flow(&mut config, 0, 1, AppConfig::External);
     config
 }
@@ -56,7 +56,9 @@ fn is_close(at: &[f64], expected: &[f64]) -> bool {
 
 #[test]
 fn by_ppdu_mpdus_are_delivered_at_the_end_of_the_last() {
-    let at = delivered(&Config { delivery: Delivery::Ppdu, ..pair() });
+    let mut config = pair();
+    config.mac.block_ack.delivery = Delivery::Ppdu;
+    let at = delivered(&config);
     assert!(is_close(&at, &[ENDS[3]; 4]), "{at:?}");
 }
 

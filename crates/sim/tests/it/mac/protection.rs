@@ -18,10 +18,10 @@ use multihop_sim::{Ties, World, run, run_logged};
 /// 802.11g at 54 Mb/s with 802.11b stations in the network.
 fn mixed(mut config: Config) -> Config {
     config.phy = Phy::mixed(Preamble::Long);
-    config.data_rate = Rate::from_kbps(54_000).into();
-    config.control_rate = None;
+    config.rates.data = Rate::from_kbps(54_000).into();
+    config.rates.control = None;
     (config.mac.cw_min, config.mac.cw_max) = (config.phy.cw_min, config.phy.cw_max);
-    config.cts_to_self = true;
+    config.mac.cts_to_self = true;
     config
 }
 
@@ -109,17 +109,17 @@ fn nothing_is_lost_by_a_cts_to_self() {
         config
     };
     let mut aggregating = flows(high_throughput(&[[0.0, 0.0], [200.0, 0.0], [400.0, 0.0], [600.0, 0.0]]));
-    aggregating.cts_to_self = true;
+    aggregating.mac.cts_to_self = true;
     let mut bursting = aggregating.clone();
     let parameters = |category| EdcaParameters {
         txop_limit: Span::from_us(3_008),
         ..EdcaParameters::new(category, &bursting.phy)
     };
-    bursting.edca = Some(AccessCategory::ALL.map(parameters));
+    bursting.mac.edca = Some(AccessCategory::ALL.map(parameters));
     let mut reserving = bursting.clone();
-    reserving.protection = Protection::Multiple;
+    reserving.mac.protection = Protection::Multiple;
     let mut choosing = flows(mixed(hidden()));
-    choosing.rate_control =
+    choosing.mac.rate_control =
         Some(RateControlConfig { algorithm: Algorithm::MinstrelHt, streams: 1, tries: None });
     for (name, config) in [
         ("plain", flows(mixed(hidden()))),
@@ -144,7 +144,7 @@ fn nothing_is_lost_by_a_cts_to_self() {
 fn the_bound_counts_the_cts() {
     let of = |protected: bool| {
         let mut config = pair();
-        config.cts_to_self = protected;
+        config.mac.cts_to_self = protected;
         Capacity::new(&config)
     };
     let (with, without) = (of(true), of(false));
@@ -160,9 +160,9 @@ fn a_mixed_cell_holds_both_kinds() {
     let mut config = mixed(saturated_cell(DcfRules::IEEE, 2));
     config.duration = Span::from_ms(4_000);
     for station in 1..=2 {
-        config.nodes[station].base = Some(multihop_core::NodeId(0));
+        config.topology.nodes[station].base = Some(multihop_core::NodeId(0));
     }
-    config.nodes[2].data_rate = Some(Rate::from_kbps(11_000).into());
+    config.topology.nodes[2].data_rate = Some(Rate::from_kbps(11_000).into());
     let (_, log) = logged(&config);
     let [from, to, kind, rate] = ["from", "to", "kind", "rate"].map(|name| sent(&log, name));
     let has = |wanted: (i64, i64, FrameKind, i64)| {

@@ -7,6 +7,7 @@ use multihop_dot11::{DataRate, DcfRules, Mcs, Phy, Preamble, Standard};
 use multihop_link::Algorithm;
 use multihop_schemes::find;
 use multihop_sim::config::{Config, MediumModel, PathLoss, RateControlConfig, SchemeConfig};
+use multihop_sim::outcome::Outcome;
 use multihop_sim::run;
 use serde_json::json;
 
@@ -14,9 +15,9 @@ use serde_json::json;
 fn link(standard: Standard, distance: f64) -> Config {
     let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [distance, 0.0]]);
     config.phy = Phy::new(standard, Preamble::Long);
-    config.control_rate = None;
+    config.rates.control = None;
     (config.mac.cw_min, config.mac.cw_max) = (config.phy.cw_min, config.phy.cw_max);
-    config.mac.queue_limit = 200;
+    config.mac.queue.limit = 200;
     config.medium.propagation_delay = Span::ZERO;
     let mw = |dbm: f64| 10f64.powf(dbm / 10.0);
     config.medium.model = MediumModel::Sinr {
@@ -35,21 +36,29 @@ fn link(standard: Standard, distance: f64) -> Config {
 fn aggregating(distance: f64) -> Config {
     let mut config = link(Standard::Dot11n, distance);
     config.mac.rules = DcfRules::IEEE.with_quality_of_service();
-    config.aggregation = Some(LIMITS);
+    config.mac.block_ack.aggregation = Some(LIMITS);
     config
+}
+
+/// Results at a rate, or with rate control and that nominal rate.
+fn run_at(config: &Config, rate: DataRate, rate_control: Option<RateControlConfig>) -> Outcome {
+    let mut config = config.clone();
+    config.rates.data = rate;
+    config.mac.rate_control = rate_control;
+    let outcome = run(&config);
+    check_conservation(&outcome);
+    outcome
 }
 
 /// Goodput at a fixed rate.
 fn fixed(config: &Config, rate: DataRate) -> f64 {
-    total_goodput(&run(&Config { data_rate: rate, ..config.clone() }))
+    total_goodput(&run_at(config, rate, None))
 }
 
 /// Goodput with rate control.
 fn controlled(config: &Config, lowest: DataRate, algorithm: Algorithm) -> f64 {
-    let rate_control = Some(RateControlConfig { algorithm, streams: 2, tries: None });
-    let outcome = run(&Config { data_rate: lowest, rate_control, ..config.clone() });
-    check_conservation(&outcome);
-    total_goodput(&outcome)
+    let rate_control = RateControlConfig { algorithm, streams: 2, tries: None };
+    total_goodput(&run_at(config, lowest, Some(rate_control)))
 }
 
 #[test]
@@ -110,14 +119,14 @@ fn schemes_learn_the_rate_in_use() {
     ] {
         let mut config = Config { duration: Span::from_ms(6_000), ..aggregating(5.0) };
         let built = find(scheme).unwrap().build(&parameters).unwrap();
-        config.schemes = vec![SchemeConfig { name: scheme.into(), scheme: built }];
+        config.traffic.schemes = vec![SchemeConfig { name: scheme.into(), scheme: built }];
         let at_seven = fixed(&config, mcs(7));
         let rate_control = Some(RateControlConfig { algorithm: Algorithm::Ideal, streams: 1, tries: None });
-        let found = total_goodput(&run(&Config { data_rate: mcs(0), rate_control, ..config.clone() }));
+        let found = total_goodput(&run_at(&config, mcs(0), rate_control));
         assert!(found > 0.9 * at_seven, "{scheme} {parameters}: {found:.0} of {at_seven:.0}");
         // Conversely: stations with a rate of their own, below that of the network.
-        config.nodes.iter_mut().for_each(|node| node.data_rate = Some(mcs(0)));
-        let slow = total_goodput(&run(&Config { data_rate: mcs(7), ..config }));
+        config.topology.nodes.iter_mut().for_each(|node| node.data_rate = Some(mcs(0)));
+        let slow = fixed(&config, mcs(7));
         assert!(slow > 3e6 && slow < 6.5e6, "{scheme} {parameters}: {slow:.0} of 6.5 Mb/s");
     }
 }
@@ -127,8 +136,8 @@ fn schemes_learn_the_rate_in_use() {
 fn collisions_do_not_break_conservation() {
     for algorithm in [Algorithm::Ideal, Algorithm::MinstrelHt] {
         let mut config = aggregating(90.0);
-        config.nodes.push(config.nodes[1].clone());
-        config.nodes[2].position = Some([180.0, 0.0]);
+        config.topology.nodes.push(config.topology.nodes[1].clone());
+        config.topology.nodes[2].position = Some([180.0, 0.0]);
         saturate(&mut config, 2, 1);
         let both = controlled(&config, DataRate::Mcs(Mcs { streams: 1, scheme: 0 }), algorithm);
         assert!(both > 1e6, "{algorithm:?}: {both:.0}");
@@ -143,9 +152,7 @@ fn the_retry_chain_can_set_the_number_of_attempts() {
     config.medium.packet_error_rate = 0.7;
     let given_up = |tries| {
         let rate_control = Some(RateControlConfig { algorithm: Algorithm::MinstrelHt, streams: 2, tries });
-        let data_rate = DataRate::Mcs(Mcs { streams: 1, scheme: 0 });
-        let outcome = run(&Config { data_rate, rate_control, ..config.clone() });
-        check_conservation(&outcome);
+        let outcome = run_at(&config, DataRate::Mcs(Mcs { streams: 1, scheme: 0 }), rate_control);
         let link = &outcome.links[0];
         link.given_up as f64 / (link.given_up + link.acknowledged) as f64
     };

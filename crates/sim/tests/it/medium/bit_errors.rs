@@ -13,7 +13,7 @@ use multihop_sim::{Ties, World};
 fn trickle() -> Config {
     let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [200.0, 0.0], [100.0, 100.0]]);
     config.duration = Span::from_ms(200_000);
-    config.warmup = Span::ZERO;
+    config.recording.warmup = Span::ZERO;
     config.mac.rts_threshold = Some(0);
     let app = AppConfig::Cbr { rate: Rate::from_kbps(80), packet: 500, jitter: 0.0 };
     add_flow(&mut config, 0, 1, app);

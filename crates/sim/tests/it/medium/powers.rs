@@ -32,7 +32,7 @@ fn along(places: &[f64]) -> Config {
 fn with_powers(mut config: Config, powers: &[(f64, f64)]) -> Config {
     let power =
         |&(dbm, dbi): &(f64, f64)| RadioPower { transmit_mw: milliwatts(dbm), antenna_gain: milliwatts(dbi) };
-    config.powers = powers.iter().map(power).collect();
+    config.topology.powers = powers.iter().map(power).collect();
     config
 }
 
@@ -77,7 +77,7 @@ fn equal_powers_are_the_same_run_as_a_power_of_the_medium() {
         assert_eq!(World::new(&stated, Ties::Reversed).finish(), expected);
         // 3 dB of ratio 2 exactly, so that powers are equal to the last bit.
         let mut split = with_powers(config, &[(20.0, 0.0); 4]);
-        split.powers.iter_mut().for_each(|power| {
+        split.topology.powers.iter_mut().for_each(|power| {
             power.transmit_mw /= 4.0;
             power.antenna_gain = 2.0;
         });
@@ -126,7 +126,7 @@ fn reach_grows_with_the_fourth_root_of_power_beyond_the_crossover() {
             carrier_sense_mw: receive_mw,
             path_loss: two_ray(),
         };
-        config.powers = vec![
+        config.topology.powers = vec![
             RadioPower { transmit_mw: milliwatts(24.5), antenna_gain: gain },
             RadioPower { transmit_mw: milliwatts(24.5), antenna_gain: 1.0 },
         ];

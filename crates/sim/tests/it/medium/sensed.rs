@@ -111,7 +111,7 @@ fn a_link_may_have_a_rate_of_its_own() {
         let mut config = sensed(3, &links, &[flow]);
         let rate =
             |ends: [u32; 2]| LinkRate { between: ends.map(NodeId), rate: Rate::from_kbps(1_000).into() };
-        config.link_rates = slow.map(rate).into_iter().collect();
+        config.rates.links = slow.map(rate).into_iter().collect();
         total_goodput(&outcome(&config))
     };
     let (fast, slow) = (goodput((0, 1), None), goodput((0, 1), Some([1, 0])));

@@ -31,7 +31,7 @@ fn messages(outcome: &Outcome) -> u64 {
 fn a_chain_carries_data_as_over_static_routes() {
     for hops in [1, 2, 5] {
         let mut config = chain(DcfRules::IEEE, hops);
-        (config.warmup, config.duration) = (Span::from_ms(2_000), Span::from_ms(22_000));
+        (config.recording.warmup, config.duration) = (Span::from_ms(2_000), Span::from_ms(22_000));
         add_flow(&mut config, 0, hops, trickle());
         let found = run(&aodv(config.clone(), AodvConfig::default()));
         let fixed = run(&config);
@@ -46,7 +46,7 @@ fn a_chain_carries_data_as_over_static_routes() {
 #[test]
 fn a_discovery_costs_a_flood_and_a_reply() {
     let mut config = chain(DcfRules::IEEE, 4);
-    config.warmup = Span::ZERO;
+    config.recording.warmup = Span::ZERO;
     add_flow(&mut config, 0, 4, trickle());
     let outcome = run(&aodv(config, AodvConfig::default()));
     let sent: Vec<(u64, u64)> =
@@ -85,7 +85,7 @@ fn a_route_is_repaired_behind_the_middle() {
     let places =
         [[0.0, 0.0], [200.0, 0.0], [400.0, 0.0], [600.0, 0.0], [750.0, 100.0], [750.0, -100.0], [900.0, 0.0]];
     let mut config = network(DcfRules::IEEE, &places);
-    (config.warmup, config.duration) = (Span::ZERO, Span::from_ms(20_000));
+    (config.recording.warmup, config.duration) = (Span::ZERO, Span::from_ms(20_000));
     add_flow(&mut config, 0, 6, trickle());
     let first = run(&aodv(config.clone(), AodvConfig::default()));
     let used =
@@ -109,7 +109,7 @@ fn a_route_is_repaired_behind_the_middle() {
 fn a_break_empties_the_queue() {
     for rules in RULES {
         let mut config = network(rules, &[[0.0, 0.0], [200.0, 0.0]]);
-        (config.warmup, config.duration) = (Span::ZERO, Span::from_ms(20_000));
+        (config.recording.warmup, config.duration) = (Span::ZERO, Span::from_ms(20_000));
         let (from, to) = (Span::from_ms(10_000), Span::from_ms(20_000));
         config.mobility.outages = vec![Outage { node: NodeId(1), from, to }];
         let burst = AppConfig::Cbr { rate: Rate::from_kbps(3_200), packet: 500, jitter: 0.0 };
@@ -215,7 +215,8 @@ fn the_order_of_ties_changes_nothing() {
         config.duration = Span::from_ms(8_000);
         for local_repair in REPAIRS {
             for (failures, link_layer_detection) in [(1, true), (3, true), (1, false)] {
-                // Without jitter, all nodes ask and relay at the same instants, and hardly a request comes through.
+                // Without jitter, all nodes ask and relay at the same instants, and hardly a request comes
+                // through.
                 for jitter in [0, 10] {
                     let parameters = AodvConfig {
                         failures,

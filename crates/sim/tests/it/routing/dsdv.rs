@@ -20,7 +20,7 @@ fn trickle() -> AppConfig {
 #[test]
 fn a_chain_carries_data_over_the_same_links_as_static_routes() {
     let mut config = chain(DcfRules::NS2, 5);
-    (config.warmup, config.duration) = (Span::from_ms(90_000), Span::from_ms(150_000));
+    (config.recording.warmup, config.duration) = (Span::from_ms(90_000), Span::from_ms(150_000));
     add_flow(&mut config, 0, 5, trickle());
     add_flow(&mut config, 4, 1, trickle());
     let used = |outcome: &Outcome| -> Vec<(u32, u32)> {
@@ -45,12 +45,12 @@ fn a_chain_carries_data_over_the_same_links_as_static_routes() {
 fn updates_take_the_airtime_of_a_broadcast_at_the_control_rate() {
     let far_apart = [[0.0, 0.0], [5_000.0, 0.0]];
     let mut config = network(DcfRules::NS2, &far_apart);
-    config.warmup = Span::ZERO;
+    config.recording.warmup = Span::ZERO;
     config.duration = Span::from_ms(1_000_000);
     let outcome = run(&dsdv(config.clone(), DsdvConfig::default()));
     let rules = DcfRules::NS2;
     let bytes = 32 + rules.llc_header + rules.data_header;
-    let frame = config.phy.airtime(config.control_rate.unwrap(), bytes, rules.airtime);
+    let frame = config.phy.airtime(config.rates.control.unwrap(), bytes, rules.airtime);
     for node in &outcome.nodes {
         assert!((66..=90).contains(&node.routing.sent), "a full update about every 13.1 s: {node:?}");
         assert_eq!(node.routing.bytes, 32 * node.routing.sent);
@@ -62,7 +62,7 @@ fn updates_take_the_airtime_of_a_broadcast_at_the_control_rate() {
 #[test]
 fn packets_wait_for_a_route_and_are_conserved() {
     let mut config = chain(DcfRules::IEEE, 3);
-    (config.warmup, config.duration) = (Span::ZERO, Span::from_ms(100_000));
+    (config.recording.warmup, config.duration) = (Span::ZERO, Span::from_ms(100_000));
     saturate(&mut config, 0, 3);
     add_flow(&mut config, 3, 0, AppConfig::Cbr { rate: Rate::from_kbps(100), packet: 500, jitter: 0.0 });
     let outcome = run(&dsdv(config, DsdvConfig::default()));
@@ -79,7 +79,7 @@ fn packets_wait_for_a_route_and_are_conserved() {
 fn without_a_route_a_saturated_source_does_not_flood_its_own_node() {
     for rules in [DcfRules::IEEE, DcfRules::NS2] {
         let mut config = network(rules, &[[0.0, 0.0], [5_000.0, 0.0]]);
-        (config.warmup, config.duration) = (Span::ZERO, Span::from_ms(10_000));
+        (config.recording.warmup, config.duration) = (Span::ZERO, Span::from_ms(10_000));
         saturate(&mut config, 0, 1);
         let outcome = run(&dsdv(config, DsdvConfig::default()));
         let sent = outcome.flows[0].packets_sent;
@@ -95,7 +95,7 @@ fn one_way(use_mac: bool) -> Outcome {
         links: vec![link(0, 1, 1.0), link(1, 2, 1.0), link(2, 1, 1.0)],
         quantity: MatrixQuantity::Delivery { probe_size: 1500 },
     };
-    (config.warmup, config.duration) = (Span::ZERO, Span::from_ms(300_000));
+    (config.recording.warmup, config.duration) = (Span::ZERO, Span::from_ms(300_000));
     add_flow(&mut config, 1, 0, trickle());
     add_flow(&mut config, 1, 2, trickle());
     run(&dsdv(config, DsdvConfig { use_mac, ..DsdvConfig::default() }))
@@ -134,7 +134,7 @@ fn the_hop_limit_holds() {
 #[test]
 fn an_update_makes_room_in_a_full_queue() {
     let mut config = chain(DcfRules::IEEE, 1);
-    config.mac.queue_limit = 1;
+    config.mac.queue.limit = 1;
     config.duration = Span::from_ms(100_000);
     add_flow(&mut config, 0, 1, AppConfig::Cbr { rate: Rate::from_kbps(20_000), packet: 1472, jitter: 0.0 });
     let outcome = run(&dsdv(config, DsdvConfig::default()));

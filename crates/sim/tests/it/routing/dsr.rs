@@ -18,10 +18,10 @@ fn dsr(mut config: Config, parameters: DsrConfig) -> Config {
 fn a_chain_carries_data_as_over_static_routes_with_a_longer_header() {
     for hops in [1, 2, 5] {
         let mut config = chain(DcfRules::IEEE, hops);
-        (config.warmup, config.duration) = (Span::from_ms(2_000), Span::from_ms(22_000));
+        (config.recording.warmup, config.duration) = (Span::from_ms(2_000), Span::from_ms(22_000));
         add_flow(&mut config, 0, hops, trickle());
         let found = run(&dsr(config.clone(), DsrConfig::default()));
-        config.extra_header = 8 + 4 * (hops as u32 - 1);
+        config.network.extra_header = 8 + 4 * (hops as u32 - 1);
         let fixed = run(&config);
         assert_eq!(found.links, fixed.links);
         for (with, without) in found.nodes.iter().zip(&fixed.nodes) {
@@ -41,7 +41,7 @@ fn a_chain_carries_data_as_over_static_routes_with_a_longer_header() {
 #[test]
 fn a_discovery_costs_a_flood_and_a_reply() {
     let mut config = chain(DcfRules::IEEE, 4);
-    config.warmup = Span::ZERO;
+    config.recording.warmup = Span::ZERO;
     add_flow(&mut config, 0, 4, trickle());
     let outcome = run(&dsr(config, DsrConfig::default()));
     let sent: Vec<u64> = outcome.nodes.iter().map(|node| node.routing.sent).collect();

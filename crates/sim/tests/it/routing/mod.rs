@@ -15,7 +15,7 @@ const RULES: [DcfRules; 2] = [DcfRules::IEEE, DcfRules::NS2];
 /// 0 reaches 3 over 1 or 2, of which each is off for a while.
 fn diamond(rules: DcfRules) -> Config {
     let mut config = network(rules, &[[0.0, 0.0], [150.0, 100.0], [150.0, -100.0], [300.0, 0.0]]);
-    (config.warmup, config.duration) = (Span::ZERO, Span::from_ms(60_000));
+    (config.recording.warmup, config.duration) = (Span::ZERO, Span::from_ms(60_000));
     let off = |node, from: u64, to: u64| Outage {
         node: NodeId(node),
         from: Span::from_ms(from * 1_000),
@@ -34,7 +34,7 @@ fn one_way() -> Config {
         links: vec![link(0, 1), link(1, 2), link(2, 1)],
         quantity: MatrixQuantity::Delivery { probe_size: 1500 },
     };
-    (config.warmup, config.duration) = (Span::ZERO, Span::from_ms(60_000));
+    (config.recording.warmup, config.duration) = (Span::ZERO, Span::from_ms(60_000));
     add_flow(&mut config, 0, 2, trickle());
     add_flow(&mut config, 2, 1, trickle());
     config
@@ -51,7 +51,7 @@ fn four_and_five_hops() -> Config {
 /// Two nodes too far apart, for so long.
 fn unreachable(rules: DcfRules, duration: Span) -> Config {
     let mut config = network(rules, &[[0.0, 0.0], [5_000.0, 0.0]]);
-    (config.warmup, config.duration) = (Span::ZERO, duration);
+    (config.recording.warmup, config.duration) = (Span::ZERO, duration);
     config
 }
 

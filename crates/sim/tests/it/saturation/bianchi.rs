@@ -192,8 +192,8 @@ impl RateCell {
         let quality = phy.standard().has_mcs();
         let rules = if quality { DcfRules::BIANCHI.with_quality_of_service() } else { DcfRules::BIANCHI };
         let mut config = saturated_cell(rules, stations);
-        (config.phy, config.data_rate) = (phy, data);
-        (config.control_rate, config.ack_rate) = (Some(response), Some(response));
+        (config.phy, config.rates.data) = (phy, data);
+        (config.rates.control, config.rates.ack) = (Some(response), Some(response));
         (config.mac.cw_min, config.mac.cw_max) = (phy.cw_min, phy.cw_max);
         config.mac.rts_threshold = with_rts.then_some(0);
         config.mac.short_retry_limit = None;
@@ -209,7 +209,7 @@ impl RateCell {
         let allowed = answer.max(airtime(phy.basic_rates()[0].into(), ACK_BYTES));
         let collision = if with_rts { rts } else { frame } + sifs + allowed + difs;
         let rate = chain.successes_per_second(slot, success, collision);
-        config.duration = config.warmup + Span::from_seconds(12_000.0 / rate);
+        config.duration = config.recording.warmup + Span::from_seconds(12_000.0 / rate);
         let outcome = run(&config);
         let (p, p_chain) = (collision_share(&outcome, with_rts), chain.collision_share());
         let off = [p / p_chain - 1.0, total_goodput(&outcome) / (1472.0 * 8.0 * rate) - 1.0];

@@ -123,8 +123,8 @@ impl Cell {
 fn compare(standard: Standard, kbps: u64, ack_kbps: u64, cell: &Cell, stations: usize) {
     let phy = Phy::new(standard, Preamble::Long);
     let mut config = saturated_cell(DcfRules::IEEE, stations);
-    (config.phy, config.data_rate) = (phy, Rate::from_kbps(kbps).into());
-    (config.control_rate, config.ack_rate) = (None, Some(Rate::from_kbps(ack_kbps)));
+    (config.phy, config.rates.data) = (phy, Rate::from_kbps(kbps).into());
+    (config.rates.control, config.rates.ack) = (None, Some(Rate::from_kbps(ack_kbps)));
     (config.mac.cw_min, config.mac.cw_max) = (phy.cw_min, phy.cw_max);
     (config.mac.short_retry_limit, config.mac.long_retry_limit) = (None, None);
     config.medium.propagation_delay = Span::ZERO;

@@ -46,7 +46,7 @@ fn the_queue_settles_at_the_delay_threshold() {
         let expected = expected_delay(utilization, flows as f64, 0.1);
         assert!((delay - expected).abs() < 3e-3, "{utilization} {flows}: {delay} for {expected}");
         assert!(bottleneck.utilisation > 0.99, "{bottleneck:?}");
-        config.warmup = Span::ZERO;
+        config.recording.warmup = Span::ZERO;
         assert_eq!(wire(&run(&config), 0, 1).dropped, 0, "not even at the beginning");
     }
 }

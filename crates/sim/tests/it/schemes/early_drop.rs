@@ -20,7 +20,7 @@ fn scheme(name: &str, parameters: &Value) -> SchemeConfig {
 
 /// 802.11b at 2 Mb/s with RTS.
 fn slow(mut config: Config) -> Config {
-    config.data_rate = Rate::from_kbps(2_000).into();
+    config.rates.data = Rate::from_kbps(2_000).into();
     config.mac.rts_threshold = Some(0);
     config.duration = Span::from_ms(61_000);
     config
@@ -84,7 +84,7 @@ fn slack_of_node_0(parameters: &Value) -> Vec<i64> {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let watched = RecordedScheme { scheme: scheme("lred", parameters).scheme, seen: seen.clone() };
     let mut config = slow(chain(DcfRules::IEEE, 3));
-    config.schemes = vec![SchemeConfig { name: "lred".into(), scheme: Arc::new(watched) }];
+    config.traffic.schemes = vec![SchemeConfig { name: "lred".into(), scheme: Arc::new(watched) }];
     saturate(&mut config, 0, 3);
     run(&config);
     let mut before: Option<Exchange> = None;
@@ -120,7 +120,7 @@ fn lred_drops_or_marks_where_there_are_retransmissions() {
     for seed in [1, 2] {
         let outcome = |hops: usize, parameters: &Value| {
             let mut config = Config { seed, ..slow(chain(DcfRules::IEEE, hops)) };
-            config.schemes = vec![scheme("lred", parameters)];
+            config.traffic.schemes = vec![scheme("lred", parameters)];
             saturate(&mut config, 0, hops);
             run(&config)
         };
@@ -146,11 +146,11 @@ fn a_node_without_congestion_drops_because_a_neighbour_tells_of_it() {
         let positions = [-200.0, 0.0, 200.0, 400.0, 600.0, 800.0].map(|x| [x, 0.0]);
         let mut config = Config { seed, ..slow(network(DcfRules::IEEE, &positions)) };
         let parameters = json!({ "notices": notices, "min_threshold": 210.0, "max_threshold": 220.0 });
-        config.schemes = vec![scheme("nred", &parameters), scheme("udp", &json!({}))];
+        config.traffic.schemes = vec![scheme("nred", &parameters), scheme("udp", &json!({}))];
         let little = AppConfig::Cbr { rate: Rate::from_kbps(200), packet: 1460, jitter: 0.0 };
         add_flow(&mut config, 1, 0, little);
         saturate(&mut config, 2, 5);
-        config.flows[1].scheme = 1;
+        config.traffic.flows[1].scheme = 1;
         run(&config)
     };
     for seed in 1..4 {
@@ -170,7 +170,7 @@ fn nred_gives_the_flow_in_the_middle_its_share() {
     let found = |name: &str| {
         let positions = [0.0, 400.0, 800.0].iter().flat_map(|y| [[0.0, *y], [200.0, *y]]);
         let mut config = slow(network(DcfRules::IEEE, &positions.collect::<Vec<_>>()));
-        config.schemes = vec![scheme(name, &json!({}))];
+        config.traffic.schemes = vec![scheme(name, &json!({}))];
         (0..3).for_each(|link| saturate(&mut config, 2 * link, 2 * link + 1));
         let outcome = run(&config);
         let bytes: Vec<f64> = outcome.flows.iter().map(|flow| flow.delivered_bytes as f64).collect();
@@ -189,7 +189,7 @@ fn nred_gives_the_flow_in_the_middle_its_share() {
 fn nred_drops_what_comes_as_well_as_what_leaves() {
     let outcome = |parameters: &Value| {
         let mut config = slow(chain(DcfRules::IEEE, 1));
-        config.schemes = vec![scheme("nred", parameters)];
+        config.traffic.schemes = vec![scheme("nred", parameters)];
         saturate(&mut config, 0, 1);
         run(&config)
     };
@@ -207,10 +207,10 @@ fn grid() -> Config {
     let mut config = network(DcfRules::IEEE, &positions);
     config.duration = Span::from_ms(6_000);
     config.medium.bit_error_rate = 1e-6;
-    config.schemes = vec![scheme("lred", &json!({})), scheme("nred", &json!({ "ecn": true }))];
+    config.traffic.schemes = vec![scheme("lred", &json!({})), scheme("nred", &json!({ "ecn": true }))];
     for i in 0..12 {
         saturate(&mut config, i, 15 - i);
-        config.flows[i].scheme = i % 2;
+        config.traffic.flows[i].scheme = i % 2;
     }
     let outage = |node: u32| Outage {
         node: NodeId(node),
@@ -238,7 +238,7 @@ fn policies_of_different_queues_and_names_draw_differently() {
     let fingerprint = |name: &str| {
         let mut config = slow(chain(DcfRules::IEEE, 4));
         let scheme = scheme("nred", &json!({ "notices": false })).scheme;
-        config.schemes = vec![SchemeConfig { name: name.into(), scheme }];
+        config.traffic.schemes = vec![SchemeConfig { name: name.into(), scheme }];
         saturate(&mut config, 0, 4);
         run(&config).fingerprint
     };

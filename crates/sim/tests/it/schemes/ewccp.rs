@@ -15,11 +15,11 @@ const WINDOW: u64 = 1_024 * 1_460;
 /// Links interfere as far as they reach; RTS before everything.
 fn ewccp(mut config: Config, parameters: &Value) -> Config {
     let scheme = find("ewccp").unwrap().build(parameters).unwrap();
-    config.schemes = vec![SchemeConfig { name: "ewccp".into(), scheme }];
+    config.traffic.schemes = vec![SchemeConfig { name: "ewccp".into(), scheme }];
     config.mac.rts_threshold = Some(0);
     config.duration = Span::from_ms(40_000);
-    config.warmup = Span::from_ms(10_000);
-    config.record_interval = Span::from_ms(1_000);
+    config.recording.warmup = Span::from_ms(10_000);
+    config.recording.interval = Span::from_ms(1_000);
     if let MediumModel::Ranges { carrier_sense_range, .. } = &mut config.medium.model {
         *carrier_sense_range = 250.0;
     }

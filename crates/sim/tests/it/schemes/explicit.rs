@@ -20,7 +20,7 @@ fn transfer(name: &str, parameters: &Value, hops: usize) -> Config {
     let mut config = chain(DcfRules::IEEE, hops);
     config.mac.rts_threshold = Some(0);
     config.duration = Span::from_ms(30_000);
-    config.schemes = vec![scheme(name, parameters)];
+    config.traffic.schemes = vec![scheme(name, parameters)];
     saturate(&mut config, 0, hops);
     config
 }
@@ -40,7 +40,7 @@ fn over_four_hops_they_all_get_something_through() {
         let queue = outcome.nodes.iter().map(|node| node.queue_max).max().unwrap();
         assert!(goodput > 0.05, "{name}: {goodput}");
         assert!(outcome.flows.iter().all(|flow| flow.delivered_bytes > 0), "{name}: {:?}", outcome.flows);
-        assert!(queue <= config.mac.queue_limit as u64);
+        assert!(queue <= config.mac.queue.limit as u64);
     }
 }
 

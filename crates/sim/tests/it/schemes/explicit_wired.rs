@@ -41,7 +41,7 @@ fn xcp_shares_a_wire_equally_between_unequal_round_trips() {
 #[test]
 fn xcp_makes_room_for_a_new_flow() {
     let mut config = dumbbell("xcp", &json!({ "window": 500 }), QUEUE, &[(60, 0), (60, 10_000)]);
-    config.flows[1].stop = Some(Span::from_ms(20_000));
+    config.traffic.flows[1].stop = Some(Span::from_ms(20_000));
     let alone = goodput(&seconds(&mut config, 5, 10), 0);
     let together = seconds(&mut config, 15, 20);
     let again = goodput(&seconds(&mut config, 23, 30), 0);
@@ -58,8 +58,8 @@ fn xcp_leaves_what_a_flow_does_not_want_to_the_others() {
         dumbbell("xcp", &json!({ "window": 500, "desired": "2 Mb/s" }), QUEUE, &[(60, 0), (60, 0)]);
     let mut greedy = config.clone();
     tcp(&mut greedy, "xcp", &json!({ "window": 500 }));
-    config.schemes.extend(greedy.schemes);
-    config.flows[1].scheme = 1;
+    config.traffic.schemes.extend(greedy.traffic.schemes);
+    config.traffic.flows[1].scheme = 1;
     let outcome = seconds(&mut config, 10, 30);
     let (modest, greedy) = (goodput(&outcome, 0), goodput(&outcome, 1));
     assert!(
@@ -76,7 +76,7 @@ fn xcp_leaves_what_a_flow_does_not_want_to_the_others() {
 fn rcp_gives_each_of_n_flows_its_part_as_its_law_says() {
     for count in [1, 4, 10] {
         let mut config = dumbbell("rcp", &json!({ "initial_rtt": "0.1 s" }), QUEUE, &vec![(100, 0); count]);
-        config.record_interval = Span::from_ms(100);
+        config.recording.interval = Span::from_ms(100);
         let outcome = seconds(&mut config, 0, 12);
         let expected = fair(64.0, count);
         let law = 0.1 / 0.4 * (9.0 * (20.0 / count as f64 - 1.0)).ln();

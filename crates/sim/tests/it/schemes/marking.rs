@@ -22,7 +22,7 @@ fn scheme(name: &str) -> SchemeConfig {
 /// Network of He et al. 2017: DSSS at 1 Mb/s, with RTS.
 fn slow(mut config: Config) -> Config {
     config.phy = Phy::new(Standard::Dsss, Preamble::Long);
-    config.data_rate = Rate::from_kbps(1_000).into();
+    config.rates.data = Rate::from_kbps(1_000).into();
     config.mac.rts_threshold = Some(0);
     config.medium.propagation_delay = Span::ZERO;
     config.duration = Span::from_ms(61_000);
@@ -35,8 +35,8 @@ fn slow(mut config: Config) -> Config {
 fn datagrams_are_never_marked() {
     for name in MARKING {
         let mut config = slow(saturated_cell(DcfRules::IEEE, 4));
-        config.schemes = vec![scheme("udp"), scheme(name)];
-        config.flows[0].scheme = 1;
+        config.traffic.schemes = vec![scheme("udp"), scheme(name)];
+        config.traffic.flows[0].scheme = 1;
         let outcome = run(&config);
         let [tcp, datagrams @ ..] = outcome.flows.as_slice() else { panic!("four flows") };
         assert!(tcp.marked > 0 && tcp.ecn_reductions > 0, "{name}: {tcp:?}");
@@ -100,7 +100,8 @@ fn the_predicted_service_delay_of_an_acknowledged_frame_comes_true() {
             config.mac.rts_threshold = rts_threshold;
             config.medium.packet_error_rate = 0.1;
             let scheme = Foretelling { tcp: TcpNewReno::default(), fulfilled: fulfilled.clone() };
-            config.schemes = vec![SchemeConfig { name: "foretelling".into(), scheme: Arc::new(scheme) }];
+            config.traffic.schemes =
+                vec![SchemeConfig { name: "foretelling".into(), scheme: Arc::new(scheme) }];
             saturate(&mut config, 0, 4);
             run(&config);
             assert!(fulfilled.load(Ordering::Relaxed) > 1_000);
@@ -113,7 +114,7 @@ fn the_predicted_service_delay_of_an_acknowledged_frame_comes_true() {
 #[test]
 fn the_efficiency_of_a_saturated_link_without_contention_is_0_963() {
     let mut config = slow(chain(DcfRules { llc_header: 0, ..DcfRules::IEEE }, 1));
-    config.schemes =
+    config.traffic.schemes =
         vec![SchemeConfig { name: "udp".into(), scheme: Arc::new(Datagrams { payload: 972, header: 28 }) }];
     saturate(&mut config, 0, 1);
     let outcome = run(&config);
@@ -128,7 +129,7 @@ fn the_efficiency_of_a_saturated_link_without_contention_is_0_963() {
 fn without_contention_nothing_is_marked() {
     for name in MARKING {
         let mut config = slow(chain(DcfRules::IEEE, 1));
-        config.schemes = vec![scheme(name)];
+        config.traffic.schemes = vec![scheme(name)];
         config.routing.protocol = RoutingProtocol::Dsdv(DsdvConfig::default());
         add_flow(&mut config, 0, 1, AppConfig::Cbr { rate: Rate::from_kbps(16), packet: 1000, jitter: 0.0 });
         let outcome = run(&config);

@@ -14,13 +14,13 @@ fn downloads(clients: usize, scheme: &str, parameters: &Value) -> Config {
     let around = (0..clients).map(|client| [5.0 + client as f64, 0.0]);
     let positions: Vec<[f64; 2]> = std::iter::once([0.0, 0.0]).chain(around).collect();
     let mut config = high_throughput(&positions);
-    (config.warmup, config.duration) = (Span::from_ms(10_000), Span::from_ms(20_000));
-    config.mac.queue_limit = 1_000;
+    (config.recording.warmup, config.duration) = (Span::from_ms(10_000), Span::from_ms(20_000));
+    config.mac.queue.limit = 1_000;
     let built = find(scheme).unwrap().build(parameters).unwrap();
-    config.schemes = vec![SchemeConfig { name: scheme.into(), scheme: built }];
+    config.traffic.schemes = vec![SchemeConfig { name: scheme.into(), scheme: built }];
     for client in 1..=clients {
         add_flow(&mut config, 0, client, AppConfig::Saturated);
-        config.flows[client - 1].start = Span::from_ms(100 * client as u64);
+        config.traffic.flows[client - 1].start = Span::from_ms(100 * client as u64);
     }
     config
 }
@@ -63,7 +63,7 @@ fn aggregates_are_as_long_as_is_asked_for() {
 #[test]
 fn the_target_is_reached_in_twenty_intervals() {
     let mut config = downloads(1, "quick-and-plenty", &json!({ "target": 16 }));
-    (config.warmup, config.duration) = (Span::from_ms(2_100), Span::from_ms(3_100));
+    (config.recording.warmup, config.duration) = (Span::from_ms(2_100), Span::from_ms(3_100));
     let found = level(&run(&config));
     assert!((14.0..18.0).contains(&found), "{found}");
 }
@@ -85,7 +85,7 @@ fn it_is_quick_and_has_plenty() {
 fn clients_share_alike() {
     for clients in [2, 4] {
         let mut config = downloads(clients, "quick-and-plenty", &json!({ "target": 8 }));
-        (config.warmup, config.duration) = (Span::from_ms(20_000), Span::from_ms(40_000));
+        (config.recording.warmup, config.duration) = (Span::from_ms(20_000), Span::from_ms(40_000));
         let outcome = run(&config);
         let goodputs: Vec<f64> =
             outcome.flows.iter().map(|flow| flow.delivered_bytes as f64 * 8.0 / outcome.measured_s).collect();
@@ -102,7 +102,7 @@ fn a_target_out_of_reach_leaves_a_bounded_queue() {
     for aggregates in [true, false] {
         let mut config = downloads(1, "quick-and-plenty", &json!({ "target": 64 }));
         if !aggregates {
-            config.aggregation = None;
+            config.mac.block_ack.aggregation = None;
         }
         let outcome = run(&config);
         assert_eq!(outcome.conservation.dropped.iter().sum::<u64>(), 0, "{aggregates}");

@@ -15,9 +15,9 @@ use serde_json::json;
 fn interrupted(scheme: &str, routing: RoutingConfig, off: u32) -> Outcome {
     let mut config = chain(DcfRules::IEEE, 3);
     let built = find(scheme).unwrap().build(&json!({})).unwrap();
-    config.schemes = vec![SchemeConfig { name: scheme.into(), scheme: built }];
-    (config.warmup, config.duration) = (Span::ZERO, Span::from_ms(60_000));
-    config.record_interval = Span::from_ms(1_000);
+    config.traffic.schemes = vec![SchemeConfig { name: scheme.into(), scheme: built }];
+    (config.recording.warmup, config.duration) = (Span::ZERO, Span::from_ms(60_000));
+    config.recording.interval = Span::from_ms(1_000);
     let [from, to] = [20_000, 30_000].map(Span::from_ms);
     config.mobility.outages = vec![Outage { node: NodeId(off), from, to }];
     config.routing = routing;

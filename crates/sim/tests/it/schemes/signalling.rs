@@ -80,8 +80,9 @@ impl Scheme for Cries {
 fn config(hops: usize, log: &Arc<Mutex<Log>>) -> Config {
     let mut config = chain(DcfRules::IEEE, hops);
     config.duration = Span::from_ms(10_050);
-    config.warmup = Span::ZERO;
-    config.schemes = vec![SchemeConfig { name: "cries".into(), scheme: Arc::new(Cries(log.clone())) }];
+    config.recording.warmup = Span::ZERO;
+    config.traffic.schemes =
+        vec![SchemeConfig { name: "cries".into(), scheme: Arc::new(Cries(log.clone())) }];
     config
 }
 
@@ -125,10 +126,10 @@ fn what_waits_adds_up() {
     let log: Arc<Mutex<Log>> = Arc::default();
     let mut config = config(3, &log);
     config.medium.packet_error_rate = 0.4;
-    config.mac.queue_limit = 4;
+    config.mac.queue.limit = 4;
     let rate = multihop_core::Rate::from_kbps(1_500);
     add_flow(&mut config, 0, 3, AppConfig::Cbr { rate, packet: 1_472, jitter: 0.0 });
-    config.flows[0].stop = Some(Span::from_ms(5_000));
+    config.traffic.flows[0].stop = Some(Span::from_ms(5_000));
     let outcome = run(&config);
     assert!(
         outcome.flows[0].dropped.iter().filter(|dropped| **dropped > 0).count() >= 2,

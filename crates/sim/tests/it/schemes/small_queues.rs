@@ -85,7 +85,7 @@ impl Endpoint for NotingSender {
 fn left_inside(config: &mut Config) -> (usize, Outcome) {
     let (inside, departed) = (Arc::default(), Arc::default());
     let scheme = Arc::new(Noted { inside: Arc::clone(&inside), departed: Arc::clone(&departed) });
-    config.schemes = vec![SchemeConfig { name: "noted".into(), scheme }];
+    config.traffic.schemes = vec![SchemeConfig { name: "noted".into(), scheme }];
     let outcome = run(config);
     check_conservation(&outcome);
     assert!(*departed.lock().unwrap() > 100, "few left");
@@ -113,13 +113,13 @@ fn a_source_hears_once_of_every_packet_that_leaves() {
             };
             config.duration = Span::from_ms(4_000);
             config.medium.packet_error_rate = packet_errors;
-            config.mac.queue_limit = queue;
-            config.mac.lifetime = lifetime;
+            config.mac.queue.limit = queue;
+            config.mac.queue.lifetime = lifetime;
             config.mac.short_retry_limit = Some(2);
-            config.discipline = discipline;
+            config.mac.queue.discipline = discipline;
             config.routing.on_link_failure = LinkFailureRule::Break { failures: 2, hold: Span::from_ms(50) };
             if lifetime.is_some() {
-                config.hardware_queue =
+                config.mac.queue.hardware =
                     Some(HardwareQueueConfig { packets: Some(100), aggregates: None, airtime: None });
                 let second = |at: u64| Span::from_ms(at * 1_000);
                 config.mobility.outages = vec![Outage { node: NodeId(0), from: second(1), to: second(2) }];
@@ -141,9 +141,11 @@ fn a_source_hears_once_of_every_packet_that_leaves() {
     let mut causes = BTreeSet::new();
     for mut config in all {
         let (left, outcome) = left_inside(&mut config);
-        // 64 in the window of an agreement, one that is sent, and those that a protocol holds without a route.
-        let room = config.mac.queue_limit + if config.wires.is_empty() { 65 + 64 } else { 1_001 };
-        let room = room + config.hardware_queue.and_then(|hardware| hardware.packets).unwrap_or(0) as usize;
+        // 64 in the window of an agreement, one that is sent, and those that a protocol holds without a
+        // route.
+        let room = config.mac.queue.limit + if config.topology.wires.is_empty() { 65 + 64 } else { 1_001 };
+        let room =
+            room + config.mac.queue.hardware.and_then(|hardware| hardware.packets).unwrap_or(0) as usize;
         assert!(left <= room, "{left} of {room}, {:?}", outcome.conservation);
         let lost =
             DropCause::ALL.into_iter().filter(|cause| outcome.conservation.dropped[*cause as usize] > 0);
@@ -156,11 +158,11 @@ fn a_source_hears_once_of_every_packet_that_leaves() {
 
 fn upload(parameters: &serde_json::Value) -> (f64, f64, f64) {
     let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
-    config.mac.queue_limit = 2_000;
+    config.mac.queue.limit = 2_000;
     config.duration = Span::from_ms(8_000);
-    config.warmup = Span::from_ms(3_000);
+    config.recording.warmup = Span::from_ms(3_000);
     let scheme = find("tcp-cubic").unwrap().build(parameters).unwrap();
-    config.schemes = vec![SchemeConfig { name: "tested".into(), scheme }];
+    config.traffic.schemes = vec![SchemeConfig { name: "tested".into(), scheme }];
     saturate(&mut config, 1, 0);
     let outcome = run(&config);
     (total_goodput(&outcome) / 1e6, outcome.flows[0].delay.mean * 1e3, outcome.nodes[1].queue_mean)
@@ -173,9 +175,13 @@ fn upload(parameters: &serde_json::Value) -> (f64, f64, f64) {
 /// not merged, so that they open the window fast enough for a run of seconds.
 #[test]
 fn small_queues_keep_the_queue_of_the_station_short() {
-    let off = upload(&json!({ "flavour": "linux", "receive_offload": false }));
-    let [at_10, at_8, at_7] = [10, 8, 7]
-        .map(|shift| upload(&json!({ "flavour": "linux", "receive_offload": false, "pacing_shift": shift })));
+    let with = |shift: Option<u32>| {
+        let parameters =
+            json!({ "flavour": "linux", "receive_offload": false, "window": 1_024, "pacing_shift": shift });
+        upload(&parameters)
+    };
+    let off = with(None);
+    let [at_10, at_8, at_7] = [10, 8, 7].map(|shift| with(Some(shift)));
     assert!(off.2 > 400.0 && off.1 > 80.0, "{off:?}");
     assert!(
         at_10.2 < at_8.2 && at_8.2 < at_7.2 && at_7.2 < off.2 / 3.0,

@@ -20,15 +20,15 @@ fn ns2_chain(hops: usize, seed: u64, flow: SchemeConfig) -> Config {
     config.phy = Phy::new(Standard::Dsss, Preamble::Long);
     config.seed = seed;
     config.duration = Span::from_ms(301_000);
-    config.warmup = Span::from_ms(31_000);
-    config.data_rate = Rate::from_kbps(2_000).into();
+    config.recording.warmup = Span::from_ms(31_000);
+    config.rates.data = Rate::from_kbps(2_000).into();
     config.mac.rts_threshold = Some(0);
     // ns-2's queue of 50 holds 49 (drop-tail.cc), and its DSDV adds an IP header.
-    config.mac.queue_limit = 49;
-    config.extra_header = 20;
-    config.schemes = vec![flow];
+    config.mac.queue.limit = 49;
+    config.network.extra_header = 20;
+    config.traffic.schemes = vec![flow];
     add_flow(&mut config, 0, hops, AppConfig::Saturated);
-    config.flows[0].start = Span::from_ms(500 + 70 * seed);
+    config.traffic.flows[0].start = Span::from_ms(500 + 70 * seed);
     config
 }
 
@@ -99,9 +99,9 @@ fn beside(pairs: u64, arrangement: u64, flow: &Value, tcp: &Value) -> Shared {
     let flows: Vec<(u64, u64)> =
         (0..2 * pairs).map(|k| (round_trip(k), 130 * k + 370 * arrangement)).collect();
     let mut config = dumbbell("tfrc", flow, 75, &flows);
-    config.schemes.push(scheme("tcp-sack", tcp));
-    (0..flows.len()).for_each(|index| config.flows[index].scheme = index % 2);
-    config.record_interval = Span::from_ms(500);
+    config.traffic.schemes.push(scheme("tcp-sack", tcp));
+    (0..flows.len()).for_each(|index| config.traffic.flows[index].scheme = index % 2);
+    config.recording.interval = Span::from_ms(500);
     let outcome = seconds(&mut config, 30, 150);
     let of = |kind: usize| (kind..flows.len()).step_by(2);
     let rate = |kind| of(kind).map(|flow| goodput(&outcome, flow)).sum::<f64>();
@@ -150,13 +150,13 @@ fn beside_tcp_it_has_its_share_and_is_steadier() {
 fn what_is_emitted_is_counted_by_flow_and_by_step() {
     let mut config = ns2_chain(4, 1, scheme("tfrc", &json!({})));
     config.duration = Span::from_ms(60_000);
-    config.warmup = Span::ZERO;
-    config.schemes.push(scheme("tcp-newreno", &json!({})));
-    config.schemes.push(scheme("udp", &json!({})));
+    config.recording.warmup = Span::ZERO;
+    config.traffic.schemes.push(scheme("tcp-newreno", &json!({})));
+    config.traffic.schemes.push(scheme("udp", &json!({})));
     add_flow(&mut config, 1, 3, AppConfig::Saturated);
-    config.flows[1].scheme = 1;
+    config.traffic.flows[1].scheme = 1;
     add_flow(&mut config, 4, 3, AppConfig::Cbr { rate: Rate::from_kbps(8), packet: 1_000, jitter: 0.0 });
-    config.flows[2].scheme = 2;
+    config.traffic.flows[2].scheme = 2;
     let outcome = run(&config);
     for (index, flow) in outcome.flows.iter().enumerate() {
         let steps = || outcome.series.iter().filter(move |row| row.flow == index as u32);
@@ -176,10 +176,10 @@ fn what_is_emitted_is_counted_by_flow_and_by_step() {
 #[test]
 fn what_an_application_offers_below_the_allowed_rate_goes_through() {
     let mut config = ns2_chain(2, 1, scheme("tfrc", &json!({})));
-    config.flows.clear();
+    config.traffic.flows.clear();
     let app = AppConfig::Cbr { rate: Rate::from_kbps(64), packet: 160, jitter: 0.2 };
     add_flow(&mut config, 0, 2, app);
-    config.flows[0].start = Span::from_ms(100);
+    config.traffic.flows[0].start = Span::from_ms(100);
     let outcome = run(&config);
     let flow = &outcome.flows[0];
     assert!((total_goodput(&outcome) / 64e3 - 1.0).abs() < 0.01, "{flow:?}");

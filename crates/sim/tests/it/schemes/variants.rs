@@ -15,12 +15,12 @@ const VARIANTS: [&str; 5] = ["tcp-cubic", "tcp-vegas", "tcp-westwood", "tcp-bbr"
 fn run_chain(rules: DcfRules, name: &str, parameters: &Value, hops: usize, seed: u64) -> Outcome {
     let mut config: Config = chain(rules, hops);
     config.phy = Phy::new(Standard::Dsss, Preamble::Long);
-    config.data_rate = Rate::from_kbps(2_000).into();
+    config.rates.data = Rate::from_kbps(2_000).into();
     config.mac.rts_threshold = Some(0);
     config.duration = Span::from_ms(61_000);
     config.seed = seed;
     let scheme = find(name).unwrap().build(parameters).unwrap();
-    config.schemes = vec![SchemeConfig { name: name.into(), scheme }];
+    config.traffic.schemes = vec![SchemeConfig { name: name.into(), scheme }];
     saturate(&mut config, 0, hops);
     run(&config)
 }

@@ -15,9 +15,9 @@ fn stack(name: &str) -> Config {
         (0..9).map(|node| [200.0 * f64::from(node % 3), 200.0 * f64::from(node / 3)]).collect();
     let mut config = network(DcfRules::IEEE, &positions);
     let scheme = find(name).unwrap().build(&json!({ "segment_size": "512 B" })).unwrap();
-    config.schemes = vec![SchemeConfig { name: name.into(), scheme }];
+    config.traffic.schemes = vec![SchemeConfig { name: name.into(), scheme }];
     config.duration = Span::from_ms(60_000);
-    config.warmup = Span::from_ms(10_000);
+    config.recording.warmup = Span::from_ms(10_000);
     if let MediumModel::Ranges { carrier_sense_range, .. } = &mut config.medium.model {
         *carrier_sense_range = 250.0;
     }

@@ -27,7 +27,7 @@ fn two_wires() -> Config {
 #[test]
 fn a_wire_loses_the_share_that_it_is_to_lose_in_that_direction_alone() {
     let mut config = two_wires();
-    config.wires[0].loss = 0.1;
+    config.topology.wires[0].loss = 0.1;
     let outcome = run(&config);
     let (there, back) = (wire(&outcome, 0, 1), wire(&outcome, 1, 0));
     let sent = there.sent as f64;
@@ -49,11 +49,11 @@ fn losses_of_a_wire_change_no_other_draw() {
     tcp(&mut config, "tcp-newreno", &json!({}));
     let flow = |config: &Config, index: usize| run(config).flows[index].clone();
     let (first, second) = (flow(&config, 0), flow(&config, 1));
-    config.wires[2].loss = 0.01;
+    config.topology.wires[2].loss = 0.01;
     let lossy = flow(&config, 1);
     assert_eq!(flow(&config, 0), first);
     assert_ne!(lossy, second);
-    config.wires[0].loss = 0.02;
+    config.topology.wires[0].loss = 0.02;
     assert_eq!(flow(&config, 1), lossy);
     assert_ne!(flow(&config, 0), first);
 }
@@ -62,7 +62,7 @@ fn losses_of_a_wire_change_no_other_draw() {
 #[test]
 fn losses_follow_the_seed() {
     let mut config = two_wires();
-    config.wires[0].loss = 0.3;
+    config.topology.wires[0].loss = 0.3;
     let lost = |seed: u64| {
         let mut config = config.clone();
         config.seed = seed;

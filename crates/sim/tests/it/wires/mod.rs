@@ -78,7 +78,7 @@ fn both_directions_carry_all_that_the_rate_allows() {
 fn tcp_fills_the_wire_or_its_window() {
     for (window, expected) in [(44, 10e6 * 1460.0 / 1500.0), (10, 10.0 * 1460.0 * 8.0 / 0.041_232)] {
         let mut config = wired(DcfRules::IEEE, 2);
-        config.warmup = Span::from_ms(2_000);
+        config.recording.warmup = Span::from_ms(2_000);
         lay(&mut config, (0, 1), mbps(10), Span::from_ms(20), 50);
         tcp(&mut config, "tcp-newreno", &json!({ "window": window, "delayed_ack": "0 s" }));
         saturate(&mut config, 0, 1);
@@ -94,7 +94,7 @@ fn tcp_fills_the_wire_or_its_window() {
 fn tcp_keeps_a_bottleneck_busy() {
     let mut config = wired(DcfRules::IEEE, 4);
     config.duration = Span::from_ms(60_000);
-    config.warmup = Span::from_ms(10_000);
+    config.recording.warmup = Span::from_ms(10_000);
     for (ends, rate, delay, queue) in [((0, 1), 100, 5, 1000), ((1, 2), 10, 10, 40), ((2, 3), 100, 5, 1000)] {
         lay(&mut config, ends, mbps(rate), Span::from_ms(delay), queue);
     }
@@ -126,8 +126,8 @@ fn what_left_and_has_not_arrived_is_on_its_way() {
 #[test]
 fn wires_and_radio_make_one_path() {
     let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [200.0, 0.0], [0.0, 0.0], [0.0, 0.0]]);
-    config.nodes[2].position = None;
-    config.nodes[3].position = None;
+    config.topology.nodes[2].position = None;
+    config.topology.nodes[3].position = None;
     lay(&mut config, (2, 1), mbps(10), Span::from_ms(5), 50);
     lay(&mut config, (3, 2), mbps(10), Span::from_ms(5), 50);
     tcp(&mut config, "tcp-newreno", &json!({}));
@@ -169,10 +169,10 @@ fn the_order_of_ties_changes_nothing() {
         lay(&mut config, (8, 9), mbps(10), delay, 5);
         tcp(&mut config, "tcp-newreno", &json!({}));
         let datagrams = Arc::new(Datagrams { payload: 1472, header: 28 });
-        config.schemes.push(SchemeConfig { name: "udp".into(), scheme: datagrams });
+        config.traffic.schemes.push(SchemeConfig { name: "udp".into(), scheme: datagrams });
         for branch in 0..4 {
             saturate(&mut config, branch, branch + 4);
-            config.flows[branch].scheme = branch % 2;
+            config.traffic.flows[branch].scheme = branch % 2;
         }
         let outcome = run(&config);
         let lost = outcome.conservation.dropped[DropCause::QueueFull as usize];
@@ -230,7 +230,8 @@ impl RouterPolicy for Counter {
 fn policies_act_at_each_port() {
     let calls: Arc<[AtomicU64; 3]> = Arc::default();
     let mut config = wired(DcfRules::IEEE, 4);
-    config.schemes = vec![SchemeConfig { name: "counted".into(), scheme: Arc::new(Counted(calls.clone())) }];
+    config.traffic.schemes =
+        vec![SchemeConfig { name: "counted".into(), scheme: Arc::new(Counted(calls.clone())) }];
     for peer in [0, 3, 2] {
         lay(&mut config, (1, peer), mbps(10), Span::from_ms(1), 50);
     }
@@ -282,10 +283,10 @@ fn a_receiver_that_is_off_loses_what_arrives() {
 fn outages_of_wired_nodes_do_no_lasting_harm() {
     for rules in [DcfRules::IEEE, DcfRules::NS2] {
         let mut config = network(rules, &[[0.0, 0.0], [200.0, 0.0], [0.0, 0.0], [0.0, 0.0]]);
-        config.nodes[2].position = None;
-        config.nodes[3].position = None;
+        config.topology.nodes[2].position = None;
+        config.topology.nodes[3].position = None;
         config.duration = Span::from_ms(6_000);
-        config.record_interval = Span::from_ms(1_000);
+        config.recording.interval = Span::from_ms(1_000);
         lay(&mut config, (1, 2), mbps(3), Span::from_us(1_700), 5);
         lay(&mut config, (2, 3), mbps(2), Span::ZERO, 5);
         for i in 0..400u64 {

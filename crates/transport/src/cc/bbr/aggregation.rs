@@ -28,6 +28,11 @@ impl AckAggregation {
         AckAggregation { segment, since: Time::ZERO, acked: 0.0, maxima: [0.0; 2], rounds: 0 }
     }
 
+    /// Starts a new interval, after an idle period.
+    pub fn restart(&mut self, now: Time) {
+        (self.since, self.acked) = (now, 0.0);
+    }
+
     /// Adds an acknowledgement of `size` bytes, at the current bandwidth and window. The expected bytes are
     /// rounded down to whole segments, so that the excess includes a fraction of a segment.
     pub fn update(&mut self, now: Time, size: f64, round_start: bool, bandwidth: f64, window: f64) {

@@ -5,16 +5,23 @@
 //! payload bytes.
 
 mod aggregation;
-mod filter;
+mod linux;
+mod policer;
 mod state;
 #[cfg(test)]
 mod tests;
 
-use crate::{Acked, Allowance, Controller, DeliverySample, LossKind, Lost, SentSegment};
+use super::filters::{MaxFilter, MinFilter, RunningMax};
+use super::path_model::{FullPipe, RoundTrips};
+use crate::{Acked, Allowance, Controller, DeliverySample, LossKind, Lost, LostSegment, Marked, SentSegment};
 use aggregation::AckAggregation;
-use filter::{MaxFilter, MinFilter};
+use linux::LossState;
 use multihop_core::{Rate, Span};
-use state::{BbrState, FullPipe};
+use policer::{PolicerDetector, Totals};
+use state::BbrState;
+
+/// `BtlBwFilterLen`: number of round trips over which the bottleneck bandwidth is the maximum delivery rate.
+const BANDWIDTH_ROUNDS: usize = 10;
 
 /// Source of the rules for pacing rate and window: the draft, or Linux, which runs most connections with BBR.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -22,9 +29,10 @@ pub enum BbrRules {
     /// draft-cardwell-iccrg-bbr-congestion-control-00.
     #[default]
     Draft,
-    /// Linux since 5.1 (`net/ipv4/tcp_bbr.c`), and version 02 of the draft. The pacing rate is 1 % below the
-    /// bandwidth. A window is an even number of segments, plus the bytes of aggregated acknowledgements, plus
-    /// two segments while bandwidth is probed. The handshake is the first round-trip sample.
+    /// Linux 6 (`net/ipv4/tcp_bbr.c`). The pacing rate is 1 % below the bandwidth. A window is an even number
+    /// of segments, plus the bytes of aggregated acknowledgements, plus two segments while bandwidth is
+    /// probed. The handshake is the first round-trip sample. Data in flight is that at the next departure.
+    /// The rate of a policer limits the bandwidth.
     Linux,
 }
 
@@ -42,6 +50,9 @@ pub struct BbrOptions {
     pub round_trip_window: Span,
     /// Rules for pacing rate and window.
     pub rules: BbrRules,
+    /// Shift of the pacing rate in bytes per second that gives a burst, with the rules of Linux
+    /// (`sk_pacing_shift`): 10.
+    pub pacing_shift: u32,
 }
 
 impl BbrOptions {
@@ -53,6 +64,7 @@ impl BbrOptions {
             window_gain: 2.0,
             round_trip_window: Span::from_ms(10_000),
             rules: BbrRules::Draft,
+            pacing_shift: 10,
         }
     }
 }
@@ -63,7 +75,7 @@ pub struct Bbr {
     options: BbrOptions,
     segment: f64,
     /// `BBR.BtlBw`.
-    bandwidth: MaxFilter,
+    max_bandwidth: BandwidthFilter,
     /// `BBR.RTprop`.
     round_trip: MinFilter,
     /// Round trip of the handshake, until data is acknowledged.
@@ -72,11 +84,7 @@ pub struct Bbr {
     aggregation: AckAggregation,
     state: BbrState,
     full_pipe: FullPipe,
-    /// Number of round trips (section 4.1.1.3), `delivered` at which the current one ends, and whether the
-    /// last acknowledgement began a round.
-    round: u64,
-    round_end: u64,
-    round_start: bool,
+    rounds: RoundTrips,
     /// Whether the application restarted with nothing in flight.
     idle_restart: bool,
     pacing_rate: f64,
@@ -86,6 +94,24 @@ pub struct Bbr {
     recovery: RecoveryPhase,
     /// Ratio of packet bytes to payload bytes of a full segment.
     overhead: f64,
+    /// Updated with the rules of Linux only, as all fields below: search for a policer, and totals of the
+    /// connection for it.
+    policer: PolicerDetector,
+    totals: Totals,
+    /// State of loss recovery at the last delivery or timeout, and whether packets are conserved.
+    loss_state: LossState,
+    conserves: bool,
+    /// Whether a round trip determined the first pace.
+    has_first_pace: bool,
+}
+
+/// Maximum of the delivery rate.
+#[derive(Clone, Debug)]
+enum BandwidthFilter {
+    /// Exact maximum (section 4.1.1.5).
+    Exact(MaxFilter<BANDWIDTH_ROUNDS>),
+    /// Estimate of Linux.
+    Running(RunningMax<BANDWIDTH_ROUNDS>),
 }
 
 /// Phase of loss recovery, as far as it affects the window (section 4.2.3.4).
@@ -110,21 +136,27 @@ impl Bbr {
         let window = (options.initial_window as f64).max(segment);
         Bbr {
             segment,
-            bandwidth: MaxFilter::default(),
+            max_bandwidth: match options.rules {
+                BbrRules::Draft => BandwidthFilter::Exact(MaxFilter::default()),
+                BbrRules::Linux => BandwidthFilter::Running(RunningMax::default()),
+            },
             round_trip: MinFilter::new(options.round_trip_window),
             handshake: None,
             aggregation: AckAggregation::new(segment),
             state: BbrState::Startup,
             full_pipe: FullPipe::default(),
-            round: 0,
-            round_end: 0,
-            round_start: false,
+            rounds: RoundTrips::default(),
             idle_restart: false,
             pacing_rate: state::HIGH_GAIN * window / 1e-3,
             window,
             prior_window: window,
             recovery: RecoveryPhase::None,
             overhead: 1.0,
+            policer: PolicerDetector::default(),
+            totals: Totals::default(),
+            loss_state: LossState::None,
+            conserves: false,
+            has_first_pace: false,
             options,
         }
     }
@@ -132,18 +164,21 @@ impl Bbr {
     /// `BBRUpdateModelAndState`.
     fn update_model(&mut self, delivery: &DeliverySample) {
         self.update_round(delivery);
+        if self.is_linux() && delivery.rate.is_some() {
+            self.check_policer(delivery);
+        }
         if let Some(rate) = delivery.rate
-            && (rate >= self.bandwidth.value() || !delivery.app_limited)
+            && (rate >= self.max_bandwidth() || !delivery.app_limited)
         {
-            self.bandwidth.update(self.round, rate);
+            self.add_rate(rate);
         }
         if self.is_linux() && delivery.rate.is_some() {
-            let (size, bandwidth) = (delivery.size as f64, self.bandwidth.value());
-            self.aggregation.update(delivery.now, size, self.round_start, bandwidth, self.window);
+            let (size, bandwidth) = (delivery.size as f64, self.bandwidth());
+            self.aggregation.update(delivery.now, size, self.rounds.started, bandwidth, self.window);
         }
         self.check_cycle_phase(delivery);
-        if self.round_start && !delivery.app_limited {
-            self.full_pipe.on_round(self.bandwidth.value());
+        if self.rounds.started && !delivery.app_limited {
+            self.full_pipe.on_round(self.max_bandwidth());
         }
         self.check_drain(delivery);
         if let Some(handshake) = self.handshake.take() {
@@ -153,17 +188,31 @@ impl Bbr {
         self.check_probe_rtt(delivery);
     }
 
-    fn is_linux(&self) -> bool {
-        self.options.rules == BbrRules::Linux
+    /// `BBR.BtlBw`.
+    fn max_bandwidth(&self) -> f64 {
+        match &self.max_bandwidth {
+            BandwidthFilter::Exact(filter) => filter.value(),
+            BandwidthFilter::Running(filter) => filter.value(),
+        }
     }
 
-    /// Section 4.1.1.3: a round trip ends when a segment is delivered that was sent after the end of the
-    /// previous one.
+    /// Adds a sample of the delivery rate.
+    fn add_rate(&mut self, rate: f64) {
+        match &mut self.max_bandwidth {
+            BandwidthFilter::Exact(filter) => filter.update(self.rounds.count, rate),
+            BandwidthFilter::Running(filter) => filter.update(self.rounds.count, rate),
+        }
+    }
+
+    /// Counts round trips (section 4.1.1.3); Linux only by acknowledgements that gave a rate.
     fn update_round(&mut self, delivery: &DeliverySample) {
-        self.round_start = delivery.prior_delivered >= self.round_end;
-        if self.round_start {
-            self.round_end = delivery.delivered;
-            self.round += 1;
+        if self.is_linux() && delivery.rate.is_none() {
+            self.rounds.started = false;
+            return;
+        }
+        self.rounds.on_delivered(delivery.prior_delivered, delivery.delivered);
+        if self.rounds.started {
+            self.conserves = false;
             if self.recovery == RecoveryPhase::Conserving {
                 self.recovery = RecoveryPhase::Growing;
             }
@@ -172,7 +221,7 @@ impl Bbr {
 
     /// `BBRSetPacingRateWithGain` (section 4.2.1): until the pipe is full the rate does not decrease.
     fn set_pacing_rate(&mut self, gain: f64) {
-        let rate = self.margin() * gain * self.bandwidth.value();
+        let rate = self.margin() * gain * self.bandwidth();
         if rate > 0.0 && (self.full_pipe.filled || rate > self.pacing_rate) {
             self.pacing_rate = rate;
         }
@@ -194,19 +243,19 @@ impl Bbr {
 
     /// `BBRInflight` (section 4.2.3.2): `gain` bandwidth-delay products, plus an allowance for aggregation.
     fn inflight(&self, gain: f64) -> f64 {
-        self.inflight_with(gain, 0.0)
+        self.inflight_with(self.max_bandwidth(), gain, 0.0)
     }
 
-    /// `BBRInflight` with an excess of acknowledged bytes; in Linux `bbr_bdp` and `bbr_quantization_budget`.
-    fn inflight_with(&self, gain: f64, excess: f64) -> f64 {
+    /// `BBRInflight` at a bandwidth, with an excess of acknowledged bytes; in Linux `bbr_bdp` and
+    /// `bbr_quantization_budget`.
+    fn inflight_with(&self, bandwidth: f64, gain: f64, excess: f64) -> f64 {
         let Some(rtt) = self.round_trip.value() else { return self.options.initial_window as f64 };
-        let product = gain * self.bandwidth.value() * rtt.seconds();
+        let product = gain * bandwidth * rtt.seconds();
         if !self.is_linux() {
             return product + 3.0 * self.quantum();
         }
         let segments = |bytes: f64| bytes / self.segment;
-        let quantum = segments(self.quantum()).floor().max(1.0);
-        let budget = segments(product).ceil() + segments(excess).floor() + 3.0 * quantum;
+        let budget = segments(product).ceil() + segments(excess).floor() + 3.0 * self.burst_segments();
         let probing = matches!(self.state, BbrState::ProbeBw { phase: 0, .. });
         (2.0 * (budget / 2.0).ceil() + if probing { 2.0 } else { 0.0 }) * self.segment
     }
@@ -218,7 +267,12 @@ impl Bbr {
 
     /// `BBRSaveCwnd`.
     fn save_window(&mut self) {
-        let apart = self.recovery != RecoveryPhase::None || self.state.is_probe_rtt();
+        let repairs = if self.is_linux() {
+            self.loss_state != LossState::None
+        } else {
+            self.recovery != RecoveryPhase::None
+        };
+        let apart = repairs || self.state.is_probe_rtt();
         self.prior_window = if apart { self.prior_window.max(self.window) } else { self.window };
     }
 
@@ -229,13 +283,26 @@ impl Bbr {
 
     /// `BBRSetCwnd` (section 4.2.3.6), with the changes by recovery (4.2.3.4) and by ProbeRTT (4.2.3.5).
     fn set_window(&mut self, delivery: &DeliverySample) {
+        let conserves =
+            if self.is_linux() { self.recover_or_restore(delivery) } else { self.modulate(delivery) };
+        if !conserves {
+            self.grow_window(delivery);
+        }
+        if self.state.is_probe_rtt() {
+            self.window = self.window.min(self.min_window());
+        }
+    }
+
+    /// Changes of the window by recovery (section 4.2.3.4). Returns whether packets are conserved, which
+    /// determines the window.
+    fn modulate(&mut self, delivery: &DeliverySample) -> bool {
         let size = delivery.size as f64;
         let conserved = delivery.in_flight as f64 + size.max(self.segment);
         self.window = (self.window - delivery.lost as f64).max(self.segment);
         match self.recovery {
             RecoveryPhase::Entering => {
                 self.window = conserved;
-                self.round_end = delivery.delivered;
+                self.rounds.restart(delivery.delivered);
                 self.recovery = RecoveryPhase::Conserving;
             }
             RecoveryPhase::Conserving | RecoveryPhase::Growing if !delivery.recovering => {
@@ -245,20 +312,20 @@ impl Bbr {
             RecoveryPhase::Conserving => self.window = self.window.max(conserved),
             RecoveryPhase::None | RecoveryPhase::Growing => {}
         }
-        if self.recovery != RecoveryPhase::Conserving {
-            let excess =
-                if self.full_pipe.filled { self.aggregation.excess(self.bandwidth.value()) } else { 0.0 };
-            let target = self.inflight_with(self.window_gain(), excess);
-            if self.full_pipe.filled {
-                self.window = (self.window + size).min(target);
-            } else if self.window < target || delivery.delivered < self.options.initial_window {
-                self.window += size;
-            }
-            self.window = self.window.max(self.min_window());
+        self.recovery == RecoveryPhase::Conserving
+    }
+
+    /// Moves the window towards its target (section 4.2.3.6).
+    fn grow_window(&mut self, delivery: &DeliverySample) {
+        let (size, bandwidth) = (delivery.size as f64, self.bandwidth());
+        let excess = if self.full_pipe.filled { self.aggregation.excess(bandwidth) } else { 0.0 };
+        let target = self.inflight_with(bandwidth, self.window_gain(), excess);
+        if self.full_pipe.filled {
+            self.window = (self.window + size).min(target);
+        } else if self.window < target || delivery.delivered < self.options.initial_window {
+            self.window += size;
         }
-        if self.state.is_probe_rtt() {
-            self.window = self.window.min(self.min_window());
-        }
+        self.window = self.window.max(self.min_window());
     }
 }
 
@@ -272,6 +339,7 @@ impl Controller for Bbr {
         if rtt > Span::ZERO {
             self.pacing_rate = self.margin() * self.state.pacing_gain() * self.window / rtt.seconds();
             self.handshake = Some(rtt).filter(|_| self.is_linux());
+            self.has_first_pace = true;
         }
     }
 
@@ -281,6 +349,9 @@ impl Controller for Bbr {
         self.overhead = 1.0 + (sent.packet - sent.size) as f64 / self.segment;
         if sent.in_flight == sent.size && sent.app_limited {
             self.idle_restart = true;
+            if self.is_linux() {
+                self.on_restart(sent);
+            }
             if matches!(self.state, BbrState::ProbeBw { .. }) {
                 self.set_pacing_rate(1.0);
             }
@@ -291,7 +362,10 @@ impl Controller for Bbr {
 
     fn on_delivered(&mut self, delivery: &DeliverySample) {
         self.update_model(delivery);
-        self.set_pacing_rate(self.state.pacing_gain());
+        if self.is_linux() {
+            self.take_first_round_trip(delivery);
+        }
+        self.set_pacing_rate(self.pacing_gain());
         self.set_window(delivery);
     }
 
@@ -306,18 +380,29 @@ impl Controller for Bbr {
     /// The slow-down was no sign of a full pipe (`bbr_undo_cwnd` of Linux).
     fn on_undone(&mut self) {
         self.full_pipe.restart();
+        self.policer.restart();
+    }
+
+    fn on_segment_lost(&mut self, lost: &LostSegment) {
+        self.totals.lost += lost.size;
+    }
+
+    /// An echo changes nothing; Linux remembers the window for a recovery that may follow (`bbr_ssthresh`).
+    fn on_marked(&mut self, _marked: &Marked) {
+        if self.is_linux() {
+            self.save_window();
+        }
     }
 
     fn on_lost(&mut self, lost: &Lost) {
         self.save_window();
         match lost.kind {
+            LossKind::Timeout { .. } if self.is_linux() => self.on_timeout(lost.now),
+            LossKind::DuplicateAcks if self.is_linux() => {}
             LossKind::DuplicateAcks => self.recovery = RecoveryPhase::Entering,
             LossKind::Timeout { .. } => {
                 self.recovery = RecoveryPhase::Growing;
                 self.window = self.segment;
-                if self.is_linux() {
-                    self.full_pipe.restart();
-                }
             }
         }
     }

@@ -36,36 +36,6 @@ pub(super) enum BbrState {
     },
 }
 
-/// Whether Startup has filled the pipe (section 4.3.2.2).
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FullPipe {
-    pub filled: bool,
-    /// Bandwidth when it last grew by a quarter.
-    bandwidth: f64,
-    /// Number of round trips since.
-    rounds: u32,
-}
-
-impl FullPipe {
-    /// Compares the bandwidth with the next one alone.
-    pub fn restart(&mut self) {
-        (self.bandwidth, self.rounds) = (0.0, 0);
-    }
-
-    /// Processes the end of a round trip that was not application-limited, at this bandwidth.
-    pub fn on_round(&mut self, bandwidth: f64) {
-        if self.filled {
-            return;
-        }
-        if bandwidth >= 1.25 * self.bandwidth {
-            (self.bandwidth, self.rounds) = (bandwidth, 0);
-            return;
-        }
-        self.rounds += 1;
-        self.filled = self.rounds >= 3;
-    }
-}
-
 impl BbrState {
     pub fn pacing_gain(self) -> f64 {
         match self {
@@ -82,6 +52,12 @@ impl BbrState {
 }
 
 impl Bbr {
+    /// Gain of the pace: that of the state, unless the path is policed.
+    pub(super) fn pacing_gain(&self) -> f64 {
+        let is_policed = self.policer.rate().is_some() && matches!(self.state, BbrState::ProbeBw { .. });
+        if is_policed { 1.0 } else { self.state.pacing_gain() }
+    }
+
     /// Window in bandwidth-delay products.
     pub(super) fn window_gain(&self) -> f64 {
         match self.state {
@@ -94,7 +70,7 @@ impl Bbr {
     /// Enters ProbeBW (section 4.3.4.3). The phase is random, so that flows do not probe together, but never
     /// the draining phase. It is drawn from the time, which differs between flows: runs are repeatable, and
     /// flows stay independent.
-    fn enter_probe_bw(&mut self, now: Time) {
+    pub(super) fn enter_probe_bw(&mut self, now: Time) {
         let drawn = Rng::at(now.ns(), &["bbr"]).below(CYCLE.len() as u32 - 1) as usize;
         self.state = BbrState::ProbeBw { phase: (CYCLE.len() - drawn) % CYCLE.len(), since: now };
     }
@@ -103,8 +79,8 @@ impl Bbr {
     pub(super) fn check_cycle_phase(&mut self, delivery: &DeliverySample) {
         let BbrState::ProbeBw { phase, since } = self.state else { return };
         let full_length = self.round_trip.value().is_some_and(|rtt| delivery.now.since(since) > rtt);
-        let gain = CYCLE[phase];
-        let in_flight = delivery.in_flight_before as f64;
+        let gain = self.pacing_gain();
+        let in_flight = self.in_flight_at_departure(delivery, delivery.in_flight_before);
         let over = if gain > 1.0 {
             full_length && (delivery.lost > 0 || in_flight >= self.inflight(gain))
         } else if gain < 1.0 {
@@ -122,7 +98,9 @@ impl Bbr {
         if self.state == BbrState::Startup && self.full_pipe.filled {
             self.state = BbrState::Drain;
         }
-        if self.state == BbrState::Drain && delivery.in_flight as f64 <= self.inflight(1.0) {
+        if self.state == BbrState::Drain
+            && self.in_flight_at_departure(delivery, delivery.in_flight) <= self.inflight(1.0)
+        {
             self.enter_probe_bw(delivery.now);
         }
     }
@@ -144,21 +122,34 @@ impl Bbr {
     fn probe_rtt(&mut self, delivery: &DeliverySample, until: Option<Time>, round_done: bool) {
         let Some(end) = until else {
             if delivery.in_flight as f64 <= self.min_window() {
-                self.round_end = delivery.delivered;
+                self.rounds.restart(delivery.delivered);
                 self.state = BbrState::ProbeRtt { until: Some(delivery.now + PROBE_RTT), round_done: false };
             }
             return;
         };
-        let round_done = round_done || self.round_start;
+        let round_done = round_done || self.rounds.started;
         self.state = BbrState::ProbeRtt { until, round_done };
         if round_done && delivery.now > end {
-            self.round_trip.confirm(delivery.now);
-            self.restore_window();
-            if self.full_pipe.filled {
-                self.enter_probe_bw(delivery.now);
-            } else {
-                self.state = BbrState::Startup;
-            }
+            self.end_probe_rtt(delivery.now);
+        }
+    }
+
+    fn end_probe_rtt(&mut self, now: Time) {
+        self.round_trip.confirm(now);
+        self.restore_window();
+        if self.full_pipe.filled {
+            self.enter_probe_bw(now);
+        } else {
+            self.state = BbrState::Startup;
+        }
+    }
+
+    /// Ends ProbeRTT after an idle period that lasted until its end (`bbr_cwnd_event` of Linux).
+    pub(super) fn end_probe_rtt_if_over(&mut self, now: Time) {
+        if let BbrState::ProbeRtt { until: Some(until), .. } = self.state
+            && now > until
+        {
+            self.end_probe_rtt(now);
         }
     }
 }

@@ -126,6 +126,14 @@ impl LossRecovery {
         }
     }
 
+    /// Whether losses are being repaired without a timeout.
+    pub fn is_fast(&self) -> bool {
+        match self {
+            LossRecovery::ByAcks(recovery) => recovery.active(),
+            LossRecovery::ByTime(rack) => rack.is_fast(),
+        }
+    }
+
     /// Data to send next.
     pub fn plan(&self, view: &SenderView) -> Option<PlannedRange> {
         match self {

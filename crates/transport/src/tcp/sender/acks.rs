@@ -2,6 +2,7 @@
 
 use super::by_time::Changes;
 use super::{Connection, ReductionReason, SendTimes, TcpSender};
+use crate::tcp::accurate_ecn::{EcnMode, handshake_ace};
 use crate::tcp::recovery::{Advance, LossRecovery, SenderView};
 use crate::{AckInfo, Acked, DeliverySample, LossKind, Marked, Recovered, Returned};
 use multihop_core::{Segment, Span, Time};
@@ -13,7 +14,10 @@ impl TcpSender {
             return;
         }
         self.connection = Connection::Open;
-        self.ecn = self.options.ecn && segment.flags.ece && !segment.flags.cwr;
+        self.ecn = EcnMode::from_syn_ack(segment.flags, self.options.ecn, self.options.accurate_ecn);
+        if self.ecn == EcnMode::Accurate {
+            self.handshake_ace = Some(handshake_ace(segment.ecn));
+        }
         self.sequence.peer_window = segment.window;
         self.acknowledge_syn = true;
         self.deadline = None;
@@ -36,6 +40,7 @@ impl TcpSender {
         self.note_application_limit();
         let in_flight_before = self.rates.is_some().then(|| self.pipe());
         self.process_ack(now, segment);
+        self.report_marks(now);
         self.report_delivery(now, segment, in_flight_before, samples);
         if counts {
             self.report_feedback(now, segment, samples);
@@ -83,9 +88,11 @@ impl TcpSender {
             LossRecovery::ByAcks(_) => in_flight_before.saturating_sub(sample.size + in_flight),
             LossRecovery::ByTime(rack) => rack.take_lost(),
         };
+        let marked = std::mem::take(&mut self.marked);
         self.controller.on_delivered(&DeliverySample {
             now,
             size: sample.size,
+            marked: (self.ecn == EcnMode::Accurate).then_some(marked),
             delivered: sample.delivered,
             prior_delivered: sample.prior_delivered,
             rate: sample.rate,
@@ -94,7 +101,11 @@ impl TcpSender {
             in_flight_before,
             in_flight,
             lost,
+            in_flight_at_send: sample.in_flight_at_send,
+            lost_since_send: sample.lost_since_send,
             recovering: self.recovery.active() || timed_out,
+            fast_recovery: self.recovery.is_fast(),
+            departure: self.paced_until().map_or(now, |departure| departure.max(now)),
         });
         if self.controller.marks_app_limited() {
             self.rates.iter_mut().for_each(|rates| rates.mark_app_limited(in_flight));
@@ -117,7 +128,7 @@ impl TcpSender {
             return;
         }
         self.sequence.burst = self.options.recovery_burst.unwrap_or(u32::MAX);
-        let echo = self.ecn && segment.flags.ece;
+        let echo = self.echoes_congestion(segment);
         let updates_window = self.sequence.peer_window != segment.window;
         self.sequence.peer_window = segment.window;
         let had = self.sequence.una + self.recovery.arrived(&self.view());
@@ -138,13 +149,44 @@ impl TcpSender {
         }
     }
 
+    /// Whether an acknowledgement reports congestion to which the window is reduced as a whole. Counts marks
+    /// with accurate feedback.
+    fn echoes_congestion(&mut self, segment: &Segment) -> bool {
+        match self.ecn {
+            EcnMode::Off => false,
+            EcnMode::Classic => segment.flags.ece,
+            EcnMode::Accurate => {
+                self.ack_arrivals.count(segment);
+                let acked = segment.ack - self.sequence.una;
+                let marked = self.marks.on_ack(segment, acked, self.options.mss());
+                self.marked += marked;
+                marked > 0 && !self.controller.reduces_by_share()
+            }
+        }
+    }
+
+    /// Reports marks to a controller that reduces by their share, until it reduces: once per window of data.
+    /// As in Linux, not while losses are repaired.
+    fn report_marks(&mut self, now: Time) {
+        let is_new = self.marks_until.is_none_or(|until| self.sequence.una > until);
+        if self.marked == 0 || !self.controller.reduces_by_share() || self.recovery.active() || !is_new {
+            return;
+        }
+        let before = self.controller.allowance().window;
+        self.controller.on_marked(&Marked { now, in_flight: self.in_flight() });
+        if self.controller.allowance().window < before {
+            self.marks_until = Some(self.sequence.max);
+            self.counters.ecn_reductions += 1;
+        }
+    }
+
     /// Processes an ECN-Echo: at most one reduction per window of data (RFC 3168, section 6.1.2).
     fn on_echo(&mut self, now: Time, ack: u64) {
         if self.last_reduction.is_some_and(|(recover, _)| ack <= recover) {
             return;
         }
         self.last_reduction = Some((self.sequence.max, ReductionReason::Echo));
-        self.cwr = true;
+        self.cwr = self.ecn == EcnMode::Classic;
         self.counters.ecn_reductions += 1;
         // "The sending TCP should reset the retransmit timer on receiving the ECN-Echo packet when the
         // congestion window is one": half of a window below two segments is less than one.

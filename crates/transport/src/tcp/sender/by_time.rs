@@ -1,6 +1,7 @@
 //! Acknowledgements and timers with recovery by time ([`Rack`]).
 
 use super::TcpSender;
+use crate::tcp::accurate_ecn::EcnMode;
 use crate::tcp::recovery::{
     AckEvent, LossRecovery, PlannedRange, Rack, RecoveryEffect, Reduction, TimerPurpose,
 };
@@ -39,9 +40,6 @@ impl TcpSender {
         let una_before = self.sequence.una;
         let acked = segment.ack - una_before;
         let app_limited = self.app_limited();
-        if acked > 0 || !changes.updates_window {
-            self.controller.on_ack(&AckInfo { now, advance: (acked > 0).then_some(acked) });
-        }
         self.sequence.una = segment.ack;
         if acked > 0 {
             self.repairs.on_advance(segment.ack);
@@ -58,6 +56,9 @@ impl TcpSender {
         let Some(rack) = self.rack() else { return };
         rack.take_lost();
         let effect = rack.on_ack(&event);
+        if acked > 0 || effect.delivered > 0 {
+            self.controller.on_ack(&AckInfo { now, advance: (acked > 0).then_some(acked) });
+        }
         let measured = if acked > 0 { self.measure(now, segment) } else { None };
         let measured = measured.or_else(|| effect.sent_once.map(|sent| self.note_round_trip(sent, now)));
         self.apply(now, &effect, acked > 0);
@@ -110,12 +111,23 @@ impl TcpSender {
         if let Some(rack) = self.rack() {
             rack.reduce(effect, advanced, threshold, mss);
         }
+        self.report_lost_segments();
+    }
+
+    /// Reports each segment newly lost to the controller.
+    fn report_lost_segments(&mut self) {
+        while let Some(lost) = self.rack().and_then(Rack::next_lost) {
+            let lost = self.rates.as_mut().and_then(|rates| rates.on_lost(lost.start, lost.end));
+            if let Some(lost) = lost {
+                self.controller.on_segment_lost(&lost);
+            }
+        }
     }
 
     fn begin_reduction(&mut self, now: Time, reduction: Reduction) {
         let window = self.recovery.window(&self.view());
         let governs = self.controller.sets_recovery_window();
-        self.cwr = self.ecn;
+        self.cwr = self.ecn == EcnMode::Classic;
         match reduction {
             Reduction::Loss => {
                 self.counters.recoveries += 1;
@@ -168,8 +180,8 @@ impl TcpSender {
         self.set_timer(TimerPurpose::Retransmission, Some(now + self.rto.timeout()));
     }
 
-    /// Schedules a tail loss probe, if one may be sent. `until_timeout` is the time left to the retransmission
-    /// timeout.
+    /// Schedules a tail loss probe, if one may be sent. `until_timeout` is the time left to the
+    /// retransmission timeout.
     fn schedule_probe(&mut self, now: Time, until_timeout: Span) -> bool {
         let srtt = self.rto.smoothed();
         let after = self.rack().and_then(|rack| rack.probe_after(srtt, until_timeout));
@@ -244,8 +256,9 @@ impl TcpSender {
         let (una, max) = (self.sequence.una, self.sequence.max);
         let Some(rack) = self.rack() else { return };
         let again = !rack.on_timeout(now, una, max);
-        self.cwr = self.ecn;
+        self.cwr = self.ecn == EcnMode::Classic;
         self.controller.on_lost(&Lost { now, kind: LossKind::Timeout { again }, in_flight: window });
+        self.report_lost_segments();
         self.repairs.clear();
         self.timed = None;
         self.rto.back_off();

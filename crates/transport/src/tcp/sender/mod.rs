@@ -10,7 +10,9 @@ mod local_repairs;
 mod offload;
 mod pacing;
 mod persist;
+mod timeouts;
 
+use crate::tcp::accurate_ecn::{ArrivalCounters, EcnMode, ReportedMarks, syn_flags};
 use crate::tcp::bursts::{Burst, PacedBurst};
 use crate::tcp::delivery_rate::DeliveryRate;
 use crate::tcp::recovery::{LossRecovery, PlannedRange, SenderView, SequenceState};
@@ -61,8 +63,17 @@ pub struct TcpSender {
     persist: Option<Persist>,
     rto: Rto,
     connection: Connection,
-    /// Whether ECN was negotiated.
-    ecn: bool,
+    /// Negotiated ECN feedback.
+    ecn: EcnMode,
+    /// With accurate feedback: marks that acknowledgements reported, marks on acknowledgements, payload bytes
+    /// reported as marked since the last [`Controller::on_delivered`], and the ACE field of the first segment
+    /// after the handshake.
+    marks: ReportedMarks,
+    ack_arrivals: ArrivalCounters,
+    marked: u64,
+    handshake_ace: Option<u8>,
+    /// One past the highest byte sent when the controller last reduced the window by the share of marks.
+    marks_until: Option<u64>,
     sequence: SequenceState,
     /// Bytes sent by Limited Transmit since `una` last advanced, which are not part of `FlightSize` (RFC
     /// 3042, section 2).
@@ -100,6 +111,8 @@ pub struct TcpSender {
     least_round_trip: Option<Span>,
     syn_retried: bool,
     last_sent: Time,
+    /// Time since which the receive window holds data back.
+    receive_limited_since: Option<Time>,
     counters: Progress,
 }
 
@@ -114,7 +127,16 @@ impl TcpSender {
             rates: options.delivery_rate.then(DeliveryRate::default),
             rto: Rto::new(options.rto.clone()),
             connection: if options.handshake { Connection::Closed } else { Connection::Open },
-            ecn: options.ecn && !options.handshake,
+            ecn: if options.handshake {
+                EcnMode::Off
+            } else {
+                EcnMode::without_handshake(options.ecn, options.accurate_ecn)
+            },
+            marks: ReportedMarks::default(),
+            ack_arrivals: ArrivalCounters::default(),
+            marked: 0,
+            handshake_ace: None,
+            marks_until: None,
             sequence: SequenceState {
                 peer_window: options.receive_window(),
                 burst: options.recovery_burst.unwrap_or(u32::MAX),
@@ -141,6 +163,7 @@ impl TcpSender {
             timed_out: None,
             syn_retried: false,
             last_sent: Time::ZERO,
+            receive_limited_since: None,
             counters: Progress::default(),
         }
     }
@@ -149,8 +172,8 @@ impl TcpSender {
         SenderView::new(&self.options, self.sequence, &*self.controller)
     }
 
-    /// Estimate of the bytes in flight: all that were sent, or retransmitted since the last timeout. Recovery by
-    /// time knows more.
+    /// Estimate of the bytes in flight: all that were sent, or retransmitted since the last timeout. Recovery
+    /// by time knows more.
     fn in_flight(&self) -> u64 {
         match &self.recovery {
             LossRecovery::ByAcks(_) => self.sequence.nxt - self.sequence.una,
@@ -202,10 +225,16 @@ impl TcpSender {
         }
     }
 
-    /// Restarts the retransmission timer if data is outstanding, else stops it.
-    fn restart_timer(&mut self, now: Time) {
-        let waits = self.sequence.max > self.sequence.una || self.held;
-        self.deadline = waits.then(|| now + self.rto.timeout());
+    /// Records whether the receive window holds data back, when nothing more is sent. Controllers do not let
+    /// the congestion window exceed it.
+    fn note_receive_limit(&mut self, now: Time) {
+        let SequenceState { una, max, pushed, peer_window, .. } = self.sequence;
+        let is_full = una + peer_window < max + self.options.mss() && max < pushed;
+        let is_limited = is_full && self.recovery.window(&self.view()) >= peer_window;
+        let since = std::mem::replace(&mut self.receive_limited_since, is_limited.then_some(now));
+        if let Some(since) = since {
+            self.counters.receive_limited += now.since(since);
+        }
     }
 
     fn syn(&mut self, now: Time) -> Segment {
@@ -216,7 +245,7 @@ impl TcpSender {
             header: self.options.header + self.options.congestion_header.bytes,
             feedback: self.stamp(now, 0),
             // "An ECN-setup SYN packet" (RFC 3168, section 6.1.1).
-            flags: Flags { syn: true, ece: self.options.ecn, cwr: self.options.ecn, ..Flags::default() },
+            flags: syn_flags(self.options.ecn, self.options.accurate_ecn),
             echo: self.options.timestamps.then_some(now),
             ..Segment::default()
         }
@@ -264,22 +293,14 @@ impl TcpSender {
         }
         self.acknowledge_syn = false;
 
-        let ecn_allowed = self.ecn && (!retransmission || self.options.ecn_on_retransmissions);
+        let ecn = self.codepoint(retransmission);
+        let flags = Flags { ack: true, psh, ..Flags::default() };
         let segment = Segment {
             seq: start,
             payload: (end - start) as u32,
             header: self.options.header_with_data(),
-            flags: Flags {
-                ack: true,
-                cwr: ecn_allowed && std::mem::take(&mut self.cwr),
-                psh,
-                ..Flags::default()
-            },
-            ecn: self.options.congestion_header.codepoint.unwrap_or(if ecn_allowed {
-                Ecn::Ect0
-            } else {
-                Ecn::NotCapable
-            }),
+            flags: self.with_ecn_flags(flags, ecn != Ecn::NotCapable),
+            ecn: self.options.congestion_header.codepoint.unwrap_or(ecn),
             echo: self.options.timestamps.then_some(now),
             retransmission,
             feedback: self.stamp(now, end - start),
@@ -293,6 +314,29 @@ impl TcpSender {
             self.bytes_in_node += packet;
         }
         segment
+    }
+
+    /// ECN codepoint of data. Retransmissions are ECN-capable with accurate feedback, as in Linux
+    /// (`tcp_ecn_send`; RFC 8311, section 4.3).
+    fn codepoint(&self, retransmission: bool) -> Ecn {
+        match self.ecn {
+            EcnMode::Accurate if self.options.scalable => Ecn::Ect1,
+            EcnMode::Accurate => Ecn::Ect0,
+            EcnMode::Classic if !retransmission || self.options.ecn_on_retransmissions => Ecn::Ect0,
+            EcnMode::Classic | EcnMode::Off => Ecn::NotCapable,
+        }
+    }
+
+    /// Flags of data with those of ECN: CWR once after a reduction if the data is ECN-capable, or the counter
+    /// of marks on acknowledgements.
+    fn with_ecn_flags(&mut self, flags: Flags, is_capable: bool) -> Flags {
+        match self.ecn {
+            EcnMode::Accurate => {
+                flags.with_ace(self.handshake_ace.take().unwrap_or_else(|| self.ack_arrivals.ace()))
+            }
+            EcnMode::Classic if is_capable => Flags { cwr: std::mem::take(&mut self.cwr), ..flags },
+            EcnMode::Classic | EcnMode::Off => flags,
+        }
     }
 
     /// Congestion header of a segment that is sent now.
@@ -312,7 +356,7 @@ impl TcpSender {
         Segment {
             seq: self.sequence.nxt,
             header: self.options.header_with(0),
-            flags: Flags { ack: true, ..Flags::default() },
+            flags: self.with_ecn_flags(Flags { ack: true, ..Flags::default() }, false),
             feedback: self.stamp(now, 0),
             ..Segment::default()
         }
@@ -331,45 +375,8 @@ impl TcpSender {
         }
     }
 
-    fn on_retransmission_timeout(&mut self, now: Time) {
-        if self.sequence.una == self.sequence.max {
-            // Nothing is outstanding: this ends the wait after an echo at a window of one segment.
-            self.held = false;
-            self.deadline = None;
-            return;
-        }
-        self.counters.timeouts += 1;
-        let echoed = matches!(self.last_reduction, Some((recover, ReductionReason::Echo)) if self.sequence.una < recover);
-        let again = echoed || self.timed_out == Some(self.sequence.una);
-        self.report_lost(now, LossKind::Timeout { again });
-        self.last_reduction = Some((self.sequence.max, ReductionReason::Timeout));
-        self.timed_out = Some(self.sequence.una);
-        let view = SenderView::new(&self.options, self.sequence, &*self.controller);
-        if let LossRecovery::ByAcks(recovery) = &mut self.recovery {
-            recovery.on_timeout(&view);
-        }
-        self.repairs.clear();
-        self.sequence.nxt = self.sequence.una;
-        self.sequence.duplicates = 0;
-        self.limited = 0;
-        self.timed = None;
-        self.held = false;
-        self.rto.back_off();
-        self.restart_timer(now);
-    }
-
-    fn on_syn_timeout(&mut self, now: Time) {
-        self.counters.timeouts += 1;
-        // A lost SYN reduces the initial window to one segment (RFC 5681, section 3.1).
-        self.report_lost(now, LossKind::Timeout { again: self.syn_retried });
-        self.syn_retried = true;
-        self.connection = Connection::SynDue;
-        self.rto.back_off();
-        self.deadline = Some(now + self.rto.timeout());
-    }
-
     fn report_lost(&mut self, now: Time, kind: LossKind) {
-        self.cwr = self.ecn;
+        self.cwr = self.ecn == EcnMode::Classic;
         let sent = self.in_flight();
         // A timeout in recovery lowers the threshold a second time (RFC 5681, section 4.3), but not by the
         // data sent during recovery.
@@ -440,20 +447,8 @@ impl Endpoint for TcpSender {
     }
 
     fn on_timeout(&mut self, now: Time) {
-        if self.deadline.is_none_or(|deadline| now < deadline) {
-            return;
-        }
-        match self.connection {
-            Connection::SynSent => self.on_syn_timeout(now),
-            Connection::Open => {
-                let persists = self.on_persist_timer(now) || self.hide_timeout(now);
-                match self.recovery {
-                    _ if persists => {}
-                    LossRecovery::ByAcks(_) => self.on_retransmission_timeout(now),
-                    LossRecovery::ByTime(_) => self.on_timer_by_time(now),
-                }
-            }
-            Connection::Closed | Connection::SynDue => {}
+        if self.deadline.is_some_and(|deadline| now >= deadline) {
+            self.on_expiry(now);
         }
     }
 
@@ -475,10 +470,11 @@ impl Endpoint for TcpSender {
             return Some(self.send(now, planned));
         }
         self.note_window_use();
+        self.note_receive_limit(now);
         std::mem::take(&mut self.acknowledge_syn).then(|| Segment {
             seq: self.sequence.nxt,
             header: self.options.header_with(0),
-            flags: Flags { ack: true, ..Flags::default() },
+            flags: self.with_ecn_flags(Flags { ack: true, ..Flags::default() }, false),
             ..Segment::default()
         })
     }

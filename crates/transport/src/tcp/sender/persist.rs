@@ -4,6 +4,7 @@
 //! A frozen sender keeps its window and its timeout. It sends only what this module plans.
 
 use super::TcpSender;
+use crate::tcp::accurate_ecn::EcnMode;
 use crate::tcp::recovery::{LossRecovery, PlannedRange, SenderView};
 use crate::{LossKind, Lost, Standby, WindowAfterFailure};
 use multihop_core::{Segment, Time};
@@ -171,7 +172,7 @@ impl TcpSender {
 
     /// Processes an acknowledgement before TCP does. Returns whether TCP must ignore it.
     pub(super) fn shields_ack(&mut self, now: Time, segment: &Segment) -> bool {
-        let marked = self.ecn && segment.flags.ece;
+        let marked = self.ecn == EcnMode::Classic && segment.flags.ece;
         let is_valid = (self.sequence.una..=self.sequence.max).contains(&segment.ack);
         let advances = is_valid && segment.ack > self.sequence.una;
         let Some(persist) = &mut self.persist else { return false };

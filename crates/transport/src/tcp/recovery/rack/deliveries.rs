@@ -29,8 +29,8 @@ pub(super) struct Deliveries {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DeliveredBy {
     pub now: Time,
-    /// Echoed timestamp; none for selectively acknowledged segments, which do not change it (RFC 7323, section
-    /// 4.3).
+    /// Echoed timestamp; none for selectively acknowledged segments, which do not change it (RFC 7323,
+    /// section 4.3).
     pub echoed_time: Option<Time>,
     pub min_rtt: Option<Span>,
 }
@@ -84,7 +84,8 @@ impl Deliveries {
         let round_trip = by.now.since(segment.sent);
         if !segment.was_retransmitted {
             delivered.original |= segment.end <= high;
-            delivered.sent_once = delivered.sent_once.min(Some(segment.sent)).or(Some(segment.sent));
+            delivered.sent_once =
+                Some(delivered.sent_once.map_or(segment.sent, |first| first.min(segment.sent)));
             self.reordering_seen |= segment.end < self.highest;
         }
         self.highest = self.highest.max(segment.end);

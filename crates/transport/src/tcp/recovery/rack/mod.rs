@@ -1,6 +1,6 @@
-//! Loss recovery by time, as hosts of today do it: RACK-TLP (RFC 8985), proportional rate reduction (RFC 9937),
-//! F-RTO (RFC 5682), and undo of needless reductions. States and their transitions are those of Linux 6
-//! (`tcp_fastretrans_alert` in `net/ipv4/tcp_input.c`).
+//! Loss recovery by time, as hosts of today do it: RACK-TLP (RFC 8985), proportional rate reduction (RFC
+//! 9937), F-RTO (RFC 5682), and undo of needless reductions. States and their transitions are those of Linux
+//! 6 (`tcp_fastretrans_alert` in `net/ipv4/tcp_input.c`).
 
 mod deliveries;
 mod probe;
@@ -132,6 +132,16 @@ impl Rack {
         matches!(self.state, RecoveryState::Recovery | RecoveryState::TimedOut)
     }
 
+    /// Whether losses are being repaired without a timeout.
+    pub fn is_fast(&self) -> bool {
+        self.state == RecoveryState::Recovery
+    }
+
+    /// Returns one of the segments that count as lost and were not returned before.
+    pub fn next_lost(&mut self) -> Option<PlannedRange> {
+        self.segments.next_lost()
+    }
+
     /// Whether acknowledgements of new data open the window.
     pub fn opens_window(&self) -> bool {
         matches!(self.state, RecoveryState::Open | RecoveryState::TimedOut)
@@ -152,10 +162,10 @@ impl Rack {
         self.segments.first().map(|first| first.sent)
     }
 
-    /// Window in use: during a reduction, that of the rate reduction. After a timeout it adds the data that did
-    /// not count as lost.
+    /// Window in use: during a reduction, that of the rate reduction. After a timeout it adds the data that
+    /// did not count as lost.
     pub fn window(&self, view: &SenderView) -> u64 {
-        self.reduction.as_ref().map_or(view.window + self.kept, RateReduction::window)
+        self.reduction.as_ref().map_or(view.window.saturating_add(self.kept), RateReduction::window)
     }
 
     /// Returns the number of bytes newly lost since the last call.
@@ -183,8 +193,8 @@ impl Rack {
         (in_flight + lost.bytes() <= window).then_some(planned)
     }
 
-    /// Records that planned data is sent. `replaces` tells whether it replaces data that the node's own MAC gave
-    /// up. Returns whether it is a tail loss probe.
+    /// Records that planned data is sent. `replaces` tells whether it replaces data that the node's own MAC
+    /// gave up. Returns whether it is a tail loss probe.
     pub fn on_sent(&mut self, now: Time, view: &SenderView, sent: PlannedRange, replaces: bool) -> bool {
         let is_new = sent.start >= view.max;
         self.segments.on_sent(now, sent.start, sent.end, replaces);
@@ -341,8 +351,8 @@ impl Rack {
         }
     }
 
-    /// Marks segments as lost (RFC 8985, section 6.2, `RACK_detect_loss`). Returns whether retransmissions are
-    /// among them.
+    /// Marks segments as lost (RFC 8985, section 6.2, `RACK_detect_loss`). Returns whether retransmissions
+    /// are among them.
     fn detect_losses(&mut self, ack: &AckEvent, effect: &mut RecoveryEffect) -> bool {
         let Some(newest) = self.deliveries.newest() else { return false };
         let many = self.active() || self.segments.sacked_segments() >= ack.duplicate_threshold;

@@ -44,7 +44,8 @@ impl RateReduction {
     }
 
     /// Processes an acknowledgement (RFC 9937, section 6.2). As in Linux (`tcp_cwnd_reduction`), shares are
-    /// rounded up to whole segments of `mss` bytes, and the first acknowledgement releases a segment.
+    /// rounded up to whole segments of `mss` bytes, and the first acknowledgement releases a segment. A
+    /// window has room for one.
     pub fn on_progress(&mut self, progress: Progress, mss: u64) {
         let Progress { delivered, lost, advanced, in_flight, threshold } = progress;
         if delivered == 0 {
@@ -53,15 +54,15 @@ impl RateReduction {
         self.delivered += delivered;
         let allowed = if in_flight > threshold {
             let share = u128::from(threshold) * u128::from(self.delivered);
-            let share = share.div_ceil(u128::from(self.prior_window)) as u64;
+            let share = u64::try_from(share.div_ceil(u128::from(self.prior_window))).unwrap_or(u64::MAX / 2);
             (share.div_ceil(mss) * mss).saturating_sub(self.sent)
         } else {
-            let conserved = self.delivered.saturating_sub(self.sent).max(delivered);
+            let conserved = self.delivered.saturating_sub(self.sent).max(delivered).div_ceil(mss) * mss;
             // "If the ACK advances snd.una without further loss, grow as in slow start" (PRR-SSRB).
             let grown = if advanced && lost == 0 { mss } else { 0 };
             (conserved + grown).min(threshold - in_flight)
         };
-        self.window = in_flight + if self.sent == 0 { allowed.max(mss) } else { allowed };
+        self.window = (in_flight + if self.sent == 0 { allowed.max(mss) } else { allowed }).max(mss);
     }
 }
 

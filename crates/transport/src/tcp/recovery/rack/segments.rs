@@ -1,6 +1,7 @@
 //! Outstanding segments of a sender, in sequence and in the order of their last transmission.
 
 use crate::tcp::ranges::ByteRanges;
+use crate::tcp::recovery::PlannedRange;
 use multihop_core::{Span, Time};
 use std::collections::VecDeque;
 
@@ -75,6 +76,8 @@ pub(super) struct OutstandingSegments {
     /// Bytes that wait for a retransmission, and a sequence number below which none do.
     to_repair: u64,
     first_to_repair: u64,
+    /// Segments newly lost, in order, that were not reported yet.
+    lost: VecDeque<PlannedRange>,
 }
 
 impl OutstandingSegments {
@@ -286,7 +289,14 @@ impl OutstandingSegments {
             segment.is_lost = true;
             segment.repair_in_flight = false;
         });
-        self.in_sequence[index].bytes()
+        let OutstandingSegment { start, end, .. } = self.in_sequence[index];
+        self.lost.push_back(PlannedRange { start, end });
+        end - start
+    }
+
+    /// Returns the first segment that was marked as lost and not returned before.
+    pub fn next_lost(&mut self) -> Option<PlannedRange> {
+        self.lost.pop_front()
     }
 
     /// Marks as lost, after a timeout, the first segment and all others that were sent at least `limit` ago

@@ -1,5 +1,5 @@
-//! Detection of window reductions that proved needless, because nothing had been lost: by reports of duplicate
-//! data (RFC 3708) and by timestamps (Eifel, RFC 3522), as in Linux (`tcp_may_undo`).
+//! Detection of window reductions that proved needless, because nothing had been lost: by reports of
+//! duplicate data (RFC 3708) and by timestamps (Eifel, RFC 3522), as in Linux (`tcp_may_undo`).
 
 use multihop_core::Time;
 
@@ -50,7 +50,8 @@ impl Undo {
         self.marker.is_some() && self.unreported == Some(0)
     }
 
-    /// Whether an acknowledgement with this echoed timestamp answers data sent before the first retransmission.
+    /// Whether an acknowledgement with this echoed timestamp answers data sent before the first
+    /// retransmission.
     pub fn answers_original(&self, echo: Option<Time>) -> bool {
         let before = self.first_retransmission.zip(echo).is_some_and(|(first, echo)| echo < first);
         self.marker.is_some() && before

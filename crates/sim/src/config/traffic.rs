@@ -1,8 +1,37 @@
-//! Flows and their traffic.
+//! Flows, their schemes and their traffic.
 
 use super::VideoConfig;
 use multihop_core::{Dscp, FlowId, NodeId, Rate, Span};
+use multihop_schemes::Scheme;
 use serde::Serialize;
+use std::sync::Arc;
+
+/// Flows and their schemes.
+#[derive(Clone, Default, Serialize)]
+pub struct TrafficConfig {
+    /// Schemes in use; [`FlowConfig::scheme`] indexes this list.
+    #[serde(skip)]
+    pub schemes: Vec<SchemeConfig>,
+    /// Flows; [`FlowId`]s index this list.
+    pub flows: Vec<FlowConfig>,
+}
+
+impl TrafficConfig {
+    /// Index of each flow's scheme, by flow.
+    pub fn scheme_of(&self) -> Arc<[usize]> {
+        self.flows.iter().map(|flow| flow.scheme).collect()
+    }
+}
+
+/// Scheme in use.
+#[derive(Clone, Serialize)]
+pub struct SchemeConfig {
+    /// Name of the scheme in the registry, or of the variant in the scenario.
+    pub name: String,
+    /// Scheme with its parameters.
+    #[serde(skip)]
+    pub scheme: Arc<dyn Scheme>,
+}
 
 /// Flow from one node to another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,7 +46,7 @@ pub struct FlowConfig {
     /// flow for each receiver. Its flows are consecutive and differ only in name and destination. The first
     /// flow sends for all of them.
     pub group: Option<FlowId>,
-    /// Index into [`Config::schemes`](super::Config::schemes).
+    /// Index into [`TrafficConfig::schemes`].
     pub scheme: usize,
     /// Traffic of the flow.
     pub app: AppConfig,

@@ -1,9 +1,89 @@
-//! Parameters of routing protocols. A parameter has one row: name, type, range, default and meaning.
+//! Configuration of routing. A parameter of a protocol has one row: name, type, range, default and meaning.
 
 use multihop_config::parameters;
 use multihop_core::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// Routing protocol, path metric, and reaction to a packet that the MAC drops at its retry limit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RoutingConfig {
+    /// Routing protocol.
+    pub protocol: RoutingProtocol,
+    /// Cost of a path. Under a routing protocol, the metric only determines the expected paths, by which the
+    /// hops of a flow are counted.
+    pub metric: RouteMetric,
+    /// Reaction to a packet that the MAC drops at its retry limit. Only with static routes.
+    pub on_link_failure: LinkFailureRule,
+}
+
+impl RoutingConfig {
+    /// Rule by which packets that the MAC gives up break the link to their next hop.
+    pub(crate) fn failure_rule(&self) -> LinkFailureRule {
+        match &self.protocol {
+            RoutingProtocol::Static => self.on_link_failure,
+            RoutingProtocol::Dsdv(_) => LinkFailureRule::Ignore,
+            RoutingProtocol::Aodv(AodvConfig { failures, .. })
+            | RoutingProtocol::Dsr(DsrConfig { failures, .. }) => {
+                // The link is usable again as soon as a message arrives over it.
+                LinkFailureRule::Break { failures: *failures, hold: Span::ZERO }
+            }
+        }
+    }
+
+    /// Largest number of hops of a packet in a network of this many nodes.
+    pub(crate) fn hop_limit(&self, nodes: usize) -> u16 {
+        match &self.protocol {
+            RoutingProtocol::Static => u16::try_from(nodes).unwrap_or(u16::MAX),
+            RoutingProtocol::Dsdv(parameters) => parameters.hop_limit,
+            RoutingProtocol::Aodv(parameters) => parameters.hop_limit,
+            RoutingProtocol::Dsr(parameters) => parameters.hop_limit,
+        }
+    }
+}
+
+/// Routing protocol.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub enum RoutingProtocol {
+    /// Static routes, computed before the run.
+    #[default]
+    Static,
+    /// DSDV (Perkins and Bhagwat 1994), as in ns-2.
+    Dsdv(DsdvConfig),
+    /// DSR (RFC 4728), close to ns-2's implementation.
+    Dsr(DsrConfig),
+    /// AODV (RFC 3561), as in ns-2.
+    Aodv(AodvConfig),
+}
+
+/// Cost of a path.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "Metric")]
+#[serde(rename_all = "kebab-case")]
+pub enum RouteMetric {
+    /// Number of hops. Links that deliver less than half of the DATA frames are used only if no other path
+    /// exists.
+    #[default]
+    Hops,
+    /// Expected number of transmissions, DATA and ACK (De Couto et al. 2003).
+    Etx,
+}
+
+/// Reaction to a packet that the MAC drops at its retry limit.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub enum LinkFailureRule {
+    /// Drop only that packet.
+    #[default]
+    Ignore,
+    /// After a number of consecutive failures towards a next hop, drop the queued packets for it too. The
+    /// route is unusable for the hold time, and then tried again.
+    Break {
+        /// Number of consecutive failures that break the link.
+        failures: u32,
+        /// Time for which the route is unusable.
+        hold: Span,
+    },
+}
 
 parameters! {
     ($)

@@ -1,31 +1,83 @@
-//! Estimates of BBR's path model.
+//! Windowed maxima and minima, of which BBR's path models consist.
 
 use multihop_core::{Span, Time};
 
-/// `BtlBwFilterLen`: number of round trips over which the bottleneck bandwidth is the maximum delivery rate.
-const ROUNDS: u64 = 10;
-
-/// Exact maximum over the last ten round trips (draft-cardwell-iccrg-bbr-congestion-control-00, section
-/// 4.1.1.5). Without a new sample the value stays, however many round trips pass.
-#[derive(Clone, Debug, Default)]
-pub(super) struct MaxFilter {
+/// Exact maximum over the last `ROUNDS` round trips, or other periods that are counted
+/// (draft-cardwell-iccrg-bbr-congestion-control-00, section 4.1.1.5). Without a new sample the value stays,
+/// however many round trips pass.
+#[derive(Clone, Debug)]
+pub(super) struct MaxFilter<const ROUNDS: usize> {
     /// Maximum of each round trip, by its number modulo `ROUNDS`.
-    maxima: [(u64, f64); ROUNDS as usize],
+    maxima: [(u64, f64); ROUNDS],
     value: f64,
 }
 
-impl MaxFilter {
+impl<const ROUNDS: usize> Default for MaxFilter<ROUNDS> {
+    fn default() -> Self {
+        MaxFilter { maxima: [(0, 0.0); ROUNDS], value: 0.0 }
+    }
+}
+
+impl<const ROUNDS: usize> MaxFilter<ROUNDS> {
     /// Adds a sample of a round trip, which is not earlier than the last one.
     pub fn update(&mut self, round: u64, value: f64) {
-        let slot = &mut self.maxima[(round % ROUNDS) as usize];
+        let slot = &mut self.maxima[(round % ROUNDS as u64) as usize];
         *slot = (round, if slot.0 == round { slot.1.max(value) } else { value });
-        let recent = self.maxima.iter().filter(|(of, _)| of + ROUNDS > round);
-        self.value = recent.fold(0.0, |most, (_, value)| most.max(*value));
+        self.value = self.over(round, ROUNDS as u64);
+    }
+
+    /// Maximum over the `rounds` round trips up to this one.
+    pub fn over(&self, round: u64, rounds: u64) -> f64 {
+        let recent = self.maxima.iter().filter(|(of, _)| of + rounds > round);
+        recent.fold(0.0, |most, (_, value)| most.max(*value))
     }
 
     /// The maximum; zero before the first sample.
     pub fn value(&self) -> f64 {
         self.value
+    }
+}
+
+/// Maximum over the last `ROUNDS + 1` round trips as Linux estimates it (`lib/win_minmax.c`): three samples
+/// are kept, and when the maximum leaves the window, a sample of its first quarter that was below it is
+/// forgotten.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RunningMax<const ROUNDS: usize> {
+    /// Maximum, maximum since a later round trip, and maximum since a still later one; each with its round
+    /// trip.
+    best: [(u64, f64); 3],
+}
+
+impl<const ROUNDS: usize> RunningMax<ROUNDS> {
+    /// Adds a sample of a round trip, which is not earlier than the last one.
+    pub fn update(&mut self, round: u64, value: f64) {
+        let new = (round, value);
+        let window = ROUNDS as u64;
+        if value >= self.best[0].1 || round - self.best[2].0 > window {
+            self.best = [new; 3];
+            return;
+        }
+        if value >= self.best[1].1 {
+            (self.best[1], self.best[2]) = (new, new);
+        } else if value >= self.best[2].1 {
+            self.best[2] = new;
+        }
+        let age = round - self.best[0].0;
+        if age > window {
+            self.best = [self.best[1], self.best[2], new];
+            if round - self.best[0].0 > window {
+                self.best = [self.best[1], self.best[2], new];
+            }
+        } else if self.best[1].0 == self.best[0].0 && age > window / 4 {
+            (self.best[1], self.best[2]) = (new, new);
+        } else if self.best[2].0 == self.best[1].0 && age > window / 2 {
+            self.best[2] = new;
+        }
+    }
+
+    /// The maximum; zero before the first sample.
+    pub fn value(&self) -> f64 {
+        self.best[0].1
     }
 }
 
@@ -74,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_greatest_of_ten_round_trips() {
-        let mut filter = MaxFilter::default();
+        let mut filter = MaxFilter::<10>::default();
         // Round trip, sample, and expected value.
         for (round, value, expected) in [
             (0, 5.0, 5.0),
@@ -94,11 +146,34 @@ mod tests {
         }
     }
 
+    /// A window of ten round trips holds eleven. After round trip 0 leaves it, 8 of round trip 2 is
+    /// forgotten: it came in the first quarter of the window.
+    #[test]
+    fn linux_keeps_three_samples() {
+        let mut filter = RunningMax::<10>::default();
+        for (round, value, expected) in [
+            (0, 9.0, 9.0),
+            (2, 8.0, 9.0),
+            (3, 5.0, 9.0), // after a quarter: second best
+            (6, 4.0, 9.0), // after a half: third best
+            (10, 1.0, 9.0),
+            (11, 1.0, 5.0),
+            (13, 1.0, 5.0),
+            (14, 1.0, 4.0),
+            (15, 4.5, 4.5),
+            (27, 0.5, 0.5), // all are out
+            (28, 0.25, 0.5),
+        ] {
+            filter.update(round, value);
+            assert_eq!(filter.value(), expected, "round trip {round}");
+        }
+    }
+
     /// Compares with the maximum over all samples.
     #[test]
     fn agrees_with_the_definition() {
         let mut rng = multihop_core::Rng::at(5, &["filter"]);
-        let (mut filter, mut seen, mut round) = (MaxFilter::default(), Vec::new(), 0);
+        let (mut filter, mut seen, mut round) = (MaxFilter::<10>::default(), Vec::new(), 0);
         for _ in 0..2_000 {
             round +=
                 u64::from(rng.below(3) / 2) + if rng.below(50) == 0 { u64::from(rng.below(25)) } else { 0 };

@@ -1,7 +1,10 @@
 //! BBR on scripted deliveries, against numbers computed by hand from the draft.
 
+mod linux;
+
 use super::state::{CYCLE, HIGH_GAIN};
 use super::*;
+use crate::cc::testing::delivery;
 use multihop_core::Time;
 
 const MSS: u64 = 1000;
@@ -30,20 +33,12 @@ impl Script {
     /// second.
     fn sampled(&mut self, now: u64, rate: f64, rtt: u64) -> DeliverySample {
         self.now = now;
-        let prior_delivered = self.delivered;
         self.delivered += MSS;
         DeliverySample {
-            now: ms(now),
-            size: MSS,
-            delivered: self.delivered,
-            prior_delivered,
             rate: Some(rate * MSS as f64),
-            app_limited: false,
             rtt: Some(Span::from_ms(rtt)),
             in_flight_before: 11 * MSS,
-            in_flight: 10 * MSS,
-            lost: 0,
-            recovering: false,
+            ..delivery(ms(now), MSS, self.delivered, 10 * MSS)
         }
     }
 
@@ -124,15 +119,15 @@ fn round_trips_that_the_application_limits_do_not_count() {
         let delivery = script.sampled(script.now + 100, 500.0, 100);
         script.bbr.on_delivered(&DeliverySample { app_limited: true, ..delivery });
     }
-    assert_eq!((script.bbr.state, script.bbr.bandwidth.value()), (BbrState::Startup, 500e3));
+    assert_eq!((script.bbr.state, script.bbr.max_bandwidth()), (BbrState::Startup, 500e3));
     for _ in 0..20 {
         let delivery = script.sampled(script.now + 100, 50.0, 100);
         script.bbr.on_delivered(&DeliverySample { app_limited: true, ..delivery });
     }
-    assert_eq!(script.bbr.bandwidth.value(), 500e3);
+    assert_eq!(script.bbr.max_bandwidth(), 500e3);
     let delivery = script.sampled(script.now + 100, 600.0, 100);
     script.bbr.on_delivered(&DeliverySample { app_limited: true, ..delivery });
-    assert_eq!(script.bbr.bandwidth.value(), 600e3, "the path is at least that fast");
+    assert_eq!(script.bbr.max_bandwidth(), 600e3, "the path is at least that fast");
 }
 
 /// 1000 segments per second and 100 ms: 100 segments and, at 8 Mb/s, three quanta of two segments. With 289
@@ -218,50 +213,6 @@ fn the_window_is_two_bandwidth_delay_products() {
     assert_eq!(script.window(), 206 * MSS);
     script.round(500.0);
     assert_eq!(script.window(), 106 * MSS);
-}
-
-/// With the rules of Linux: 2 * 100 segments, three quanta of two, and the excess of one segment per
-/// acknowledgement are 207, rounded up to an even number; two more in the probing phase. The pace is 1 %
-/// lower.
-#[test]
-fn linux_rounds_the_window_up_and_paces_below_the_bandwidth() {
-    let options = BbrOptions { rules: BbrRules::Linux, ..BbrOptions::draft(MSS as u32, 10 * MSS) };
-    let mut script = Script { bbr: Bbr::new(options), ..Script::new() };
-    for _ in 0..400 {
-        script.round(1000.0);
-    }
-    for _ in 0..16 {
-        // The window of an acknowledgement is that of the phase in which it ends.
-        let delivery = script.sampled(script.now + 101, 1000.0, 100);
-        script.bbr.on_delivered(&DeliverySample { in_flight_before: 140 * MSS, ..delivery });
-        let phase = script.phase();
-        let segments = script.window() / MSS;
-        assert!(segments == 208 || (phase == 0 && (208..=210).contains(&segments)), "{phase}: {segments}");
-        assert!((script.bbr.pacing_rate / (0.99 * CYCLE[phase] * 1e6) - 1.0).abs() < 1e-9);
-    }
-    assert_eq!(script.bbr.inflight(1.0), 106_000.0 + if script.phase() == 0 { 2_000.0 } else { 0.0 });
-    // Twelve segments at once are an excess of eleven, plus one as before.
-    for _ in 0..12 {
-        let delivery = script.sampled(script.now, 1000.0, 100);
-        script.bbr.on_delivered(&DeliverySample {
-            prior_delivered: 0,
-            in_flight_before: 140 * MSS,
-            ..delivery
-        });
-    }
-    assert_eq!(script.bbr.aggregation.excess(1e6), 13_000.0);
-}
-
-/// The handshake is a round-trip sample for Linux, but not for the draft as implemented here.
-#[test]
-fn linux_takes_the_handshake_for_a_round_trip() {
-    for (rules, least) in [(BbrRules::Draft, 100), (BbrRules::Linux, 40)] {
-        let mut bbr = Bbr::new(BbrOptions { rules, ..BbrOptions::draft(MSS as u32, 10 * MSS) });
-        bbr.on_opened(Span::from_ms(40));
-        let mut script = Script { bbr, ..Script::new() };
-        script.round(1000.0);
-        assert_eq!(script.bbr.round_trip.value(), Some(Span::from_ms(least)), "{rules:?}");
-    }
 }
 
 /// Ten seconds after the last round trip of 100 ms: four segments, until 200 ms and a round trip have passed
@@ -432,7 +383,7 @@ fn the_pace_follows_a_bandwidth_that_is_known() {
     bbr.full_pipe.filled = true;
     bbr.set_pacing_rate(1.0);
     assert_eq!(bbr.pacing_rate, first);
-    bbr.bandwidth.update(0, 1_000.0);
+    bbr.add_rate(1_000.0);
     bbr.set_pacing_rate(1.5);
     assert_eq!(bbr.pacing_rate, 1_500.0);
     bbr.full_pipe.filled = false;
@@ -480,7 +431,7 @@ fn the_window_of_start_up_stops_at_the_target() {
         [(1.0, 10_000, 1_000.0), (0.0, 10_000, 0.0), (0.0, 9_999, 1_000.0), (-1.0, 9_999, 1_000.0)]
     {
         let mut script = Script::new();
-        script.bbr.bandwidth.update(0, 1e6);
+        script.bbr.add_rate(1e6);
         script.bbr.round_trip.update(ms(0), Some(Span::from_ms(100)));
         let window = script.bbr.inflight(HIGH_GAIN) - below_target;
         script.bbr.window = window;
