@@ -5,8 +5,11 @@
 //! `rate = (1 - reserve - sum of the airtime of flows limited elsewhere) / sum of airtime per byte of others`
 //!
 //! For flows that all send at the present rate this equals the present rate plus the residual airtime over
-//! the sum of the airtimes per byte. A flow is limited elsewhere if its sender's rate is below the rate that
-//! this node assigned.
+//! the sum of the airtimes per byte. A flow is limited elsewhere if its rate is below the rate that this node
+//! assigned.
+//!
+//! The rate of a flow is the least of all neighbourhoods that its links are in. Nodes therefore signal the
+//! rates that they assign, and a node limits its packets to the least rate of the links that it knows.
 
 use super::header::WcpCapHeader;
 use super::router::Signalling;
@@ -20,7 +23,7 @@ use multihop_link::{Hop, LinkView, Notice, RouterPolicy, Verdict};
 
 header! {
     /// Entry of a broadcast of WCPCap; a broadcast is a sequence of entries
-    pub(crate) struct WcpCapEntry: "wcp_cap_entry" = 7 of 7 {
+    pub(crate) struct WcpCapEntry: "wcp_cap_entry" = 15 of 15 {
         /// Last octet of the address of the link's sending node
         from: u8 [0..1] "",
         /// Last octet of the address of the link's receiving node
@@ -29,8 +32,13 @@ header! {
         taken: u16 [2..4] "1/10000",
         /// Airtime per payload byte, summed over the flows that follow the assigned rate
         cost: u16 [4..6] "10 ns",
+        /// Rate of each flow that follows the assigned rate, in payload bytes; all ones if unlimited
+        rate: u32 [6..10] "B/s",
+        /// Rate that the link's sending node assigns to each flow of its neighbourhood, in payload bytes; all
+        /// ones if it assigns none
+        assigned: u32 [10..14] "B/s",
         /// Number of the entry
-        sequence: u8 [6..7] "",
+        sequence: u8 [14..15] "",
     }
 }
 
@@ -64,6 +72,10 @@ struct LinkUse {
     taken: f64,
     /// Seconds per payload byte, summed over the flows that follow the assigned rate.
     cost: f64,
+    /// Rate of each of these flows in payload bytes per second; none if unlimited.
+    rate: Option<f64>,
+    /// Rate that the link's sending node assigns to each flow of its neighbourhood; none if unlimited.
+    assigned: Option<f64>,
 }
 
 /// Flow of an own link in this epoch.
@@ -94,16 +106,17 @@ struct OwnLink {
 }
 
 impl OwnLink {
-    /// Computes the use of the airtime in an epoch, and begins the next one.
-    fn end_epoch(&mut self, length: f64, assigned: Option<f64>) {
+    /// Computes the use of the airtime in an epoch, in which flows had at most this rate, and begins the next
+    /// one.
+    fn end_epoch(&mut self, length: f64, rate: Option<f64>) {
         let bytes: u64 = self.flows.iter().map(|flow| flow.bytes).sum();
         if bytes > 0 {
             self.per_byte = Some(self.data.seconds() / bytes as f64);
         }
         let per_byte = self.per_byte.unwrap_or(0.0);
-        self.last = LinkUse { taken: self.other.seconds() / length, cost: 0.0 };
+        self.last = LinkUse { taken: self.other.seconds() / length, rate, ..LinkUse::default() };
         for flow in self.flows.iter().filter(|flow| flow.is_active) {
-            if assigned.is_some_and(|assigned| flow.rate < LIMITED * assigned) {
+            if is_below(Some(flow.rate), rate) {
                 self.last.taken += flow.bytes as f64 * per_byte / length;
             } else {
                 self.last.cost += per_byte;
@@ -115,6 +128,11 @@ impl OwnLink {
             (flow.bytes, flow.is_active) = (0, false);
         }
     }
+}
+
+/// Whether a rate is too far below an assigned rate to follow it. No rate is unlimited.
+fn is_below(rate: Option<f64>, assigned: Option<f64>) -> bool {
+    rate.zip(assigned).is_some_and(|(rate, assigned)| rate < LIMITED * assigned)
 }
 
 /// Router policy of WCPCap at one queue.
@@ -176,20 +194,35 @@ impl CapacityRouter {
         let length = epoch + now.since(ends);
         self.epoch_ends = Some(now + epoch);
         let lifetime = self.constants.signalling.lifetime.max(epoch * 2);
+        self.table.expire(now);
+        let rate = self.least_rate();
         for own in &mut self.own {
-            own.end_epoch(length.seconds(), self.assigned);
+            own.end_epoch(length.seconds(), rate);
         }
         self.own.retain(|own| now.since(own.last_used) <= lifetime);
-        self.table.expire(now);
         self.assign();
+    }
+
+    /// Links that the node knows, except its own.
+    fn signalled(&self) -> impl Iterator<Item = &LinkUse> {
+        self.table.entries().iter().filter(|known| known.origin != Origin::Own).map(|known| &known.value)
+    }
+
+    /// Least rate for a flow of an own link: its links are in the neighbourhoods of all known links.
+    fn least_rate(&self) -> Option<f64> {
+        self.signalled().filter_map(|link| link.assigned).chain(self.assigned).reduce(f64::min)
     }
 
     /// Computes the rate for each flow from the known links.
     fn assign(&mut self) {
-        let others = self.table.entries().iter().filter(|known| known.origin != Origin::Own);
-        let uses = self.own.iter().map(|own| &own.last).chain(others.map(|known| &known.value));
-        let (taken, cost) =
-            uses.fold((0.0, 0.0), |(taken, cost), link| (taken + link.taken, cost + link.cost));
+        let (mut taken, mut cost) = (0.0, 0.0);
+        for link in self.own.iter().map(|own| &own.last).chain(self.signalled()) {
+            taken += link.taken;
+            match link.rate.filter(|_| is_below(link.rate, self.assigned)) {
+                Some(rate) => taken += rate * link.cost,
+                None => cost += link.cost,
+            }
+        }
         let free = 1.0 - self.constants.reserve - taken;
         self.assigned = match self.assigned {
             _ if cost > 0.0 => Some(free.max(0.0) / cost),
@@ -201,12 +234,8 @@ impl CapacityRouter {
 
     /// Limits the rate in the header of a data packet.
     fn limit(&self, header: WcpCapHeader, packet: &mut Packet) {
-        if let Some(assigned) = self.assigned {
-            // Below all ones, which means that no router assigns a rate.
-            let assigned = (assigned.round().max(1.0) as u32).min(WcpCapHeader::UNASSIGNED - 1);
-            let assigned = header.assigned.min(assigned);
-            packet.segment.feedback = HeaderBytes::of(&WcpCapHeader { assigned, ..header });
-        }
+        let assigned = header.assigned.min(to_units(self.least_rate()));
+        packet.segment.feedback = HeaderBytes::of(&WcpCapHeader { assigned, ..header });
     }
 
     fn count(&mut self, exchange: &Exchange) {
@@ -232,11 +261,29 @@ fn data_header(packet: &Packet) -> Option<WcpCapHeader> {
     if packet.segment.payload == 0 { None } else { packet.segment.feedback.parse() }
 }
 
+/// Converts a rate to header units, of which all ones mean unlimited.
+fn to_units(rate: Option<f64>) -> u32 {
+    let most = WcpCapHeader::UNASSIGNED - 1;
+    rate.map_or(WcpCapHeader::UNASSIGNED, |rate| (rate.round().max(1.0) as u32).min(most))
+}
+
+fn from_units(units: u32) -> Option<f64> {
+    (units != WcpCapHeader::UNASSIGNED).then_some(f64::from(units))
+}
+
 fn entry(known: &KnownLink<LinkUse>) -> WcpCapEntry {
     let [from, to] = last_octets(known.link);
     let units = |value: f64, scale: f64| (value * scale).round().min(f64::from(u16::MAX)) as u16;
-    let LinkUse { taken, cost } = known.value;
-    WcpCapEntry { from, to, taken: units(taken, SHARES), cost: units(cost, COSTS), sequence: known.sequence }
+    let LinkUse { taken, cost, rate, assigned } = known.value;
+    WcpCapEntry {
+        from,
+        to,
+        taken: units(taken, SHARES),
+        cost: units(cost, COSTS),
+        rate: to_units(rate),
+        assigned: to_units(assigned),
+        sequence: known.sequence,
+    }
 }
 
 impl RouterPolicy for CapacityRouter {
@@ -272,10 +319,15 @@ impl RouterPolicy for CapacityRouter {
 
     fn on_notice(&mut self, now: Time, _from: NodeId, content: &[u8]) {
         self.catch_up(now);
-        for (link, WcpCapEntry { taken, cost, sequence, .. }) in read(content) {
+        for (link, WcpCapEntry { taken, cost, rate, assigned, sequence, .. }) in read(content) {
             // The node knows its own links better than any neighbour.
             if link.from != self.id {
-                let value = LinkUse { taken: f64::from(taken) / SHARES, cost: f64::from(cost) / COSTS };
+                let value = LinkUse {
+                    taken: f64::from(taken) / SHARES,
+                    cost: f64::from(cost) / COSTS,
+                    rate: from_units(rate),
+                    assigned: from_units(assigned),
+                };
                 self.table.learn(now, link, HOPS, value, sequence);
             }
         }
@@ -287,7 +339,8 @@ impl RouterPolicy for CapacityRouter {
         for own in &mut self.own {
             own.sequence = own.sequence.wrapping_add(1);
             let link = DirectedLink { from: self.id, to: own.next_hop };
-            self.table.learn(now, link, 0, own.last, own.sequence);
+            let value = LinkUse { assigned: self.assigned, ..own.last };
+            self.table.learn(now, link, 0, value, own.sequence);
         }
         self.table.expire(now);
         if !self.broadcasts.begin(now, !self.table.is_empty()) {

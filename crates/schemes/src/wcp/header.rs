@@ -11,7 +11,7 @@ header! {
         congested: bool [1..2, bit 0] "",
         /// Round-trip time of the sender; 0 before the first sample and on acknowledgements
         rtt: u16 [2..4] "100 us",
-        /// Largest mean round-trip time of a neighbourhood on the path; 0 if no router knows one
+        /// Largest round-trip time of a flow through a neighbourhood on the path; 0 if no router knows one
         neighbourhood_rtt: u32 [4..8] "us",
     }
 }

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `sender.rs` | AIMD of rates, and assigned rates |
 //! | `router.rs` | WCP: congested links and round-trip times of a neighbourhood |
+//! | `queue_mean.rs` | mean length of a queue |
 //! | `capacity.rs` | WCPCap: airtime of a neighbourhood, divided among its flows |
 //!
 //! The text of the paper was not available as a whole. Choices where the summary is silent are in
@@ -13,6 +14,7 @@
 
 mod capacity;
 pub(crate) mod header;
+mod queue_mean;
 mod router;
 mod sender;
 mod wcp_cap;
@@ -29,6 +31,7 @@ use multihop_config::quantity::{Duration, Size};
 use multihop_core::{Carrier, HeaderFormat, NodeId};
 use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, Echo, TcpOptions};
+use queue_mean::MeanConstants;
 use router::{Signalling, WcpConstants, WcpEntry, WcpRouter};
 use schemars::JsonSchema;
 use sender::{SenderOptions, WcpSender};
@@ -48,8 +51,8 @@ keys! {
         pub alpha: f64 [0.001, 1000] = 1.0,
         /// Mean length of a queue, in packets, above which its link is congested (`K`).
         pub queue_threshold: f64 [0, 1_000_000] = 4.0,
-        /// Weight of the present length of a queue in its mean, and of a packet in the mean round-trip time
-        /// of a link.
+        /// Weight of the present length of a queue in its mean, at each packet that enters or leaves. The
+        /// mean of an empty queue falls by this weight in each packet time, as in RED.
         pub queue_weight: f64 [0.0001, 1] = 0.02,
         /// Time between two broadcasts of a router.
         pub signalling_interval: Duration ["1 ms", "1 min"] = Duration(0.1),
@@ -119,7 +122,10 @@ impl TcpScheme for Wcp {
     fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let constants = WcpConstants {
             threshold: self.queue_threshold,
-            weight: self.queue_weight,
+            mean: MeanConstants {
+                weight: self.queue_weight,
+                packet_time: egress.rate.span_of_bytes(u64::from(TcpScheme::options(self).packet_size())),
+            },
             signalling: signalling(self.signalling_interval, self.lifetime, self.signalling_header, egress),
         };
         Some(Box::new(WcpRouter::new(node, constants, egress.seed)))

@@ -5,10 +5,11 @@
 //! does the receiver: together they know the neighbourhood of the link.
 
 use super::header::WcpHeader;
+use super::queue_mean::{MeanConstants, QueueMean};
 use crate::neighbourhood::{
     BroadcastTimer, DirectedLink, KnownLink, LinkTable, Origin, last_octets, read, write,
 };
-use multihop_core::{Carrier, Header, HeaderBytes, NodeId, Packet, Span, Time, header};
+use multihop_core::{Carrier, FlowId, Header, HeaderBytes, NodeId, Packet, Span, Time, header};
 use multihop_link::{Hop, LinkView, Notice, RouterPolicy, Verdict};
 
 header! {
@@ -20,7 +21,7 @@ header! {
         to: u8 [1..2] "",
         /// Mean queue of the link
         queue: u16 [2..4] "packets/256",
-        /// Mean round-trip time of the flows of the link; 0 if unknown
+        /// Largest round-trip time of a flow of the link; 0 if unknown
         rtt: u16 [4..6] "100 us",
         /// Number of the entry
         sequence: u8 [6..7] "",
@@ -34,6 +35,9 @@ pub(super) const CARRIER: Carrier = Carrier::Udp(1_022);
 const PACKET: f64 = 256.0;
 /// Number of hops over which links are signalled.
 const HOPS: u8 = 1;
+/// Time without a packet after which a flow no longer uses a link: two packets at the minimum rate of a
+/// sender.
+const FLOW_LIFETIME: Span = Span::from_ms(2_000);
 
 /// Constants of a router of WCP or WCPCap.
 #[derive(Clone, Copy, Debug)]
@@ -60,8 +64,8 @@ impl Signalling {
 pub(super) struct WcpConstants {
     /// Mean queue above which a link is congested, in packets, `K`.
     pub threshold: f64,
-    /// Weight of a new value in the means of queues and round-trip times.
-    pub weight: f64,
+    /// Means of queues.
+    pub mean: MeanConstants,
     /// Broadcasts.
     pub signalling: Signalling,
 }
@@ -71,19 +75,46 @@ pub(super) struct WcpConstants {
 struct LinkState {
     /// Mean queue in packets.
     queue: f64,
-    /// Mean round-trip time of the link's flows in seconds, once known.
+    /// Largest round-trip time of the link's flows in seconds, once known.
     rtt: Option<f64>,
 }
 
-/// Link of the node itself.
+/// Round-trip time of a flow of a link.
 #[derive(Clone, Copy, Debug)]
+struct FlowRtt {
+    flow: FlowId,
+    /// Round-trip time of the sender in seconds.
+    seconds: f64,
+    /// Time of the last packet.
+    at: Time,
+}
+
+/// Link of the node itself.
+#[derive(Debug)]
 struct OwnLink {
     next_hop: NodeId,
-    /// Packets in the queue, with the one in transmission.
-    packets: u64,
-    state: LinkState,
+    queue: QueueMean,
+    flows: Vec<FlowRtt>,
     sequence: u8,
     last_used: Time,
+}
+
+impl OwnLink {
+    fn new(now: Time, next_hop: NodeId) -> OwnLink {
+        OwnLink { next_hop, queue: QueueMean::new(now), flows: Vec::new(), sequence: 0, last_used: now }
+    }
+
+    fn state(&self, now: Time, constants: MeanConstants) -> LinkState {
+        let current = self.flows.iter().filter(|known| now.since(known.at) <= FLOW_LIFETIME);
+        let rtt = current.map(|known| known.seconds).reduce(f64::max);
+        LinkState { queue: self.queue.at(now, constants), rtt }
+    }
+
+    /// Records the round-trip time in a packet of a flow.
+    fn note_rtt(&mut self, now: Time, flow: FlowId, seconds: f64) {
+        self.flows.retain(|known| known.flow != flow && now.since(known.at) <= FLOW_LIFETIME);
+        self.flows.push(FlowRtt { flow, seconds, at: now });
+    }
 }
 
 /// Router policy of WCP at one queue.
@@ -111,38 +142,35 @@ impl WcpRouter {
     fn own_link(&mut self, now: Time, next_hop: NodeId) -> &mut OwnLink {
         let known = self.own.iter().position(|own| own.next_hop == next_hop);
         let index = known.unwrap_or_else(|| {
-            let state = LinkState { queue: 0.0, rtt: None };
-            self.own.push(OwnLink { next_hop, packets: 0, state, sequence: 0, last_used: now });
+            self.own.push(OwnLink::new(now, next_hop));
             self.own.len() - 1
         });
         &mut self.own[index]
     }
 
     /// States of all links that the node knows: its own as they are now, and others as signalled.
-    fn states(&self) -> impl Iterator<Item = &LinkState> {
+    fn states(&self, now: Time) -> impl Iterator<Item = LinkState> {
         let others = self.table.entries().iter().filter(|known| known.origin != Origin::Own);
-        self.own.iter().map(|own| &own.state).chain(others.map(|known| &known.value))
+        let own = self.own.iter().map(move |own| own.state(now, self.constants.mean));
+        own.chain(others.map(|known| known.value))
     }
 
     /// Whether a known link is congested.
-    fn is_congested(&self) -> bool {
-        self.states().any(|state| state.queue > self.constants.threshold)
+    fn is_congested(&self, now: Time) -> bool {
+        self.states(now).any(|state| state.queue > self.constants.threshold)
     }
 
-    /// Mean round-trip time of the known links in microseconds; 0 if unknown.
-    fn mean_rtt_us(&self) -> u32 {
-        let (sum, count) = self
-            .states()
-            .filter_map(|state| state.rtt)
-            .fold((0.0, 0.0), |(sum, count): (f64, f64), rtt| (sum + rtt, count + 1.0));
-        if count > 0.0 { (sum / count * 1e6).clamp(1.0, 4e9) as u32 } else { 0 }
+    /// Largest round-trip time of a flow of the known links in microseconds; 0 if unknown.
+    fn largest_rtt_us(&self, now: Time) -> u32 {
+        let largest = self.states(now).filter_map(|state| state.rtt).reduce(f64::max);
+        largest.map_or(0, |seconds| (seconds * 1e6).clamp(1.0, 4e9) as u32)
     }
 
     /// Adds what this end of a link knows to the header of a data packet.
-    fn mark(&self, header: WcpHeader, packet: &mut Packet) {
+    fn mark(&self, now: Time, header: WcpHeader, packet: &mut Packet) {
         packet.segment.feedback = HeaderBytes::of(&WcpHeader {
-            congested: header.congested || self.is_congested(),
-            neighbourhood_rtt: header.neighbourhood_rtt.max(self.mean_rtt_us()),
+            congested: header.congested || self.is_congested(now),
+            neighbourhood_rtt: header.neighbourhood_rtt.max(self.largest_rtt_us(now)),
             ..header
         });
     }
@@ -150,10 +178,6 @@ impl WcpRouter {
 
 fn data_header(packet: &Packet) -> Option<WcpHeader> {
     if packet.segment.payload == 0 { None } else { packet.segment.feedback.parse() }
-}
-
-fn moved(mean: f64, weight: f64, value: f64) -> f64 {
-    mean + weight * (value - mean)
 }
 
 fn entry(known: &KnownLink<LinkState>) -> WcpEntry {
@@ -165,14 +189,9 @@ fn entry(known: &KnownLink<LinkState>) -> WcpEntry {
 
 impl RouterPolicy for WcpRouter {
     fn on_backlog(&mut self, now: Time, next_hop: NodeId, bytes: i64) {
-        let weight = self.constants.weight;
-        let lifetime = self.constants.signalling.lifetime;
+        let constants = self.constants.mean;
         let own = self.own_link(now, next_hop);
-        if own.packets == 0 && now.since(own.last_used) > lifetime {
-            own.state.queue = 0.0;
-        }
-        own.packets = own.packets.saturating_add_signed(bytes.signum());
-        own.state.queue = moved(own.state.queue, weight, own.packets as f64);
+        own.queue.change(now, bytes.signum(), constants);
         own.last_used = now;
         self.broadcasts.plan(now, true);
     }
@@ -181,18 +200,16 @@ impl RouterPolicy for WcpRouter {
         let Some(header) = data_header(packet) else { return Verdict::Pass };
         self.table.expire(hop.now);
         if header.rtt > 0 {
-            let (weight, sample) = (self.constants.weight, f64::from(header.rtt) / 1e4);
-            let state = &mut self.own_link(hop.now, hop.peer).state;
-            state.rtt = Some(state.rtt.map_or(sample, |mean| moved(mean, weight, sample)));
+            self.own_link(hop.now, hop.peer).note_rtt(hop.now, packet.flow, f64::from(header.rtt) / 1e4);
         }
-        self.mark(header, packet);
+        self.mark(hop.now, header, packet);
         Verdict::Pass
     }
 
     fn on_received(&mut self, hop: Hop, packet: &mut Packet, _view: &LinkView) -> Verdict {
         let Some(header) = data_header(packet) else { return Verdict::Pass };
         self.table.expire(hop.now);
-        self.mark(header, packet);
+        self.mark(hop.now, header, packet);
         Verdict::Pass
     }
 
@@ -208,17 +225,17 @@ impl RouterPolicy for WcpRouter {
         self.broadcasts.plan(now, !self.table.is_empty());
     }
 
-    /// Broadcasts the links in use. A link without packets for longer than the lifetime is forgotten, and its
-    /// mean queue with it.
+    /// Broadcasts the links in use. A link without packets for longer than the lifetime is forgotten.
     fn poll_notice(&mut self, now: Time) -> Option<Notice> {
-        let (id, lifetime) = (self.id, self.constants.signalling.lifetime);
+        let (id, mean) = (self.id, self.constants.mean);
+        let lifetime = self.constants.signalling.lifetime.max(FLOW_LIFETIME);
         let table = &mut self.table;
         self.own.retain_mut(|own| {
             let link = DirectedLink { from: id, to: own.next_hop };
-            let is_used = own.packets > 0 || now.since(own.last_used) <= lifetime;
+            let is_used = own.queue.packets() > 0 || now.since(own.last_used) <= lifetime;
             if is_used {
                 own.sequence = own.sequence.wrapping_add(1);
-                table.learn(now, link, 0, own.state, own.sequence);
+                table.learn(now, link, 0, own.state(now, mean), own.sequence);
             } else {
                 table.forget(link);
             }
@@ -240,8 +257,9 @@ impl RouterPolicy for WcpRouter {
         self.table.clear();
         self.broadcasts.cancel();
         for own in &mut self.own {
-            let state = LinkState { queue: 0.0, rtt: None };
-            *own = OwnLink { state, sequence: 0, last_used: now, ..*own };
+            own.queue.forget(now);
+            own.flows.clear();
+            (own.sequence, own.last_used) = (0, now);
         }
         self.broadcasts.plan(now, !self.own.is_empty());
     }

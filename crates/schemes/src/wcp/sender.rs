@@ -36,7 +36,7 @@ impl SenderOptions {
 
 /// Congestion controller of WCP.
 ///
-/// With the round-trip time `RTT_WN` of the slowest neighbourhood on the path, the rate rises by `alpha /
+/// With `RTT_WN`, the largest round-trip time of a flow through a neighbourhood on the path, the rate rises by `alpha /
 /// RTT_WN` every `RTT_WN`. A notification halves the rate, at most once per `RTT_WN`. Without any
 /// acknowledgement there is no notification either, so that a retransmission timeout halves the rate too.
 pub(super) struct WcpSender {
@@ -45,7 +45,7 @@ pub(super) struct WcpSender {
     rate: Option<f64>,
     /// Smoothed round-trip time in seconds.
     srtt: Option<f64>,
-    /// Largest mean round-trip time of a neighbourhood on the path, in seconds, once known.
+    /// Largest round-trip time of a flow through a neighbourhood on the path, in seconds, once known.
     neighbourhood_rtt: Option<f64>,
     /// Time of the last change of the rate.
     changed_at: Time,
@@ -201,7 +201,7 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// Returns an acknowledgement at this time, in a neighbourhood with a mean round trip of 100 ms.
+    /// Returns an acknowledgement at this time, in a neighbourhood whose largest round trip is 100 ms.
     fn at(now: Time, congested: bool, app_limited: bool) -> Returned<'static> {
         let header = WcpHeader { congested, rtt: 0, neighbourhood_rtt: 100_000 };
         Returned { now, app_limited, ..testing::returned(&header, None) }

@@ -36,7 +36,7 @@ keys! {
         pub signalling_interval: Duration ["1 ms", "1 min"] = Duration(0.1),
         /// Lifetime of a signalled link at a router. Default: three times `signalling_interval`.
         pub lifetime: Option<Duration> ["1 ms", "1 h"],
-        /// Bytes of a broadcast besides its entries of 7 bytes: the IP header.
+        /// Bytes of a broadcast besides its entries of 15 bytes: the IP header.
         pub signalling_header: Size ["0 B", "1500 B"] = Size(20.0),
         /// TCP connection with SACK recovery and a congestion header of 12 bytes.
         #[serde(flatten)]

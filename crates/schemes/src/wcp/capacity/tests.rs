@@ -96,6 +96,28 @@ fn links_of_neighbours_count() {
     assert_eq!(assigned, 125_000, "two links, each at 4 us per byte");
 }
 
+/// Node 0 hears node 1, which hears much more traffic and assigns 50 kB/s. The flow of node 0 uses a link in
+/// that neighbourhood, so that it gets no more. The airtime that it leaves goes to flows beyond node 1's
+/// reach.
+#[test]
+fn a_neighbour_limits_the_rate_and_leaves_airtime_to_others() {
+    let link = |from: u32, to: u32| DirectedLink { from: NodeId(from), to: NodeId(to) };
+    let mut router = router(0, 0.0);
+    pass(&mut router, ms(0), 7, 200_000, 1);
+    (0..200).for_each(|_| exchange(&mut router, ms(10), 7, 1_000, 2_000));
+    let crowded =
+        LinkUse { cost: 2e-6, rate: Some(50_000.0), assigned: Some(50_000.0), ..LinkUse::default() };
+    let free = LinkUse { cost: 2e-6, rate: Some(400_000.0), assigned: None, ..LinkUse::default() };
+    // At first the three links share the airtime at 2 us per byte; then the two limited flows keep 50 kB/s.
+    for (second, own) in [(1, 166_667), (2, 400_000)] {
+        let now = ms(second * 1_000 - 10);
+        router.table.learn(now, link(1, 9), HOPS, crowded, second as u8);
+        router.table.learn(now, link(5, 6), HOPS, free, second as u8);
+        assert_eq!(pass(&mut router, ms(second * 1_000), 7, 50_000, 1), 50_000, "epoch {second}");
+        assert_eq!(router.assigned.map(f64::round), Some(f64::from(own)), "epoch {second}");
+    }
+}
+
 /// Flows limited elsewhere whose airtimes exceed the whole: the assigned rate falls until they follow it.
 #[test]
 fn too_much_airtime_of_limited_flows_lowers_the_rate() {
