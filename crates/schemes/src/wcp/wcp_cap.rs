@@ -17,9 +17,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// Reliable transport at the least rate that a router on the path assigns. Each router divides the
-    /// airtime of its neighbourhood max-min among the flows there, from the airtimes that its neighbours
-    /// broadcast.
+    /// Reliable transport at the least rate of all neighbourhoods that the links of the path are in. Each
+    /// router divides the airtime of its neighbourhood max-min among the flows there, from the airtimes that
+    /// its neighbours broadcast, and broadcasts the rate.
     ///
     /// The paper tests with an analytic model of 802.11 whether higher rates are achievable. Here the
     /// residual airtime of the neighbourhood takes its place.
@@ -30,8 +30,8 @@ keys! {
         pub epoch: Duration ["10 ms", "1 min"] = Duration(1.0),
         /// Share of the airtime that is not assigned: interframe spaces, back-off and collisions, which the
         /// airtime of an exchange does not contain, and a margin. Not in the paper: in a stack of three flows
-        /// 0.4 leaves the middle flow a fifth of an outer flow's goodput, and 0.6 half.
-        pub reserve: f64 [0, 0.99] = 0.6,
+        /// the flows are equal with 0.5, and the middle flow has two thirds of an outer one with 0.4.
+        pub reserve: f64 [0, 0.99] = 0.5,
         /// Time between two broadcasts of a router.
         pub signalling_interval: Duration ["1 ms", "1 min"] = Duration(0.1),
         /// Lifetime of a signalled link at a router. Default: three times `signalling_interval`.
