@@ -30,6 +30,7 @@ tcp-ap { "rate": "0 b/s" } -> rate: "0 b/s" is out of range; give a value from 1
 tcp-ap { "short": "two" } -> short: unknown name "two"; known: h, one
 tcp-elfn { "probe_interval": "0 s" } -> probe_interval: "0 s" is out of range; give a value from 1 ms to 1 h
 atcp { "ecn": false } -> ecn: found false; atcp needs it, so leave it out
+atcp { "accurate_ecn": true } -> accurate_ecn: found true; leave it out, or set base = "tcp-prague"
 atcp { "marking_queue": 0 } -> marking_queue: 0 is out of range; give a value from 1 to 1000000
 recn { "threshold": 1.5 } -> threshold: 1.5 is out of range; give a value from 0 to 1
 recn { "threshold": "low" } -> threshold: found the text "low"; expected a number from 0 to 1
