@@ -50,7 +50,7 @@ impl Parameters for Atcp {
             let instead = Wanted::LeaveOutOr("base", "\"tcp-prague\"");
             return Err(ParameterError::new("accurate_ecn", Found::Truth(true), instead));
         }
-        self.connection().check()
+        self.connection().check_common()
     }
 }
 

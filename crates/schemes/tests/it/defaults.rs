@@ -115,6 +115,8 @@ tcp-ap ack_every none
 tcp-ap delayed_ack \"0 s\"
 tcp-ap timestamps true (rfc, linux) or false (ns2)
 atcp ecn true
+atcp keep_sacked false (rfc), none (ns2) or true (linux)
+atcp limited_transmit true
 re-tfrc rate_change \"incremental\"
 recn ecn true
 ecn-rts ecn true

@@ -27,7 +27,9 @@ impl WatchedRoutes {
     /// Records the failure of each watched route for which `breaks` holds.
     pub(in crate::routing) fn note_failures(&mut self, breaks: impl Fn(NodeId) -> bool) {
         let broken: Vec<NodeId> = self.destinations.iter().copied().filter(|to| breaks(*to)).collect();
-        broken.into_iter().for_each(|destination| self.note_failure(destination));
+        for destination in broken {
+            self.note_failure(destination);
+        }
     }
 
     /// Whether a failure was not taken yet.

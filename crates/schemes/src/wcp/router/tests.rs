@@ -72,7 +72,9 @@ fn two_flows_that_share_a_neighbourhood_but_no_node_halve_together() {
     let mut row = Row::new(4);
     let options = SenderOptions { segment_size: 1_000, packet_size: 1_000, max_window: 50_000, alpha: 1.0 };
     let mut senders = [WcpSender::new(options), WcpSender::new(options)];
-    senders.iter_mut().for_each(|sender| sender.on_opened(Span::from_ms(100)));
+    for sender in &mut senders {
+        sender.on_opened(Span::from_ms(100));
+    }
     let rate = |sender: &WcpSender| sender.allowance().pace.unwrap().bps() / 8_000;
     let mut step = |row: &mut Row, at: u64| {
         row.now = ms(at);
