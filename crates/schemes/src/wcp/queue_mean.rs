@@ -4,9 +4,9 @@ use multihop_core::{Span, Time};
 
 /// Mean length of a queue in packets, as in RED (Floyd and Jacobson 1993).
 ///
-/// The mean moves by a weight of the difference whenever a packet enters or leaves. An empty queue has no such
-/// events, so that its mean falls as if one packet in each packet time found the queue empty. Otherwise a mean
-/// above the threshold would outlive the congestion by seconds once the senders are slow.
+/// The mean moves by a weight of the difference whenever a packet enters or leaves. An empty queue has no
+/// such events, so that its mean falls as if one packet in each packet time found the queue empty. Otherwise
+/// a mean above the threshold would outlive the congestion by seconds once the senders are slow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueMean {
     /// Packets in the queue, with the one in transmission.

@@ -36,8 +36,8 @@ impl SenderOptions {
 
 /// Congestion controller of WCP.
 ///
-/// With `RTT_WN`, the largest round-trip time of a flow through a neighbourhood on the path, the rate rises by `alpha /
-/// RTT_WN` every `RTT_WN`. A notification halves the rate, at most once per `RTT_WN`. Without any
+/// With `RTT_WN`, the largest round-trip time of a flow through a neighbourhood on the path, the rate rises
+/// by `alpha / RTT_WN` every `RTT_WN`. A notification halves the rate, at most once per `RTT_WN`. Without any
 /// acknowledgement there is no notification either, so that a retransmission timeout halves the rate too.
 pub(super) struct WcpSender {
     options: SenderOptions,

@@ -65,15 +65,15 @@ fn course(scheme: &str, flavour: &str, routing: &RoutingConfig, off: u32) -> Cou
     }
 }
 
-/// Courses of TCP NewReno, TCP-ELFN and ATCP.
+/// Courses of `tcp-newreno`, `tcp-elfn` and `atcp`.
 fn courses(flavour: &str, routing: &RoutingConfig, off: u32) -> [Course; 3] {
     ["tcp-newreno", "tcp-elfn", "atcp"].map(|scheme| course(scheme, flavour, routing, off))
 }
 
 /// Node 1 is the next hop of the source; node 2 is not, so that node 1 must send a message. The timer closes
 /// the window of TCP. A sender that hears of the failure probes every two seconds, TCP-ELFN with its old
-/// window, ATCP with a window of one segment. With static routes the first packet that node 0 fails to send is
-/// the notice. If all data had left the node, this is the retransmission after a timeout.
+/// window, ATCP with a window of one segment. With static routes the first packet that node 0 fails to send
+/// is the notice. If all data had left the node, this is the retransmission after a timeout.
 #[test]
 fn a_sender_that_hears_of_the_failure_probes_instead_of_timing_out() {
     let aodv = routing(RoutingProtocol::Aodv(AodvConfig::default()));

@@ -8,8 +8,8 @@ use multihop_sim::config::{AppConfig, Config, MediumModel, SchemeConfig};
 use multihop_sim::run;
 use serde_json::json;
 
-/// Three rows of three nodes, with a flow over two hops in each, as in `scenarios/stack.toml`. All nodes of the
-/// middle row sense all nodes of the outer rows, which do not sense each other.
+/// Three rows of three nodes, with a flow over two hops in each, as in `scenarios/problems/stack.toml`. All
+/// nodes of the middle row sense all nodes of the outer rows, which do not sense each other.
 fn stack(name: &str) -> Config {
     let positions: Vec<[f64; 2]> =
         (0..9).map(|node| [150.0 * f64::from(node % 3), 240.0 * f64::from(node / 3)]).collect();
@@ -55,8 +55,8 @@ fn the_middle_flow_of_a_stack_starves_with_tcp_and_not_with_wcp() {
     assert!(shares[1] > 0.7 && shares[2] > 0.85, "{shares:?}");
 }
 
-/// A flow over nine hops through two congested neighbourhoods, each of which has a short flow. WCP gives a flow
-/// a rate in inverse proportion to the number of its bottlenecks: a half here.
+/// A flow over nine hops through two congested neighbourhoods, each of which has a short flow. WCP gives a
+/// flow a rate in inverse proportion to the number of its bottlenecks: a half here.
 #[test]
 fn a_flow_through_two_bottlenecks_has_half_the_rate_of_flows_through_one() {
     let mut config = chain(DcfRules::IEEE, 9);

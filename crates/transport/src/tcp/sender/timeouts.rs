@@ -1,4 +1,5 @@
-//! Expiry of the timer of a sender: of the handshake, of recovery by acknowledgements, and of a frozen sender.
+//! Expiry of the timer of a sender: of the handshake, of recovery by acknowledgements, and of a frozen
+//! sender.
 
 use super::{Connection, ReductionReason, TcpSender};
 use crate::LossKind;
