@@ -224,6 +224,8 @@ HEADERS = {
     "xcp-winf": ("xcp.reverse > 0", "tcp"),
     "rcp": ("rcp.rate < 4294967295", "tcp"),
     "ewccp": ("ewccp.link_known == 1", "tcp"),
+    "wcp": ("wcp.congested == 1", "tcp"),
+    "wcp-cap": ("wcp_cap.assigned < 4294967295", "tcp"),
     "maxnet": ("maxnet.returned == 1", "tcp"),
     "bmcc": ("bmcc.load > 0", "tcp"),
     "tfrc": ("tfrc_report.receive_rate > 0", "udp"),

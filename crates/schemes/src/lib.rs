@@ -7,7 +7,7 @@
 //! | folder | schemes |
 //! |---|---|
 //! | `udp` | [`Udp`]: no congestion control |
-//! | `tcp` | [`TcpNewReno`], [`TcpSack`]: AIMD, with two kinds of loss recovery; [`TcpCubic`], [`TcpVegas`], [`TcpWestwood`]; [`TcpBbr`], [`TcpBbr3`]: window and pace from a model of the path; [`TcpPrague`]: scalable, for queues of low latency; [`TcpAp`]: pace from round-trip times and hops |
+//! | `tcp` | [`TcpNewReno`], [`TcpSack`]: AIMD, with two kinds of loss recovery; [`TcpCubic`], [`TcpVegas`], [`TcpWestwood`]; [`TcpBbr`], [`TcpBbr3`]: window and pace from a model of the path; [`TcpPrague`]: scalable, for queues of low latency; [`TcpAp`]: pace from round-trip times and hops; [`TcpElfn`], [`Atcp`]: senders that learn of failures of their route |
 //! | `tfrc` | [`Tfrc`]: datagrams at the rate of TCP's throughput equation; [`TfrcCapped`]: below a constant rate; [`ReTfrc`]: below the rate that saturates the MAC of a chain |
 //! | `quick_and_plenty` | [`QuickAndPlenty`]: datagrams at the rate that keeps aggregates at a target length |
 //! | `marking` | [`Recn`], [`EcnRts`], [`EcnFsd`], [`EcnBusy`]: ECN marks from a metric of the MAC |
@@ -18,6 +18,7 @@
 //! | `abc` | [`Abc`]: routers mark each packet to accelerate or brake |
 //! | `maxnet` | [`MaxNet`]: a rate that falls with the largest price on the path |
 //! | `ewccp` | [`Ewccp`]: routers that share the medium report their queues to each other |
+//! | `wcp` | [`Wcp`]: rates that congested links of the neighbourhood halve; [`WcpCap`]: rates that share the airtime of the neighbourhood |
 //!
 //! Each family's folder holds:
 //! - the parameters (`mod.rs`, or one file for each scheme),
@@ -40,6 +41,7 @@ mod capacity;
 mod ewccp;
 mod load;
 mod maxnet;
+mod neighbourhood;
 mod overrides;
 mod quick_and_plenty;
 mod rcp;
@@ -50,6 +52,7 @@ mod scheme;
 #[cfg(test)]
 mod testing;
 mod udp;
+mod wcp;
 #[cfg(test)]
 mod wiring;
 mod xcp;
@@ -67,9 +70,10 @@ pub use red::{Lred, Nred};
 pub use registry::{Parameters, REGISTRY, SchemeEntry, find, find_among};
 pub use scheme::{Scheme, SenderStation, TcpParts, TcpScheme};
 pub use tcp::{
-    DelayDispersion, Filter, SackRecovery, ShortPaths, TcpAp, TcpBbr, TcpBbr3, TcpCubic, TcpNewReno,
-    TcpPrague, TcpSack, TcpVegas, TcpWestwood,
+    Atcp, DelayDispersion, Filter, SackRecovery, ShortPaths, TcpAp, TcpBbr, TcpBbr3, TcpCubic, TcpElfn,
+    TcpNewReno, TcpPrague, TcpSack, TcpVegas, TcpWestwood,
 };
 pub use tfrc::{Ceiling, CurrentRtt, ExchangeOf, ReTfrc, Success, Tfrc, TfrcCapped, TfrcParameters};
 pub use udp::Udp;
+pub use wcp::{Wcp, WcpCap};
 pub use xcp::{Psi, QueueTimer, Shuffled, Spare, Throughput, Xcp, XcpB, XcpConnection, XcpControl, XcpWinf};

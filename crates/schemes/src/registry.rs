@@ -6,9 +6,9 @@ use crate::overrides::state_defaults;
 use crate::tcp::{Flavour, TcpParameters};
 use crate::tfrc::TfrcParameters;
 use crate::{
-    Abc, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, QuickAndPlenty, Rcp, RcpWinf, ReTfrc,
-    Recn, TcpAp, TcpBbr, TcpBbr3, TcpCubic, TcpNewReno, TcpPrague, TcpSack, TcpVegas, TcpWestwood, Tfrc,
-    TfrcCapped, Udp, Vcp, Xcp, XcpB, XcpWinf,
+    Abc, Atcp, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, QuickAndPlenty, Rcp, RcpWinf,
+    ReTfrc, Recn, TcpAp, TcpBbr, TcpBbr3, TcpCubic, TcpElfn, TcpNewReno, TcpPrague, TcpSack, TcpVegas,
+    TcpWestwood, Tfrc, TfrcCapped, Udp, Vcp, Wcp, WcpCap, Xcp, XcpB, XcpWinf,
 };
 use multihop_config::keys::Rules;
 use multihop_config::parameter_error::{Found, Kind, ParameterError, Wanted};
@@ -31,6 +31,8 @@ pub const REGISTRY: &[SchemeEntry] = &[
     SchemeEntry::of::<TcpBbr3>(),
     SchemeEntry::of::<TcpPrague>(),
     SchemeEntry::of::<TcpAp>(),
+    SchemeEntry::of::<TcpElfn>(),
+    SchemeEntry::of::<Atcp>(),
     SchemeEntry::of::<Tfrc>(),
     SchemeEntry::of::<TfrcCapped>(),
     SchemeEntry::of::<ReTfrc>(),
@@ -47,6 +49,8 @@ pub const REGISTRY: &[SchemeEntry] = &[
     SchemeEntry::of::<XcpWinf>(),
     SchemeEntry::of::<RcpWinf>(),
     SchemeEntry::of::<Ewccp>(),
+    SchemeEntry::of::<Wcp>(),
+    SchemeEntry::of::<WcpCap>(),
     SchemeEntry::of::<Vcp>(),
     SchemeEntry::of::<Abc>(),
     SchemeEntry::of::<Bmcc>(),

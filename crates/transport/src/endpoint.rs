@@ -66,6 +66,16 @@ pub trait Endpoint: Send {
     fn on_given_up(&mut self, _now: Time, _segment: &Segment) -> bool {
         false
     }
+    /// Whether this end must be notified when the route to its peer fails.
+    fn follows_routes(&self) -> bool {
+        false
+    }
+    /// Processes a failure of the route to the peer: the node's routing protocol learnt that the route is
+    /// broken, or the node had no usable route for a packet of this end. Returns whether the end must be
+    /// drained.
+    fn on_route_failed(&mut self, _now: Time) -> bool {
+        false
+    }
     /// Whether this end must be notified when its packets leave the node.
     fn follows_departures(&self) -> bool {
         false

@@ -31,8 +31,8 @@ pub use endpoint::{Delivered, Endpoint, Progress};
 pub use flavour::Flavour;
 pub use messages::Messages;
 pub use tcp::{
-    CongestionHeader, Echo, ExitWindow, Recovery, Rto, RtoOptions, SackedAtTimeout, SmallQueues, TcpOptions,
-    TcpReceiver, TcpSender,
+    CongestionHeader, Echo, ExitWindow, Recovery, Rto, RtoOptions, SackedAtTimeout, SmallQueues, Standby,
+    TcpOptions, TcpReceiver, TcpSender, WindowAfterFailure,
 };
 pub use tfrc::{
     Averaging, Equation, EquationPath, EquationTimeout, FirstInterval, NoFeedback, RateCeiling, RateChange,

@@ -169,7 +169,7 @@ mod tests {
         for now in wait..until {
             let mut line = Line::default();
             (0..3).for_each(|_| {
-                line.push(Queued { item: now, came: ms(now - wait), size: 1000, markable, marked: false })
+                line.push(Queued { item: now, came: ms(now - wait), size: 1000, markable, marked: false });
             });
             let packet = cobalt.take(ms(now), &OPTIONS, 1000, &mut line, &mut lost).unwrap();
             if packet.marked {
@@ -206,7 +206,7 @@ mod tests {
         cobalt.probability = 1.0;
         let mut line = Line::default();
         (0..3).for_each(|item| {
-            line.push(Queued { item, came: ms(0), size: 1000, markable: true, marked: false })
+            line.push(Queued { item, came: ms(0), size: 1000, markable: true, marked: false });
         });
         let mut lost = VecDeque::new();
         let last = cobalt.take(ms(1), &OPTIONS, 1000, &mut line, &mut lost).unwrap();

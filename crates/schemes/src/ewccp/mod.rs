@@ -6,9 +6,9 @@
 //! |---|---|
 //! | `sender.rs` | window law (7)-(8), start-up probe, pacing |
 //! | `router.rs` | rounds, separated control (6), times of signalling |
-//! | `table.rs` | neighbour queue table: freshness, age |
+//! | `table.rs` | neighbour queue table: sums over [`crate::neighbourhood`]'s table |
 //! | `summary.rs` | Bloom filter of the counted links |
-//! | `signalling.rs` | content of a broadcast |
+//! | `signalling.rs` | entry of a broadcast |
 //!
 //! Choices where the paper is silent:
 //! - A router finds a link congested by its own table. The receiving router uses the queues that the sending

@@ -6,9 +6,10 @@
 
 use super::header::{EwccpHeader, EwccpLink};
 use super::signalling::{self, EntryOnAir};
-use super::summary::{DirectedLink, Hashing};
+use super::summary::Hashing;
 use super::table::{QueueTable, queue_units};
-use multihop_core::{Fate, FrameKind, Header, HeaderBytes, LinkEvent, NodeId, Packet, Rate, Rng, Span, Time};
+use crate::neighbourhood::{BroadcastTimer, DirectedLink, read, write};
+use multihop_core::{Fate, FrameKind, HeaderBytes, LinkEvent, NodeId, Packet, Rate, Span, Time};
 use multihop_link::{Estimator, Hop, LinkView, Notice, RateInUse, RouterPolicy, Verdict};
 
 /// Constants of an EWCCP router. Sizes are in bytes, rates in bytes per second, and times in seconds or
@@ -89,9 +90,7 @@ pub(super) struct EwccpRouter {
     /// Bytes per second overheard or delivered in the last round.
     carried: u64,
     carried_rate: f64,
-    next_notice: Option<Time>,
-    /// Random stream for the times of broadcasts.
-    rng: Rng,
+    broadcasts: BroadcastTimer,
 }
 
 impl EwccpRouter {
@@ -105,8 +104,13 @@ impl EwccpRouter {
             round_ends: None,
             carried: 0,
             carried_rate: 0.0,
-            next_notice: None,
-            rng: Rng::at(seed, &["signalling"]),
+            broadcasts: BroadcastTimer::new(
+                constants.signalling,
+                constants.jitter,
+                constants.header,
+                constants.entry,
+                seed,
+            ),
             constants,
         }
     }
@@ -157,7 +161,7 @@ impl EwccpRouter {
                 self.table.learn(ends, link, 0, queue_units(mean), sequence);
             }
         }
-        self.plan_notice(ends);
+        self.broadcasts.plan(ends, !self.table.is_empty());
     }
 
     // ---- feedback ----
@@ -185,23 +189,6 @@ impl EwccpRouter {
         }
         let bytes = self.negative_feedback(queued, header.rtt, size);
         header.feedback = header.feedback.saturating_add((bytes * EwccpHeader::PER_BYTE) as u32);
-    }
-
-    // ---- signalling ----
-
-    fn plan_notice(&mut self, now: Time) {
-        let Some(interval) = self.constants.signalling else { return };
-        if self.table.is_empty() {
-            self.next_notice = None;
-        } else if self.next_notice.is_none() {
-            // A random first time separates the broadcasts of neighbours that begin with the same packet.
-            self.next_notice = Some(now + Span::from_seconds(interval.seconds() * self.rng.unit()));
-        }
-    }
-
-    fn jittered(&mut self, now: Time, interval: Span) -> Time {
-        let stretched = 1.0 + self.constants.jitter * (2.0 * self.rng.unit() - 1.0);
-        now + Span::from_seconds(interval.seconds() * stretched)
     }
 }
 
@@ -238,7 +225,7 @@ impl RouterPolicy for EwccpRouter {
         self.add_feedback(&mut header, queued, congested, size);
         let own = self.table.get(self.link_to(hop.peer));
         let link = EwccpLink {
-            queue: own.map_or(0, |own| own.queue),
+            queue: own.map_or(0, |own| own.value.queue),
             sequence: own.map_or(0, |own| own.sequence),
             is_known: own.is_some(),
             congested,
@@ -266,7 +253,7 @@ impl RouterPolicy for EwccpRouter {
         let congested = queued > self.constants.threshold || (link.congested && queued > 0.0);
         self.add_feedback(&mut header, queued, congested, size);
         packet.segment.feedback = HeaderBytes::of(&header.with_link(EwccpLink::default()));
-        self.plan_notice(hop.now);
+        self.broadcasts.plan(hop.now, !self.table.is_empty());
         Verdict::Pass
     }
 
@@ -282,48 +269,34 @@ impl RouterPolicy for EwccpRouter {
 
     fn on_notice(&mut self, now: Time, _from: NodeId, content: &[u8]) {
         self.catch_up(now);
-        for signalled in signalling::read(content) {
+        for (link, EntryOnAir { hops, queue, sequence, .. }) in read(content) {
             // The node knows its own queues better than any neighbour.
-            if signalled.link.from != self.id {
-                self.table.learn(
-                    now,
-                    signalled.link,
-                    signalled.hops.saturating_add(1),
-                    signalled.queue,
-                    signalled.sequence,
-                );
+            if link.from != self.id {
+                self.table.learn(now, link, hops.saturating_add(1), queue, sequence);
             }
         }
-        self.plan_notice(now);
+        self.broadcasts.plan(now, !self.table.is_empty());
     }
 
     fn poll_notice(&mut self, now: Time) -> Option<Notice> {
         self.catch_up(now);
         self.table.expire(now);
-        let interval = self.constants.signalling?;
-        self.next_notice = None;
-        if self.table.is_empty() {
+        if !self.broadcasts.begin(now, !self.table.is_empty()) {
             return None;
         }
-        self.next_notice = Some(self.jittered(now, interval));
-        let (content, entries) = signalling::write(self.table.entries(), self.constants.hops);
-        (entries > 0).then(|| Notice {
-            carrier: signalling::CARRIER,
-            content,
-            air: entries * EntryOnAir::LEN,
-            size: self.constants.header + entries as u32 * self.constants.entry,
-        })
+        let content = write(self.table.entries(), self.constants.hops, signalling::entry);
+        self.broadcasts.notice::<EntryOnAir>(signalling::CARRIER, content)
     }
 
     fn next_notice(&self) -> Option<Time> {
-        self.next_notice
+        self.broadcasts.next()
     }
 
     /// Forgets the table, the means and the round numbers. Packets in the queues remain.
     fn on_restart(&mut self, now: Time) {
         self.table.clear();
         self.round_ends = None;
-        self.next_notice = None;
+        self.broadcasts.cancel();
         (self.carried, self.carried_rate) = (0, 0.0);
         for own in &mut self.own_queues {
             *own = OwnQueue { integral: 0, at: now, sequence: 0, last_used: now, ..*own };

@@ -1,8 +1,8 @@
 //! Content of a router's broadcast: entries of its table (Tan, Jiang, Zhang and Shen, section III.D).
 
-use super::summary::DirectedLink;
-use super::table::{LinkQueue, Origin};
-use multihop_core::{Carrier, Header, NodeId, header};
+use super::table::Queue;
+use crate::neighbourhood::{KnownLink, last_octets};
+use multihop_core::{Carrier, header};
 
 /// UDP port "use for experiments" (RFC 4727).
 pub(super) const CARRIER: Carrier = Carrier::Udp(1_021);
@@ -23,62 +23,18 @@ header! {
     }
 }
 
-/// Queue of a link as a router signalled it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct SignalledQueue {
-    /// Link whose queue was signalled.
-    pub link: DirectedLink,
-    /// Hops over which the queue was signalled before this one.
-    pub hops: u8,
-    /// Mean queue of the link in the round, in units of 16 bytes.
-    pub queue: u16,
-    /// Number of the round.
-    pub sequence: u8,
-}
-
-/// Bytes of a link's full node identifiers, which follow all entries. An entry has one byte for each node, as
-/// in the paper, which is ambiguous in networks of more than 256 nodes.
-const LINK: usize = 8;
-
-/// Encodes the queues of the links at this node, and the queues signalled over less than `hops` hops. Also
-/// returns the number of entries.
-pub(super) fn write(entries: &[LinkQueue], hops: u8) -> (Vec<u8>, usize) {
-    let over = |entry: &LinkQueue| match entry.origin {
-        Origin::Own | Origin::Incoming => 0,
-        Origin::Signalled(over) => over,
-    };
-    let signalled = || entries.iter().filter(|entry| over(entry) < hops);
-    let count = signalled().count();
-    let mut content = vec![0; count * (EntryOnAir::LEN + LINK)];
-    let (on_air, links) = content.split_at_mut(count * EntryOnAir::LEN);
-    let places = on_air.chunks_exact_mut(EntryOnAir::LEN).zip(links.chunks_exact_mut(LINK));
-    for (entry, (place, link)) in signalled().zip(places) {
-        let LinkQueue { link: DirectedLink { from, to }, queue, sequence, .. } = *entry;
-        let [from_octet, to_octet] = [from, to].map(|node| node.ipv4()[3]);
-        EntryOnAir { from: from_octet, to: to_octet, queue, sequence, hops: over(entry) }.emit(place);
-        link[..4].copy_from_slice(&from.0.to_be_bytes());
-        link[4..].copy_from_slice(&to.0.to_be_bytes());
-    }
-    (content, count)
-}
-
-/// Decodes the entries of a broadcast.
-pub(super) fn read(content: &[u8]) -> impl Iterator<Item = SignalledQueue> + '_ {
-    let count = content.len() / (EntryOnAir::LEN + LINK);
-    let (on_air, links) = content.split_at(count * EntryOnAir::LEN);
-    let entries = on_air.chunks_exact(EntryOnAir::LEN).filter_map(EntryOnAir::parse);
-    entries.zip(links.chunks_exact(LINK)).map(|(EntryOnAir { queue, sequence, hops, .. }, link)| {
-        let node =
-            |at: usize| NodeId(u32::from_be_bytes([link[at], link[at + 1], link[at + 2], link[at + 3]]));
-        SignalledQueue { link: DirectedLink { from: node(0), to: node(4) }, hops, queue, sequence }
-    })
+/// Encodes an entry of the table.
+pub(super) fn entry(known: &KnownLink<Queue>) -> EntryOnAir {
+    let [from, to] = last_octets(known.link);
+    EntryOnAir { from, to, queue: known.value.queue, sequence: known.sequence, hops: known.hops() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::table::QUEUE_UNIT;
     use super::*;
-    use multihop_core::Time;
+    use crate::neighbourhood::{DirectedLink, Origin, read, write};
+    use multihop_core::{Header, NodeId, Time};
     use proptest::prelude::{
         Just, ProptestConfig, Strategy, any, prop, prop_assert_eq, prop_oneof, proptest,
     };
@@ -97,30 +53,31 @@ mod tests {
         ) {
             let of = |&([from, to], origin, (queue, sequence)): &([u32; 2], Origin, (u16, u8))| {
                 let link = DirectedLink { from: NodeId(from), to: NodeId(to) };
-                LinkQueue { link, mask: 0, origin, queue, sequence, at: Time::ZERO }
+                KnownLink { link, origin, value: Queue { mask: 0, queue }, sequence, at: Time::ZERO }
             };
-            let entries: Vec<LinkQueue> = drawn.iter().map(of).collect();
-            let (content, count) = write(&entries, most);
-            let expected: Vec<SignalledQueue> = entries
+            let entries: Vec<KnownLink<Queue>> = drawn.iter().map(of).collect();
+            let (content, count) = write(&entries, most, super::entry);
+            let expected: Vec<(DirectedLink, EntryOnAir)> = entries
                 .iter()
-                .filter_map(|&LinkQueue { link, origin, queue, sequence, .. }| {
-                    let hops = if let Origin::Signalled(hops) = origin { hops } else { 0 };
-                    (hops < most).then_some(SignalledQueue { link, hops, queue, sequence })
+                .filter(|known| match known.origin {
+                    Origin::Own | Origin::Incoming => most > 0,
+                    Origin::Signalled(hops) => hops < most,
                 })
+                .map(|known| (known.link, super::entry(known)))
                 .collect();
             prop_assert_eq!(count, expected.len());
-            prop_assert_eq!(read(&content).collect::<Vec<_>>(), expected);
+            prop_assert_eq!(read::<EntryOnAir>(&content).collect::<Vec<_>>(), expected);
         }
 
         #[test]
         fn any_bytes_decode_to_whole_entries(content in prop::collection::vec(any::<u8>(), 0..200)) {
-            prop_assert_eq!(read(&content).count(), content.len() / (EntryOnAir::LEN + LINK));
+            prop_assert_eq!(read::<EntryOnAir>(&content).count(), content.len() / (EntryOnAir::LEN + 8));
         }
     }
 
-    fn entry(from: u32, to: u32, origin: Origin) -> LinkQueue {
+    fn entry(from: u32, to: u32, origin: Origin) -> KnownLink<Queue> {
         let link = DirectedLink { from: NodeId(from), to: NodeId(to) };
-        LinkQueue { link, mask: 0, origin, queue: 0x0102, sequence: 7, at: Time::ZERO }
+        KnownLink { link, origin, value: Queue { mask: 0, queue: 0x0102 }, sequence: 7, at: Time::ZERO }
     }
 
     /// Nodes 0 and 4 have the addresses 10.0.0.1 and 10.0.0.5; node 258 has 10.0.1.3.
@@ -132,16 +89,18 @@ mod tests {
             entry(258, 0, Origin::Incoming),
             entry(4, 0, Origin::Signalled(2)),
         ];
-        let (content, count) = write(&entries, 2);
+        let (content, count) = write(&entries, 2, super::entry);
         assert_eq!(count, 3, "the last was signalled over too many hops");
         assert_eq!(content[..18], [1, 5, 1, 2, 7, 0, 5, 3, 1, 2, 7, 1, 3, 1, 1, 2, 7, 0]);
         assert_eq!(content[18..26], [0, 0, 0, 0, 0, 0, 0, 4]);
-        let signalled =
-            |entry: &LinkQueue, hops| SignalledQueue { link: entry.link, hops, queue: 0x0102, sequence: 7 };
-        let expected: Vec<SignalledQueue> =
-            entries.iter().zip([0, 1, 0]).map(|(entry, hops)| signalled(entry, hops)).collect();
-        assert_eq!(read(&content).collect::<Vec<_>>(), expected);
-        assert_eq!(write(&entries[1..2], 1), (Vec::new(), 0));
+        let signalled = |known: &KnownLink<Queue>, hops| {
+            let [from, to] = last_octets(known.link);
+            (known.link, EntryOnAir { from, to, hops, queue: 0x0102, sequence: 7 })
+        };
+        let expected: Vec<(DirectedLink, EntryOnAir)> =
+            entries.iter().zip([0, 1, 0]).map(|(known, hops)| signalled(known, hops)).collect();
+        assert_eq!(read::<EntryOnAir>(&content).collect::<Vec<_>>(), expected);
+        assert_eq!(write(&entries[1..2], 1, super::entry), (Vec::new(), 0));
     }
 
     #[test]

@@ -1,15 +1,6 @@
 //! Summary of link identifiers in the link's part of the header: a Bloom filter (Bloom 1970).
 
-use multihop_core::NodeId;
-
-/// Directed link, from its sending to its receiving node.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) struct DirectedLink {
-    /// Sending node.
-    pub from: NodeId,
-    /// Receiving node.
-    pub to: NodeId,
-}
+use crate::neighbourhood::DirectedLink;
 
 /// Parameters of the hashing of links into a summary.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -53,6 +44,7 @@ pub(super) fn splitmix64(key: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use multihop_core::NodeId;
 
     fn link(number: u32) -> DirectedLink {
         DirectedLink { from: NodeId(number / 17), to: NodeId(number % 17) }

@@ -1,36 +1,17 @@
 //! Neighbour queue table (Tan, Jiang, Zhang and Shen, section III.D): a router's knowledge of the queues of
 //! the links around it.
 
-use super::summary::{DirectedLink, Hashing};
+use super::summary::Hashing;
+use crate::neighbourhood::{DirectedLink, KnownLink, LinkTable};
 use multihop_core::{NodeId, Span, Time};
-
-/// Source of the knowledge of a queue. The paper's types "O" and "P" follow from the link: "O" for a link
-/// that leaves the node, "P" for a link that enters it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Origin {
-    /// Queue of the node itself: "O".
-    Own,
-    /// Queue of a link that enters the node: "P", signalled by piggyback or broadcast.
-    Incoming,
-    /// Queue of another link, signalled by broadcasts over this number of hops: "B".
-    Signalled(u8),
-}
 
 /// Known queue of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct LinkQueue {
-    /// Link of the queue.
-    pub link: DirectedLink,
+pub(super) struct Queue {
     /// Bits that the link sets in a summary.
     pub mask: u128,
-    /// Source of the knowledge.
-    pub origin: Origin,
     /// Mean queue of the last round, in units of [`QUEUE_UNIT`] bytes.
     pub queue: u16,
-    /// Number of the round, which only the link's sending node increments.
-    pub sequence: u8,
-    /// Time at which the queue was measured or heard.
-    pub at: Time,
 }
 
 /// Bytes in one unit of a queue on the air.
@@ -44,107 +25,65 @@ pub(super) fn queue_units(bytes: f64) -> u16 {
 /// Neighbour queue table of one node.
 #[derive(Debug)]
 pub(super) struct QueueTable {
-    id: NodeId,
     hashing: Hashing,
-    /// Age at which an entry is dropped.
-    lifetime: Span,
-    /// Entries in the order of their links.
-    entries: Vec<LinkQueue>,
+    links: LinkTable<Queue>,
     /// Summary of the links in the table.
     summary: u128,
     /// Sum of the queues, in units of [`QUEUE_UNIT`].
     sum: u32,
-    /// Time until which no entry exceeds the lifetime.
-    fresh_until: Time,
 }
 
 impl QueueTable {
-    /// Creates an empty table of node `id`.
+    /// Creates an empty table of node `id`. Entries are dropped at the age of `lifetime`.
     pub fn new(id: NodeId, hashing: Hashing, lifetime: Span) -> QueueTable {
-        QueueTable {
-            id,
-            hashing,
-            lifetime,
-            entries: Vec::new(),
-            summary: 0,
-            sum: 0,
-            fresh_until: Time::NEVER,
-        }
+        QueueTable { hashing, links: LinkTable::new(id, lifetime), summary: 0, sum: 0 }
     }
 
-    /// Adds or updates the queue of a link at time `now`.
-    ///
-    /// The node's own queues are always updated. For other queues "the one with larger sequence number wins".
-    /// Numbers wrap, so that a number up to 127 ahead is larger. A known number is ignored, so that a queue
-    /// ages everywhere once it is no longer measured. No other node signals a node's own queues to it.
+    /// Adds or updates the queue of a link at time `now`, as [`LinkTable::learn`] does.
     pub fn learn(&mut self, now: Time, link: DirectedLink, hops: u8, queue: u16, sequence: u8) {
-        let origin = if link.from == self.id {
-            Origin::Own
-        } else if link.to == self.id {
-            Origin::Incoming
-        } else {
-            Origin::Signalled(hops)
-        };
-        match self.entries.binary_search_by_key(&link, |entry| entry.link) {
-            Ok(known) => {
-                let entry = &mut self.entries[known];
-                let is_newer = (1..=127).contains(&sequence.wrapping_sub(entry.sequence));
-                let outlived = now.since(entry.at) > self.lifetime;
-                if origin != Origin::Own && !is_newer && !outlived {
-                    return;
-                }
-                *entry = LinkQueue { origin, queue, sequence, at: now, ..*entry };
-            }
-            Err(place) => {
-                let mask = self.hashing.mask(link);
-                self.entries.insert(place, LinkQueue { link, mask, origin, queue, sequence, at: now });
-            }
+        let mask = self.get(link).map_or_else(|| self.hashing.mask(link), |known| known.value.mask);
+        if self.links.learn(now, link, hops, Queue { mask, queue }, sequence) {
+            self.update_sums();
         }
-        self.update_sums();
     }
 
     /// Removes an own link that is no longer in use.
     pub fn forget(&mut self, link: DirectedLink) {
-        self.entries.retain(|entry| entry.link != link);
+        self.links.forget(link);
         self.update_sums();
     }
 
     /// Drops the entries older than the lifetime.
     pub fn expire(&mut self, now: Time) {
-        if now > self.fresh_until {
-            let lifetime = self.lifetime;
-            self.entries.retain(|entry| now.since(entry.at) <= lifetime);
+        if self.links.expire(now) {
             self.update_sums();
         }
     }
 
     fn update_sums(&mut self) {
-        self.summary = self.entries.iter().fold(0, |summary, entry| summary | entry.mask);
-        self.sum = self.entries.iter().map(|entry| u32::from(entry.queue)).sum();
-        let oldest = self.entries.iter().map(|entry| entry.at).min();
-        self.fresh_until = oldest.map_or(Time::NEVER, |oldest| oldest + self.lifetime);
+        self.summary = self.links.values().fold(0, |summary, value| summary | value.mask);
+        self.sum = self.links.values().map(|value| u32::from(value.queue)).sum();
     }
 
     /// Removes all entries.
     pub fn clear(&mut self) {
-        self.entries.clear();
+        self.links.clear();
         self.update_sums();
     }
 
     /// Whether no link is known.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.links.is_empty()
     }
 
     /// Returns the entries in the order of their links.
-    pub fn entries(&self) -> &[LinkQueue] {
-        &self.entries
+    pub fn entries(&self) -> &[KnownLink<Queue>] {
+        self.links.entries()
     }
 
     /// Returns the entry of a link; none if it is unknown.
-    pub fn get(&self, link: DirectedLink) -> Option<&LinkQueue> {
-        let place = self.entries.binary_search_by_key(&link, |entry| entry.link).ok()?;
-        Some(&self.entries[place])
+    pub fn get(&self, link: DirectedLink) -> Option<&KnownLink<Queue>> {
+        self.links.get(link)
     }
 
     /// Returns the summary of the known links.
@@ -159,14 +98,15 @@ impl QueueTable {
 
     /// Returns the bytes in the queues of links that another node's summary does not contain.
     pub fn queued_beyond(&self, summary: u128) -> f64 {
-        let beyond = self.entries.iter().filter(|entry| !Hashing::contains(summary, entry.mask));
-        f64::from(beyond.map(|entry| u32::from(entry.queue)).sum::<u32>()) * QUEUE_UNIT
+        let beyond = self.links.values().filter(|value| !Hashing::contains(summary, value.mask));
+        f64::from(beyond.map(|value| u32::from(value.queue)).sum::<u32>()) * QUEUE_UNIT
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::neighbourhood::Origin;
 
     const ME: NodeId = NodeId(5);
 
@@ -199,7 +139,7 @@ mod tests {
         let mut table = table();
         let mut queue_after = |sequence, queue| {
             table.learn(ms(1), link(1, 2), 1, queue, sequence);
-            table.get(link(1, 2)).unwrap().queue
+            table.get(link(1, 2)).unwrap().value.queue
         };
         assert_eq!(queue_after(254, 10), 10);
         assert_eq!(queue_after(254, 11), 10, "the same number is the same round");
@@ -246,7 +186,8 @@ mod tests {
 
     #[test]
     fn a_link_that_both_ends_know_is_counted_once() {
-        let (mut sender, mut receiver) = (table(), QueueTable { id: NodeId(6), ..table() });
+        let (mut sender, mut receiver) =
+            (table(), QueueTable::new(NodeId(6), Hashing { bits: 128, hashes: 4 }, Span::from_ms(300)));
         for table in [&mut sender, &mut receiver] {
             table.learn(ms(0), link(5, 6), 0, 10, 1);
             table.learn(ms(0), link(4, 5), 1, 20, 1);

@@ -1,9 +1,11 @@
 //! Parameters that all TCP schemes share.
 
 mod ap;
+mod atcp;
 mod bbr;
 mod bbr3;
 mod cubic;
+mod elfn;
 mod host;
 mod newreno;
 mod prague;
@@ -12,9 +14,11 @@ mod vegas;
 mod westwood;
 
 pub use ap::{DelayDispersion, ShortPaths, TcpAp};
+pub use atcp::Atcp;
 pub use bbr::TcpBbr;
 pub use bbr3::TcpBbr3;
 pub use cubic::TcpCubic;
+pub use elfn::TcpElfn;
 pub use host::HostTcp;
 pub use newreno::TcpNewReno;
 pub use prague::TcpPrague;

@@ -114,6 +114,9 @@ tcp-prague segmentation_offload false
 tcp-ap ack_every none
 tcp-ap delayed_ack \"0 s\"
 tcp-ap timestamps true (rfc, linux) or false (ns2)
+atcp ecn true
+atcp keep_sacked false (rfc), none (ns2) or true (linux)
+atcp limited_transmit true
 re-tfrc rate_change \"incremental\"
 recn ecn true
 ecn-rts ecn true
@@ -134,6 +137,10 @@ rcp-winf window 1024
 ewccp ack_every none
 ewccp delayed_ack \"0 s\"
 ewccp local_repairs 10
+wcp keep_sacked true (rfc, ns2) or none (linux)
+wcp window 1024
+wcp-cap keep_sacked true (rfc, ns2) or none (linux)
+wcp-cap window 1024
 vcp keep_sacked true (rfc, ns2) or none (linux)
 vcp window 1024
 abc keep_sacked true (rfc, ns2) or none (linux)

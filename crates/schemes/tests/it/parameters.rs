@@ -28,6 +28,10 @@ re-tfrc { "success": "sure" } -> success: unknown name "sure"; known: fixed-poin
 tfrc-capped { "cap": "0 b/s" } -> cap: "0 b/s" is out of range; give a value from 8 b/s to 16 Gb/s
 tcp-ap { "rate": "0 b/s" } -> rate: "0 b/s" is out of range; give a value from 1 kb/s to 100 Gb/s
 tcp-ap { "short": "two" } -> short: unknown name "two"; known: h, one
+tcp-elfn { "probe_interval": "0 s" } -> probe_interval: "0 s" is out of range; give a value from 1 ms to 1 h
+atcp { "ecn": false } -> ecn: found false; atcp needs it, so leave it out
+atcp { "accurate_ecn": true } -> accurate_ecn: found true; leave it out, or set base = "tcp-prague"
+atcp { "marking_queue": 0 } -> marking_queue: 0 is out of range; give a value from 1 to 1000000
 recn { "threshold": 1.5 } -> threshold: 1.5 is out of range; give a value from 0 to 1
 recn { "threshold": "low" } -> threshold: found the text "low"; expected a number from 0 to 1
 recn { "threshold": null } -> threshold: found nothing; expected a number from 0 to 1
@@ -44,6 +48,11 @@ ewccp { "psi": 0.0 } -> psi: 0.0 is out of range; give a value from 0.001 to 10
 ewccp { "summary_bits": 100 } -> summary_bits: found the number 100; give a multiple of 32
 ewccp { "signalling_hops": 0 } -> signalling_hops: 0 is out of range; give a value from 1 to 16
 ewccp { "load": "guessed" } -> load: unknown name "guessed"; known: constant, measured
+wcp { "alpha": 0.0 } -> alpha: 0.0 is out of range; give a value from 0.001 to 1000
+wcp { "queue_weight": 2.0 } -> queue_weight: 2.0 is out of range; give a value from 0.0001 to 1
+wcp { "ecn": true } -> ecn: found true; routers of this scheme have feedback of their own, so leave it out
+wcp-cap { "reserve": 1.0 } -> reserve: 1.0 is out of range; give a value from 0 to 0.99
+wcp-cap { "epoch": "1 ms" } -> epoch: "1 ms" is out of range; give a value from 10 ms to 1 min
 lred { "max_threshold": 1.0 } -> max_threshold: 1 is not above min_threshold (1); raise it, or lower min_threshold
 abc { "drain_time": "0 s" } -> drain_time: "0 s" is out of range; give a value from 1 ms to 1 min
 abc { "ecn": true } -> ecn: found true; routers of this scheme have feedback of their own, so leave it out

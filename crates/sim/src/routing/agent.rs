@@ -1,5 +1,6 @@
 //! Interface between a routing protocol and its node.
 
+use super::WatchedRoutes;
 use crate::slab::{Datagram, Handle, Slab, SourceRoute};
 use multihop_core::{DropCause, NodeId, Time};
 
@@ -120,6 +121,11 @@ pub(crate) trait RoutingAgent: Send {
     /// Handles a frame that a neighbour sent to another node. Resulting actions are not due before the next
     /// call.
     fn on_overheard(&mut self, _now: Time, _from: NodeId, _what: Overheard) {}
+
+    /// Routes of the node's flows that are watched for failures. The agent records a failure when it learns
+    /// that the route in use is broken, by its own MAC, by silence or by a message; not when an unused route
+    /// expires.
+    fn watched_routes(&mut self) -> &mut WatchedRoutes;
 
     /// Handles the timer.
     fn on_timer(&mut self, now: Time);

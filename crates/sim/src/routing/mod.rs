@@ -3,6 +3,7 @@
 //! * `static_routes`: shortest paths over usable links, computed before the run, and link qualities.
 //! * `agent`: interface between a routing protocol and its node. `buffer`:
 //!   packets that wait for a route.
+//! * `watched_routes`: failures of routes that flows of the node use.
 //! * `aodv`, `dsdv`: AODV and DSDV as in ns-2. `dsr`: DSR, close to ns-2's. Each has the bytes of its
 //!   messages in `wire`.
 //!
@@ -16,6 +17,7 @@ pub(crate) mod config;
 mod dsdv;
 mod dsr;
 mod static_routes;
+mod watched_routes;
 mod wire_format;
 
 #[cfg(test)]
@@ -27,6 +29,7 @@ pub use wire_format::WireFormat;
 pub(crate) use agent::{Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent};
 pub(crate) use dsr::{DSR_PROTOCOL, next_on, source_route_bytes, source_route_header};
 pub use static_routes::{LEAST_DELIVERY, NOMINAL_BYTES};
+pub(crate) use watched_routes::WatchedRoutes;
 
 use crate::config::{Config, RoutingProtocol};
 use multihop_core::{NodeId, Rng, Span};

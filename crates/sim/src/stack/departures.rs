@@ -1,13 +1,31 @@
-//! Local feedback to endpoints about their packets: given up by the MAC, or departed from the node.
+//! Local feedback to endpoints: packets that the MAC gave up or that departed from the node, and routes that
+//! failed.
 
 use super::Stack;
-use multihop_core::{Packet, Time};
+use multihop_core::{NodeId, Packet, Time};
 
 impl Stack {
     /// Signals an endpoint here that the MAC gave up one of its packets.
     pub(super) fn signal_given_up(&mut self, now: Time, packet: &Packet) {
         let Some(index) = self.sending_end(packet) else { return };
         if self.ends[index].endpoint.on_given_up(now, &packet.segment) {
+            self.touched.push(index as u32);
+        }
+    }
+
+    /// Signals the endpoints here with this peer that their route failed.
+    pub(super) fn signal_route_failed(&mut self, now: Time, peer: NodeId) {
+        for (index, end) in (0..).zip(&mut self.ends) {
+            if end.peer == peer && end.endpoint.on_route_failed(now) {
+                self.touched.push(index);
+            }
+        }
+    }
+
+    /// Signals an endpoint here that its packet had no usable route.
+    pub(super) fn signal_no_route(&mut self, now: Time, packet: &Packet) {
+        let Some(index) = self.sending_end(packet) else { return };
+        if self.ends[index].endpoint.on_route_failed(now) {
             self.touched.push(index as u32);
         }
     }

@@ -281,7 +281,11 @@ impl Stack {
             self.on_departed(now, &packet);
             breaks
         } else {
+            let packet = packets.get(handle).packet;
             self.lose(now, handle, DropCause::RetryLimit, packets, record);
+            if breaks {
+                self.signal_no_route(now, &packet);
+            }
             breaks
         };
         if strands {
@@ -302,6 +306,9 @@ impl Stack {
         record.dropped(self.id, &packet, cause, now);
         if cause == DropCause::RetryLimit {
             self.signal_given_up(now, &packet);
+        }
+        if matches!(cause, DropCause::NoRoute | DropCause::LinkBroken) {
+            self.signal_no_route(now, &packet);
         }
         self.on_departed(now, &packet);
         let dropped = Dropped { node: self.id, flow: packet.flow, size: packet.size, at: now, cause };

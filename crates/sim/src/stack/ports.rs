@@ -219,6 +219,9 @@ impl Stack {
         around.record.wire_dropped(port.wire, around.now);
         let dropped = Dropped { node: self.id, flow: packet.flow, size: packet.size, at: around.now, cause };
         port.policies.on_link(&LinkEvent::Dropped(dropped));
+        if cause == DropCause::LinkBroken {
+            self.signal_no_route(around.now, &packet);
+        }
         self.on_departed(around.now, &packet);
     }
 }

@@ -28,11 +28,15 @@ impl Agent {
 
 impl Stack {
     /// Installs a routing protocol.
-    pub fn route_by(&mut self, protocol: Box<dyn RoutingAgent>, timer: Slot, agenda: &mut Agenda) {
+    pub fn route_by(&mut self, mut protocol: Box<dyn RoutingAgent>, timer: Slot, agenda: &mut Agenda) {
         if let Some(at) = protocol.next_timer() {
             agenda.arm(timer, at, Lane::Upper);
         }
         self.watched |= protocol.listens();
+        self.ends
+            .iter()
+            .filter(|end| end.endpoint.follows_routes())
+            .for_each(|end| protocol.watched_routes().watch(end.peer));
         self.agent = Some(Agent { listens: protocol.listens(), protocol, timer, pending: false });
     }
 
@@ -103,7 +107,9 @@ impl Stack {
             let Some(what) = what else { return };
             agent.protocol.on_overheard(now, from, what);
             // Other frames may end at this instant: requested actions follow them.
-            if let Some(at) = agent.protocol.next_timer() {
+            let fails = agent.protocol.watched_routes().has_failure();
+            let due = if fails { Some(now) } else { agent.protocol.next_timer() };
+            if let Some(at) = due {
                 agenda.arm(agent.timer, at.max(now), Lane::Upper);
             }
         }
@@ -123,6 +129,10 @@ impl Stack {
     /// Performs the protocol's requested actions, and arms its timer. Returns whether there were any.
     pub(super) fn serve_agent(&mut self, around: &mut StackContext) -> bool {
         let Some(agent) = self.agent.as_mut().filter(|agent| agent.pending) else { return false };
+        if let Some(destination) = agent.protocol.watched_routes().take_failure() {
+            self.signal_route_failed(around.now, destination);
+            return true;
+        }
         let Some(action) = agent.protocol.poll(around.now) else {
             agent.pending = false;
             match agent.protocol.next_timer() {

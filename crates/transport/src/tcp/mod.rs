@@ -15,6 +15,7 @@ mod scoreboard;
 mod send_times;
 mod sender;
 pub(crate) mod small_queues;
+mod standby;
 
 pub use echo::Echo;
 pub use options::{CongestionHeader, ExitWindow, Recovery, SackedAtTimeout, TcpOptions};
@@ -22,3 +23,4 @@ pub use receiver::TcpReceiver;
 pub use rto::{Rto, RtoOptions};
 pub use sender::TcpSender;
 pub use small_queues::SmallQueues;
+pub use standby::{Standby, WindowAfterFailure};

@@ -1,6 +1,6 @@
 //! Options of a TCP connection, with a field for each difference between RFCs, ns-2 and Linux.
 
-use crate::{Flavour, RtoOptions, SmallQueues};
+use crate::{Flavour, RtoOptions, SmallQueues, Standby};
 use multihop_config::{Written, parameters};
 use multihop_core::{AccEcnOption, Ecn, Span};
 
@@ -250,6 +250,8 @@ parameters! {
         /// Keep the window for the round trip after an ECN-Echo, as in Linux, where this is a separate state
         /// (CWR).
         holds_after_echo: bool = false, Linux: true;
+        /// Reaction to failures of the route; none if the sender does not learn of them.
+        standby: Option<Standby> = None;
         /// The retransmission timer.
         rto: RtoOptions = RtoOptions::of(Flavour::Rfc), Ns2: RtoOptions::ns2(), Linux: RtoOptions::linux();
     }

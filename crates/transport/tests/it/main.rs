@@ -7,6 +7,7 @@ mod feedback;
 mod given_up;
 mod grants;
 mod linux_growth;
+mod persist;
 mod pipe;
 mod rack;
 mod recorder;

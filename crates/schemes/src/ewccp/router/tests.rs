@@ -145,7 +145,7 @@ fn piggyback_informs_the_receiver() {
     row.cross(0, &mut packet);
     assert_eq!(row.routers[1].table.queued(), 4_800.0, "its own queue and that of the incoming link");
     let link = row.routers[1].table.get(DirectedLink { from: NodeId(0), to: NodeId(1) }).unwrap();
-    assert_eq!((link.queue, link.sequence), (100, 1));
+    assert_eq!((link.value.queue, link.sequence), (100, 1));
     // Node 0 counted its own 1600 bytes; node 1 adds the 3200 bytes of its outgoing link.
     assert!((header(&packet).feedback_bytes() - 48.0).abs() < 0.05);
 }
@@ -154,7 +154,7 @@ fn piggyback_informs_the_receiver() {
 fn a_mean_is_over_the_round_and_a_round_may_pass_without_events() {
     let mut router = EwccpRouter::new(NodeId(0), constants(), 1);
     let queue = |router: &EwccpRouter| {
-        router.table.get(DirectedLink { from: NodeId(0), to: NodeId(1) }).map(|l| l.queue)
+        router.table.get(DirectedLink { from: NodeId(0), to: NodeId(1) }).map(|l| l.value.queue)
     };
     router.on_backlog(ms(0), NodeId(1), 3_200);
     router.on_backlog(ms(25), NodeId(1), -1_600);
@@ -230,7 +230,7 @@ fn a_link_is_signalled_for_the_lifetime_after_its_use() {
     assert!(router.table.get(link).is_none(), "400 ms");
     router.on_restart(ms(900));
     router.catch_up(ms(1_001));
-    assert_eq!(router.table.get(link).map(|link| link.queue), Some(0), "as a link that was just used");
+    assert_eq!(router.table.get(link).map(|link| link.value.queue), Some(0), "as a link that was just used");
 }
 
 /// Eight idle nodes give a segment of credit for each of seven links.

@@ -103,6 +103,7 @@ impl Aodv {
             return;
         }
         entry.take_down();
+        self.watched.note_failure(destination);
         if self.parameters.local_repair == LocalRepair::Rfc {
             let unreachable = Unreachable { destination, sequence: entry.sequence };
             self.give_up(destination);
@@ -120,6 +121,7 @@ impl Aodv {
         for (destination, entry) in &mut self.table {
             if entry.known().is_some_and(|hop| hop.next == neighbour) {
                 entry.invalidate(entry.sequence + 1);
+                self.watched.note_failure(*destination);
                 list.push(Unreachable { destination: *destination, sequence: entry.sequence });
             }
             entry.precursors.remove(&neighbour);

@@ -24,7 +24,7 @@ mod tests;
 pub(super) use wire::FORMAT;
 
 use super::buffer::SendBuffer;
-use super::{Action, GivenUp, NextHop, RoutedPacket, RoutingAgent, uniform};
+use super::{Action, GivenUp, NextHop, RoutedPacket, RoutingAgent, WatchedRoutes, uniform};
 use crate::config::AodvConfig;
 use crate::slab::Datagram;
 use discovery::DiscoveryStep;
@@ -46,6 +46,7 @@ pub(super) struct Aodv {
     /// Expiry time of each request seen, by source and number.
     seen: BTreeMap<(NodeId, u32), Time>,
     buffer: SendBuffer,
+    watched: WatchedRoutes,
     /// Time of the next search for expired routes.
     next_check: Time,
     /// Deadlines of local repairs.
@@ -83,6 +84,7 @@ impl Aodv {
             number: 1,
             seen: BTreeMap::new(),
             buffer: SendBuffer::new(parameters.buffer),
+            watched: WatchedRoutes::default(),
             next_check: Time::ZERO + AodvConfig::CHECK_INTERVAL,
             repairs: BTreeSet::new(),
             hellos,
@@ -299,6 +301,10 @@ impl RoutingAgent for Aodv {
             Some(AodvMessage::Hello(_)) => self.on_hello(now, from),
             None => debug_assert!(false, "no message of AODV: {message:?}"),
         }
+    }
+
+    fn watched_routes(&mut self) -> &mut WatchedRoutes {
+        &mut self.watched
     }
 
     fn on_timer(&mut self, now: Time) {

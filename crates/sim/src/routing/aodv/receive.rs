@@ -135,6 +135,7 @@ impl Aodv {
                 continue;
             }
             entry.invalidate(unreachable.sequence);
+            self.watched.note_failure(unreachable.destination);
             any = true;
             if !std::mem::take(&mut entry.precursors).is_empty() {
                 unreachables.push(*unreachable);

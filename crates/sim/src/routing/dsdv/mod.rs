@@ -23,7 +23,7 @@ mod tests;
 
 pub(super) use wire::FORMAT;
 
-use super::{Action, GivenUp, RoutedPacket, RoutingAgent, uniform};
+use super::{Action, GivenUp, RoutedPacket, RoutingAgent, WatchedRoutes, uniform};
 use crate::config::DsdvConfig;
 use crate::slab::{Datagram, Handle};
 use multihop_core::{DropCause, NodeId, Rng, Span, Time};
@@ -48,6 +48,7 @@ pub(super) struct Dsdv {
     /// Packets that wait for a route, by destination.
     waiting: BTreeMap<NodeId, VecDeque<Handle>>,
     actions: VecDeque<Action>,
+    watched: WatchedRoutes,
 }
 
 impl Dsdv {
@@ -66,6 +67,7 @@ impl Dsdv {
             outgoing: Vec::new(),
             waiting: BTreeMap::new(),
             actions: VecDeque::new(),
+            watched: WatchedRoutes::default(),
             parameters,
         }
     }
@@ -137,6 +139,7 @@ impl Dsdv {
         let metric = if metric == UNREACHABLE { UNREACHABLE } else { (metric + 1).min(UNREACHABLE) };
         let heard = Advert { destination, metric, sequence };
         let weight = DsdvConfig::SETTLING_WEIGHT;
+        let had_route = self.next_hop(destination).is_some();
         let is_known = self.table.change(destination, |known| {
             if sequence == known.sequence {
                 if metric < known.metric {
@@ -156,6 +159,9 @@ impl Dsdv {
             }
             self.table.insert(destination, entry);
         }
+        if had_route && self.next_hop(destination).is_none() {
+            self.watched.note_failure(destination);
+        }
     }
 
     /// Records that a neighbour is alive. A neighbour without an entry gets one for its timeout that is never
@@ -174,7 +180,10 @@ impl Dsdv {
         if let Some(entry) = self.table.get_mut(neighbour) {
             entry.lost_at = None;
         }
-        for (_, entry) in self.table.iter_mut().filter(|(_, entry)| entry.next_hop == neighbour) {
+        for (destination, entry) in self.table.iter_mut().filter(|(_, entry)| entry.next_hop == neighbour) {
+            if entry.metric != UNREACHABLE {
+                self.watched.note_failure(destination);
+            }
             entry.break_off(now);
         }
     }
@@ -231,6 +240,10 @@ impl RoutingAgent for Dsdv {
         self.keep_alive(now, from);
         self.table.find_earliest();
         self.release();
+    }
+
+    fn watched_routes(&mut self) -> &mut WatchedRoutes {
+        &mut self.watched
     }
 
     fn on_timer(&mut self, now: Time) {

@@ -23,7 +23,7 @@ pub(super) use wire::FORMAT;
 pub(crate) use wire::{PROTOCOL as DSR_PROTOCOL, next_on, source_route_bytes, source_route_header};
 
 use super::buffer::SendBuffer;
-use super::{Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent, uniform};
+use super::{Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent, WatchedRoutes, uniform};
 use crate::config::DsrConfig;
 use crate::slab::{Datagram, SourceRoute};
 use cache::RouteCache;
@@ -52,6 +52,7 @@ pub(super) struct Dsr {
     /// Number of the next request.
     number: u16,
     buffer: SendBuffer,
+    watched: WatchedRoutes,
     /// Time of the next check of the send buffer, if a packet waits.
     next_check: Option<Time>,
     /// Last break reported to the node, and time of the report.
@@ -74,6 +75,7 @@ impl Dsr {
             discoveries: Discoveries::default(),
             number: 1,
             buffer: SendBuffer::new(parameters.buffer),
+            watched: WatchedRoutes::default(),
             next_check: None,
             reported: None,
             shortened: VecDeque::new(),
@@ -184,7 +186,7 @@ impl Dsr {
 
     fn on_request(&mut self, now: Time, request: &Request) {
         if let Some(link) = request.broken {
-            self.cache.cut(link);
+            self.cut(link);
         }
         let source = request.nodes[0];
         let is_full = request.nodes.len() > usize::from(self.parameters.route_limit);
@@ -242,7 +244,7 @@ impl Dsr {
     }
 
     fn on_error(&mut self, now: Time, message: &DsrMessage, error: &RouteError) {
-        self.cache.cut(error.link);
+        self.cut(error.link);
         if error.route.last() == Some(&self.id) {
             self.reported = Some((now, error.link));
         } else {
@@ -252,6 +254,14 @@ impl Dsr {
     }
 
     // ---- breaks ----
+
+    /// Removes a broken link from the cache. Watched routes that contain it have failed, even if another
+    /// route is known.
+    fn cut(&mut self, link: BrokenLink) {
+        let cache = &self.cache;
+        self.watched.note_failures(|to| cache.find(to).is_some_and(|route| has_link(route, link)));
+        self.cache.cut(link);
+    }
 
     /// Sends a packet along another route after a link of its route broke; otherwise holds the packet, or
     /// drops it for this cause.
@@ -356,7 +366,7 @@ impl RoutingAgent for Dsr {
     fn on_link_failure(&mut self, now: Time, next_hop: NodeId, breaks: bool, what: GivenUp) -> bool {
         let link = BrokenLink { from: self.id, to: next_hop };
         if breaks {
-            self.cache.cut(link);
+            self.cut(link);
         }
         match what {
             GivenUp::Packet(packet) if breaks => {
@@ -408,12 +418,16 @@ impl RoutingAgent for Dsr {
                 let Some(message) = parse(message) else { return };
                 match &message {
                     DsrMessage::Reply(reply) => self.cache.learn(&reply.found),
-                    DsrMessage::Error(error) => self.cache.cut(error.link),
+                    DsrMessage::Error(error) => self.cut(error.link),
                     DsrMessage::Request(_) => unreachable!("requests are broadcast"),
                 }
                 self.learn_from(from, message.route());
             }
         }
+    }
+
+    fn watched_routes(&mut self) -> &mut WatchedRoutes {
+        &mut self.watched
     }
 
     fn on_timer(&mut self, now: Time) {

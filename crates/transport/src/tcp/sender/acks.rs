@@ -32,6 +32,9 @@ impl TcpSender {
     }
 
     pub(super) fn on_ack(&mut self, now: Time, segment: &Segment) {
+        if self.shields_ack(now, segment) {
+            return;
+        }
         let samples = self.counters.rtt_samples;
         let counts = self.options.feedback_of_duplicates || segment.ack > self.sequence.una;
         self.note_application_limit();
@@ -280,6 +283,9 @@ impl TcpSender {
         let overdue = self.overdue(now) && recover.is_none_or(|recover| self.sequence.una > recover);
         let LossRecovery::ByAcks(recovery) = &self.recovery else { return };
         if overdue || recovery.detects_loss(&self.view(), recover) {
+            if self.hide_duplicates(now) {
+                return;
+            }
             if !echoed {
                 self.report_lost(now, LossKind::DuplicateAcks);
             }
@@ -320,5 +326,20 @@ impl TcpSender {
             self.timed = None;
             self.rto.end_backoff();
         }
+    }
+    pub(super) fn note_round_trip(&mut self, sent: Time, now: Time) -> Span {
+        let sample = now.since(sent);
+        self.least_round_trip = Some(self.least_round_trip.map_or(sample, |least| least.min(sample)));
+        self.counters.rtt = Some(sample);
+        self.counters.rtt_samples += 1;
+        self.counters.rtt_sum += sample;
+        if !self.was_frozen_since(sent) {
+            self.rto.sample(sent, now);
+        }
+        // ns-2 keeps the back-off of an echo at a window of one segment.
+        if !(self.held && self.options.echo_backs_off) {
+            self.rto.end_backoff();
+        }
+        sample
     }
 }

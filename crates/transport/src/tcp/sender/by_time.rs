@@ -176,6 +176,11 @@ impl TcpSender {
         self.set_timer(TimerPurpose::Retransmission, outstanding.then_some(at));
     }
 
+    /// Restarts the retransmission timeout, whatever the purpose of the timer was.
+    pub(super) fn restart_timer_by_time(&mut self, now: Time) {
+        self.set_timer(TimerPurpose::Retransmission, Some(now + self.rto.timeout()));
+    }
+
     /// Schedules a tail loss probe, if one may be sent. `until_timeout` is the time left to the
     /// retransmission timeout.
     fn schedule_probe(&mut self, now: Time, until_timeout: Span) -> bool {

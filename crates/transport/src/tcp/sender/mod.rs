@@ -9,6 +9,8 @@ mod by_time;
 mod local_repairs;
 mod offload;
 mod pacing;
+mod persist;
+mod timeouts;
 
 use crate::tcp::accurate_ecn::{ArrivalCounters, EcnMode, ReportedMarks, syn_flags};
 use crate::tcp::bursts::{Burst, PacedBurst};
@@ -20,6 +22,7 @@ use crate::{Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, Sent
 use by_time::SentKind;
 use local_repairs::LocalRepairs;
 use multihop_core::{Ecn, Flags, HeaderBytes, Segment, Span, Time};
+use persist::Persist;
 
 /// State of the connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -56,6 +59,8 @@ pub struct TcpSender {
     recovery: LossRecovery,
     /// Data that the MAC gave up and that was not retransmitted yet.
     repairs: LocalRepairs,
+    /// Persist mode, if used.
+    persist: Option<Persist>,
     rto: Rto,
     connection: Connection,
     /// Negotiated ECN feedback.
@@ -118,6 +123,7 @@ impl TcpSender {
         TcpSender {
             recovery: LossRecovery::new(&options),
             repairs: LocalRepairs::new(options.local_repairs),
+            persist: options.standby.map(Persist::new),
             send_times: (options.time_every_segment || options.segmentation_offload).then(SendTimes::default),
             rates: options.delivery_rate.then(DeliveryRate::default),
             rto: Rto::new(options.rto.clone()),
@@ -182,6 +188,9 @@ impl TcpSender {
     }
 
     fn plan(&self) -> Option<PlannedRange> {
+        if let Some(frozen) = self.frozen() {
+            return frozen.plan(self.options.mss());
+        }
         let may =
             self.connection == Connection::Open && !self.held && self.sequence.una < self.sequence.pushed;
         if may {
@@ -229,12 +238,6 @@ impl TcpSender {
         }
     }
 
-    /// Restarts the retransmission timer if data is outstanding, else stops it.
-    fn restart_timer(&mut self, now: Time) {
-        let waits = self.sequence.max > self.sequence.una || self.held;
-        self.deadline = waits.then(|| now + self.rto.timeout());
-    }
-
     fn syn(&mut self, now: Time) -> Segment {
         self.connection = Connection::SynSent;
         self.deadline = Some(now + self.rto.timeout());
@@ -251,6 +254,7 @@ impl TcpSender {
 
     fn send(&mut self, now: Time, planned: PlannedRange) -> Segment {
         let PlannedRange { start, end } = planned;
+        let frozen = self.note_persist_sent(planned, self.is_new(planned));
         let packet = end - start + u64::from(self.options.header_with_data());
         let psh = self.pace_out(now, planned, packet);
         let view = SenderView::new(&self.options, self.sequence, &*self.controller);
@@ -258,7 +262,7 @@ impl TcpSender {
             rates.on_sent(now, start, end, self.recovery.pipe(&view));
         }
         // A repair replaces given-up data, so that the data in flight does not grow.
-        let repairs = self.repairs.on_sent(planned);
+        let repairs = frozen || self.repairs.on_sent(planned);
         let was_idle = self.sequence.max == self.sequence.una;
         let sends_probe = match &mut self.recovery {
             LossRecovery::ByAcks(recovery) => {
@@ -284,6 +288,7 @@ impl TcpSender {
         self.sequence.max = self.sequence.max.max(end);
         self.last_sent = now;
         self.set_timer_after_sending(now, planned, SentKind { was_idle, retransmission, sends_probe });
+        self.restore_persist_timer(now);
         if let Some(times) = &mut self.send_times {
             times.on_sent(now, start, end);
         }
@@ -371,46 +376,6 @@ impl TcpSender {
         }
     }
 
-    fn on_retransmission_timeout(&mut self, now: Time) {
-        if self.sequence.una == self.sequence.max {
-            // Nothing is outstanding: this ends the wait after an echo at a window of one segment.
-            self.held = false;
-            self.deadline = None;
-            return;
-        }
-        self.counters.timeouts += 1;
-        let echoed = matches!(self.last_reduction, Some((recover, ReductionReason::Echo)) if self.sequence.una < recover);
-        let again = echoed || self.timed_out == Some(self.sequence.una);
-        self.report_lost(now, LossKind::Timeout { again });
-        self.last_reduction = Some((self.sequence.max, ReductionReason::Timeout));
-        self.timed_out = Some(self.sequence.una);
-        let view = SenderView::new(&self.options, self.sequence, &*self.controller);
-        if let LossRecovery::ByAcks(recovery) = &mut self.recovery {
-            recovery.on_timeout(&view);
-        }
-        self.repairs.clear();
-        self.sequence.nxt = self.sequence.una;
-        self.sequence.duplicates = 0;
-        self.limited = 0;
-        self.timed = None;
-        self.held = false;
-        self.rto.back_off();
-        self.restart_timer(now);
-    }
-
-    fn on_syn_timeout(&mut self, now: Time) {
-        self.counters.timeouts += 1;
-        self.lost_syns += 1;
-        // A lost SYN reduces the initial window to one segment (RFC 5681, section 3.1).
-        let beyond = self.lost_syns.saturating_sub(self.options.lost_syns_allowed);
-        if beyond > 0 {
-            self.report_lost(now, LossKind::Timeout { again: beyond > 1 });
-        }
-        self.connection = Connection::SynDue;
-        self.rto.back_off();
-        self.deadline = Some(now + self.rto.timeout());
-    }
-
     fn report_lost(&mut self, now: Time, kind: LossKind) {
         self.cwr = self.ecn == EcnMode::Classic;
         let sent = self.in_flight();
@@ -461,6 +426,14 @@ impl Endpoint for TcpSender {
         self.connection == Connection::Open && end <= self.sequence.nxt && self.repairs.add(start, end)
     }
 
+    fn follows_routes(&self) -> bool {
+        self.persist.is_some()
+    }
+
+    fn on_route_failed(&mut self, now: Time) -> bool {
+        self.connection == Connection::Open && self.freeze_for_route(now)
+    }
+
     fn follows_departures(&self) -> bool {
         self.options.small_queues().is_some()
     }
@@ -475,16 +448,8 @@ impl Endpoint for TcpSender {
     }
 
     fn on_timeout(&mut self, now: Time) {
-        if self.deadline.is_none_or(|deadline| now < deadline) {
-            return;
-        }
-        match self.connection {
-            Connection::SynSent => self.on_syn_timeout(now),
-            Connection::Open => match self.recovery {
-                LossRecovery::ByAcks(_) => self.on_retransmission_timeout(now),
-                LossRecovery::ByTime(_) => self.on_timer_by_time(now),
-            },
-            Connection::Closed | Connection::SynDue => {}
+        if self.deadline.is_some_and(|deadline| now >= deadline) {
+            self.on_expiry(now);
         }
     }
 
@@ -528,21 +493,5 @@ impl Endpoint for TcpSender {
             srtt: self.rto.smoothed(),
             ..self.counters
         }
-    }
-}
-
-impl TcpSender {
-    fn note_round_trip(&mut self, sent: Time, now: Time) -> Span {
-        let sample = now.since(sent);
-        self.least_round_trip = Some(self.least_round_trip.map_or(sample, |least| least.min(sample)));
-        self.counters.rtt = Some(sample);
-        self.counters.rtt_samples += 1;
-        self.counters.rtt_sum += sample;
-        self.rto.sample(sent, now);
-        // ns-2 keeps the back-off of an echo at a window of one segment.
-        if !(self.held && self.options.echo_backs_off) {
-            self.rto.end_backoff();
-        }
-        sample
     }
 }
