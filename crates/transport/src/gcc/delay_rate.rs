@@ -140,7 +140,8 @@ impl DelayRate {
         }
         capacity.mean = SMOOTHING * capacity.mean + (1.0 - SMOOTHING) * receiving;
         let error = capacity.mean - receiving;
-        let variance = SMOOTHING * capacity.variance + (1.0 - SMOOTHING) * error * error / capacity.mean.max(1.0);
+        let variance =
+            SMOOTHING * capacity.variance + (1.0 - SMOOTHING) * error * error / capacity.mean.max(1.0);
         capacity.variance = variance.clamp(MIN_VARIANCE, MAX_VARIANCE);
     }
 }

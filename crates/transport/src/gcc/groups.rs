@@ -114,7 +114,8 @@ mod tests {
     /// from 200 to 203. The next one arrives as late as it was sent, and is a group of its own.
     #[test]
     fn arrivals_in_a_burst_are_a_group() {
-        let packets = [(0, 100), (10, 110), (20, 200), (30, 201), (40, 202), (50, 203), (160, 260), (170, 270)];
+        let packets =
+            [(0, 100), (10, 110), (20, 200), (30, 201), (40, 202), (50, 203), (160, 260), (170, 270)];
         let packets = packets.map(|(sent, arrival)| (f64::from(sent), Some(f64::from(arrival))));
         assert_eq!(changes(&packets), [(0.0, 10.0), (53.0, 40.0), (-53.0, 110.0)]);
     }

@@ -84,7 +84,10 @@ mod tests {
     fn rates_by_hand() {
         let found = rates(&[1, 2, 10, 20, 0]);
         let expected = [105_000.0, 105_000.0, 105_000.0, 94_500.0, 99_225.0];
-        assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6), "{found:?}");
+        assert!(
+            found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6),
+            "{found:?}"
+        );
     }
 
     #[test]

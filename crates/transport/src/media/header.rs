@@ -132,8 +132,7 @@ mod tests {
     /// 8 is missing; 9 arrived 125 ms before (128 of 1024), with congestion experienced.
     #[test]
     fn a_report_by_hand() {
-        let packets =
-            [Some((ms(1_500), Ecn::Ect0)), None, Some((ms(1_875), Ecn::CongestionExperienced))];
+        let packets = [Some((ms(1_500), Ecn::Ect0)), None, Some((ms(1_875), Ecn::CongestionExperienced))];
         let report = MediaReport::on(ms(2_000), 7, packets.into_iter());
         assert_eq!((report.first, report.stamp, report.count, report.words), (7, 2 << 16, 3, Bits(2)));
         assert_eq!(report.packets, [(0xc200 << 48) | (0xe080 << 16), 0]);

@@ -80,11 +80,7 @@ impl MediaReceiver {
         let report = MediaReport::on(now, self.first, self.packets.drain(..count));
         self.first += count as u64;
         let header = self.options.header + report.bytes();
-        self.reports.push_back(Segment {
-            header,
-            feedback: HeaderBytes::of(&report),
-            ..Segment::default()
-        });
+        self.reports.push_back(Segment { header, feedback: HeaderBytes::of(&report), ..Segment::default() });
     }
 }
 

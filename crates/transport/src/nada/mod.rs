@@ -7,7 +7,7 @@
 mod signal;
 
 use crate::media::{ArrivalRate, MediaControl, MediaFeedback};
-use multihop_core::{Span, Time};
+use multihop_core::Time;
 use signal::CongestionSignal;
 
 /// Options of a controller. Rates are in payload bytes per second.
@@ -150,6 +150,7 @@ impl MediaControl for Nada {
 mod tests {
     use super::*;
     use crate::media::testing::Path;
+    use multihop_core::Span;
 
     /// Rates of figure 3 in bytes per second, and a minimum of 100 kB/s.
     fn options() -> NadaOptions {
