@@ -38,8 +38,8 @@ impl Default for VariationFilter {
 impl VariationFilter {
     /// Processes the change to a new group. Returns the estimate: `m(i)`.
     pub(super) fn update(&mut self, variation: &Variation) -> f64 {
-        let residual = variation.delay_ms - self.estimate;
-        self.update_noise(residual, variation.departure_ms);
+        let residual = variation.delay - self.estimate;
+        self.update_noise(residual, variation.departure);
         let predicted = self.error + STATE_NOISE;
         let gain = predicted / (self.noise + predicted);
         self.estimate += gain * residual;
@@ -65,8 +65,8 @@ impl VariationFilter {
 mod tests {
     use super::*;
 
-    fn variation(delay_ms: f64, departure_ms: f64) -> Variation {
-        Variation { delay_ms, departure_ms, arrival_ms: 0.0 }
+    fn variation(delay: f64, departure: f64) -> Variation {
+        Variation { delay, departure, arrival: 0.0 }
     }
 
     fn assert_close(found: f64, expected: f64) {

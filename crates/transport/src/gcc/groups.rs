@@ -2,15 +2,15 @@
 
 use crate::media::PacketFate;
 
-/// Change from one group to the next.
+/// Change from one group to the next. Times are in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Variation {
-    /// Difference of the groups' delays in milliseconds: `d(i)`.
-    pub(super) delay_ms: f64,
-    /// Time between the departures of the groups in milliseconds.
-    pub(super) departure_ms: f64,
-    /// Arrival of the newer group in milliseconds, by the receiver's clock.
-    pub(super) arrival_ms: f64,
+    /// Difference of the groups' delays: `d(i)`.
+    pub(super) delay: f64,
+    /// Time between the departures of the groups.
+    pub(super) departure: f64,
+    /// Arrival of the newer group, by the receiver's clock.
+    pub(super) arrival: f64,
 }
 
 /// Packets that count as one measurement. Times are in seconds.
@@ -77,9 +77,9 @@ impl PacketGroups {
         let previous = self.previous.replace(complete)?;
         let departure = complete.last_sent - previous.last_sent;
         Some(Variation {
-            delay_ms: (complete.last_arrival - previous.last_arrival - departure) * 1e3,
-            departure_ms: departure * 1e3,
-            arrival_ms: complete.last_arrival * 1e3,
+            delay: (complete.last_arrival - previous.last_arrival - departure) * 1e3,
+            departure: departure * 1e3,
+            arrival: complete.last_arrival * 1e3,
         })
     }
 }
@@ -98,7 +98,7 @@ mod tests {
         };
         let rounded = |value: f64| (value * 1e6).round() / 1e6;
         let found = packets.iter().filter_map(&mut add);
-        found.map(|change| (rounded(change.delay_ms), rounded(change.departure_ms))).collect()
+        found.map(|change| (rounded(change.delay), rounded(change.departure))).collect()
     }
 
     /// Groups of 0, 4 | 10 | 15, 19 | 40. Last departures 4, 10, 19; last arrivals 106, 111, 121. The delay

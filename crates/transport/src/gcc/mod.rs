@@ -74,7 +74,7 @@ impl Gcc {
             self.arrivals.add(packet);
             let Some(variation) = self.groups.add(packet) else { continue };
             let offset = self.filter.update(&variation);
-            let found = self.detector.update(offset, variation.arrival_ms);
+            let found = self.detector.update(offset, variation.arrival);
             if usage != Some(Usage::Over) {
                 usage = Some(found);
             }

@@ -9,12 +9,14 @@ pub(super) struct Pacer {
     burst: Span,
     /// Due time of the last packet, and its payload.
     last: Option<(Time, u32)>,
+    /// Time at which the last packet left.
+    left: Time,
 }
 
 impl Pacer {
     /// Creates a pacer with this interval between bursts; zero for single packets.
     pub(super) fn new(burst: Span) -> Pacer {
-        Pacer { burst, last: None }
+        Pacer { burst, last: None, left: Time::ZERO }
     }
 
     /// Due time of the next packet at a rate in bytes per second.
@@ -23,14 +25,14 @@ impl Pacer {
         due + Span::from_seconds(f64::from(payload) / rate).max(Span::from_ns(1))
     }
 
-    /// Earliest send time of the next packet at a rate in bytes per second.
+    /// Earliest send time of the next packet at a rate in bytes per second, from the last packet on.
     pub(super) fn release_at(&self, rate: f64) -> Time {
         let due = self.due(rate);
         if self.burst == Span::ZERO {
             return due;
         }
         let burst = self.burst.ns();
-        Time::from_ns(due.ns().div_ceil(burst) * burst)
+        Time::from_ns(due.ns().div_ceil(burst) * burst).max(self.left)
     }
 
     /// Records that a packet of `payload` bytes left. A packet that waited for a burst keeps its due time,
@@ -38,6 +40,7 @@ impl Pacer {
     pub(super) fn sent(&mut self, now: Time, payload: u32, rate: f64) {
         let earliest = now - self.burst.min(now.since(Time::ZERO));
         self.last = Some((self.due(rate).max(earliest), payload));
+        self.left = now;
     }
 }
 
@@ -77,5 +80,7 @@ mod tests {
         assert_eq!(sent, [0, 5_000, 5_000, 10_000, 10_000, 10_000, 15_000, 15_000]);
         let sent = times(&mut pacer, us(100_000), 1_000, 5e5, 4);
         assert_eq!(sent, [100_000, 100_000, 100_000, 105_000], "due from 95 ms on, and one burst at once");
+        pacer.sent(us(207_000), 1_000, 5e5);
+        assert_eq!(pacer.release_at(5e5), us(207_000), "due at 204 ms, but no time in the past");
     }
 }

@@ -100,7 +100,7 @@ fn an_encoder_that_adapts_is_in_time() {
     }
 }
 
-/// With L4S and DualPI2, a queue of about a millisecond.
+/// With L4S and `DualPI2`, a queue of about a millisecond.
 #[test]
 fn scream_with_l4s_keeps_the_queue_of_low_latency_short() {
     let delays = [true, false].map(|l4s| {
