@@ -99,7 +99,7 @@ def wire() -> Scenario:
 
 
 def wlan() -> Scenario:
-    """A base station with a server behind it."""
+    """A base station, five clients n1 to n5, and a server n6 behind the base station."""
     return {
         "phy": {"standard": "802.11g", "data_rate": "24 Mb/s", "control_rate": "24 Mb/s"},
         "mac": {"rts_threshold": "off", "queue": 64},
@@ -111,9 +111,9 @@ def wlan() -> Scenario:
             "server": {"rate": "100 Mb/s", "delay": "10 ms"},
         },
         "flows": [
-            {"name": "download 1", "from": "server", "to": "n2", **DOWNLOAD},
-            {"name": "download 2", "from": "server", "to": "n3", **DOWNLOAD},
-            {"name": "upload", "from": "n4", "to": "server", **DOWNLOAD},
+            {"name": "download 1", "from": "n6", "to": "n2", **DOWNLOAD},
+            {"name": "download 2", "from": "n6", "to": "n3", **DOWNLOAD},
+            {"name": "upload", "from": "n4", "to": "n6", **DOWNLOAD},
         ],
     }
 
@@ -154,7 +154,7 @@ NETWORKS = {
     ),
 }
 #: Ends of the video.
-ENDS = {"wire": ("n0", "n1"), "wlan": ("server", "n1"), "mesh": ("r11", "r33"), "chain": ("n0", "n3")}
+ENDS = {"wire": ("n0", "n1"), "wlan": ("n6", "n1"), "mesh": ("r11", "r33"), "chain": ("n0", "n3")}
 
 
 def scenario_of(name: str, scheme: str) -> Scenario:
@@ -216,7 +216,8 @@ def page(seeds: int) -> str:
     for name, network in NETWORKS.items():
         rows = [[f"`{scheme}`", *cells(runs(name, scheme, seeds))] for scheme in SCHEMES]
         head = ["scheme of the video", *(column for column, _, _ in COLUMNS)]
-        parts.append(f"## {network.title}\n\n{network.about}\n\n{'\n'.join(markdown_table(head, rows))}")
+        table = "\n".join(markdown_table(head, rows))
+        parts.append(f"## {network.title}\n\n{network.about}\n\n{table}")
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 

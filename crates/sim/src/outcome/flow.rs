@@ -73,7 +73,7 @@ table! {
     /// congestion window, mean over time; missing for senders without one
     window_mean_bytes("byte"): Option<f64>;
     /// share of time in which the receive window, and not the congestion window, held data back; missing for
-    /// datagrams
+    /// senders without a window
     receive_limited("1"): Option<f64>;
     /// allowed sending rate of the sender, payload, mean over time; missing for senders without one
     rate_mean_bps("bit/s"): Option<f64>;
