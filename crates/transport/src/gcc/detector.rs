@@ -67,7 +67,7 @@ impl Detector {
         self.groups = (self.groups + 1).min(MAX_GROUPS);
         let offset = f64::from(self.groups) * estimate;
         if offset > self.threshold {
-            let since = *self.over_since.get_or_insert(self.last_arrival.unwrap_or(arrival_ms));
+            let since = *self.over_since.get_or_insert(arrival_ms);
             let is_lasting = arrival_ms - since >= LASTING;
             self.usage =
                 if is_lasting && estimate >= self.last_estimate { Usage::Over } else { Usage::Normal };
@@ -102,13 +102,15 @@ mod tests {
     }
 
     /// Estimates of a quarter of a millisecond are 15 ms, above 12.5 ms. Over-use must last for 10 ms since
-    /// the group before, and not recede.
+    /// its first group, and not recede.
     #[test]
     fn over_use_must_last_and_not_recede() {
         let mut detector = detector();
-        let found = [(0.25, 5.0), (0.25, 10.0), (0.24, 15.0), (0.26, 20.0), (0.1, 25.0), (0.3, 30.0)]
-            .map(|(estimate, arrival)| detector.update(estimate, arrival));
-        let expected = [Usage::Normal, Usage::Over, Usage::Normal, Usage::Over, Usage::Normal, Usage::Normal];
+        let found =
+            [(0.25, 5.0), (0.25, 10.0), (0.25, 15.0), (0.24, 20.0), (0.26, 25.0), (0.1, 30.0), (0.3, 50.0)]
+                .map(|(estimate, arrival)| detector.update(estimate, arrival));
+        let (normal, over) = (Usage::Normal, Usage::Over);
+        let expected = [normal, normal, over, normal, over, normal, normal];
         assert_eq!(found, expected);
     }
 
@@ -124,7 +126,7 @@ mod tests {
     fn first_estimates_count_less() {
         let mut detector = Detector::default();
         let found = [0.0, 10.0, 20.0, 30.0].map(|arrival| detector.update(5.0, arrival));
-        assert_eq!(found, [Usage::Normal, Usage::Normal, Usage::Over, Usage::Over]);
+        assert_eq!(found, [Usage::Normal, Usage::Normal, Usage::Normal, Usage::Over]);
     }
 
     /// 10 ms after the last group. At 18 ms (0.3 * 60): 12.5 + 10 * 0.01 * 5.5 = 13.05. At 0: 13.05 less 10 *

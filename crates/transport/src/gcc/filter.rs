@@ -6,10 +6,12 @@ use std::collections::VecDeque;
 /// Variance of the state noise (`q`), and initial error covariance (`e(0)`).
 const STATE_NOISE: f64 = 1e-3;
 const INITIAL_ERROR: f64 = 0.1;
-/// Minimum variance of the measurement noise in square milliseconds.
+/// Initial and minimum variance of the measurement noise in square milliseconds. The draft leaves the initial
+/// value open; this is that of libwebrtc.
+const INITIAL_NOISE: f64 = 50.0;
 const MIN_NOISE: f64 = 1.0;
-/// Coefficient of the noise's variance (`chi`, 0.1 to 0.001).
-const CHI: f64 = 0.01;
+/// Coefficient of the noise's variance (`chi`), of the draft's 0.1 to 0.001 that of libwebrtc.
+const CHI: f64 = 0.002;
 /// Number of groups whose highest rate counts (`K`, which the draft leaves open).
 const RECENT_GROUPS: usize = 60;
 
@@ -18,7 +20,7 @@ const RECENT_GROUPS: usize = 60;
 pub(super) struct VariationFilter {
     estimate: f64,
     error: f64,
-    /// Variance of the measurement noise, from its minimum on: the draft leaves the initial value open.
+    /// Variance of the measurement noise.
     noise: f64,
     /// Times between the departures of the latest groups in milliseconds.
     departures_ms: VecDeque<f64>,
@@ -29,7 +31,7 @@ impl Default for VariationFilter {
         VariationFilter {
             estimate: 0.0,
             error: INITIAL_ERROR,
-            noise: MIN_NOISE,
+            noise: INITIAL_NOISE,
             departures_ms: VecDeque::new(),
         }
     }
@@ -73,13 +75,13 @@ mod tests {
         assert!((found - expected).abs() < 1e-12, "{found} instead of {expected}");
     }
 
-    /// d = 2 ms, groups 10 ms apart: alpha = 0.99^0.3. var = max(alpha + (1 - alpha) 4, 1), k = 0.101 / (var +
+    /// d = 2 ms, groups 10 ms apart: alpha = 0.998^0.3. var = alpha 50 + (1 - alpha) 4, k = 0.101 / (var +
     /// 0.101), m = 2 k, e = (1 - k) 0.101. Then d = 100 ms, of which 3 sqrt(var) count for the variance.
     #[test]
     fn two_steps_by_hand() {
         let mut filter = VariationFilter::default();
-        let alpha = 0.99f64.powf(0.3);
-        let noise = alpha + (1.0 - alpha) * 4.0;
+        let alpha = 0.998f64.powf(0.3);
+        let noise = alpha * 50.0 + (1.0 - alpha) * 4.0;
         let gain = 0.101 / (noise + 0.101);
         let first = 2.0 * gain;
         assert_close(filter.update(&variation(2.0, 10.0)), first);
@@ -93,9 +95,9 @@ mod tests {
     #[test]
     fn a_lasting_variation_is_found() {
         let mut filter = VariationFilter::default();
-        let found = (0..300).map(|_| filter.update(&variation(0.5, 5.0))).last().unwrap();
+        let found = (0..3_000).map(|_| filter.update(&variation(0.5, 5.0))).last().unwrap();
         assert!((found - 0.5).abs() < 0.01, "{found}");
-        let found = (0..300).map(|_| filter.update(&variation(0.0, 5.0))).last().unwrap();
+        let found = (0..3_000).map(|_| filter.update(&variation(0.0, 5.0))).last().unwrap();
         assert!(found.abs() < 0.01, "{found}");
     }
 }

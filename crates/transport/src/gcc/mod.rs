@@ -169,13 +169,13 @@ mod tests {
     fn the_rate_recovers_after_over_use() {
         let (mut gcc, mut path) = (Gcc::new(options()), path());
         (0..10).for_each(|_| path.steady(&mut gcc, 0.02, 10));
-        for index in 0..40 {
+        for index in 0..60 {
             path.steady(&mut gcc, 0.02 + 0.002_5 * f64::from(index), 1);
         }
         let low = gcc.target_rate();
         assert!(low < 90_000.0, "{low}");
-        for index in 0..50 {
-            path.steady(&mut gcc, 0.12 - 0.002 * f64::from(index), 1);
+        for index in 0..70 {
+            path.steady(&mut gcc, 0.16 - 0.002 * f64::from(index), 1);
         }
         (0..40).for_each(|_| path.steady(&mut gcc, 0.02, 10));
         assert!(gcc.target_rate() > 1.15 * low, "{}", gcc.target_rate());
