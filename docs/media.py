@@ -212,7 +212,7 @@ def main() -> None:
 
 def page(seeds: int) -> str:
     """The page, from runs with this many seeds."""
-    parts = [_ABOUT.format(seeds=seeds)]
+    parts = [ABOUT.format(seeds=seeds)]
     for name, network in NETWORKS.items():
         rows = [[f"`{scheme}`", *cells(runs(name, scheme, seeds))] for scheme in SCHEMES]
         head = ["scheme of the video", *(column for column, _, _ in COLUMNS)]
@@ -241,7 +241,7 @@ def _shown(found: Estimate | None, digits: int) -> str:
     return f"{found.mean:.{digits}f}" + ("" if half is None else f" ± {half:.{digits}f}")
 
 
-_ABOUT = """
+ABOUT = """
 # Results: video under congestion control
 
 `python -m docs.media` makes this page. Six schemes carry the same video over four networks, beside other traffic.
