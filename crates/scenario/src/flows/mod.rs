@@ -141,14 +141,9 @@ apps! {
     }
     /// Packets at exponentially distributed intervals.
     Poisson {
-        /// Mean payload rate; the maximum with `min_rate`.
+        /// Mean payload rate.
         #[schemars(transform = bounds!("1 b/s", "1000 Gb/s"))]
         rate: BitRate,
-        /// Minimum rate of an encoder that adapts: the size of each frame follows the rate that the sender's
-        /// congestion control asks for, between `min_rate` and `rate`. Senders without such a rate (UDP, TCP)
-        /// get `rate`. Default: a fixed rate.
-        #[schemars(transform = bounds!("1 b/s", "1000 Gb/s"))]
-        min_rate: Option<BitRate>,
         /// Payload of a packet.
         #[schemars(transform = bounds!("1 B", "65507 B"))]
         packet: Size,

@@ -8,7 +8,8 @@ use serde::Serialize;
 pub struct VideoConfig {
     /// Frames per second.
     pub frame_rate: f64,
-    /// Mean payload rate over a group of pictures, in bits per second; the maximum for an encoder that adapts.
+    /// Mean payload rate over a group of pictures, in bits per second; the maximum for an encoder that
+    /// adapts.
     pub rate_bps: f64,
     /// Minimum rate of an encoder that adapts to the transport, in bits per second; none for a fixed rate.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,8 +62,8 @@ pub(super) struct Camera {
 }
 
 impl Camera {
-    /// Makes a frame now, at this share of the mean or maximum rate. Returns its size in bytes and the time of
-    /// the next frame. Frames stay on the grid of the frame rate.
+    /// Makes a frame now, at this share of the mean or maximum rate. Returns its size in bytes and the time
+    /// of the next frame. Frames stay on the grid of the frame rate.
     pub(super) fn frame(&mut self, video: &VideoConfig, share: f64, now: Time, rng: &mut Rng) -> (u64, Time) {
         let began = *self.began.get_or_insert(now);
         let before = video.bytes_of(self.made);

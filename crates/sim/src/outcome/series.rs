@@ -31,7 +31,8 @@ table! {
     window_bytes("byte"): Option<u64>;
     /// latest round-trip sample at the end of the step
     rtt_s("s"): Option<f64>;
-    /// smoothed round-trip time at the end of the step (RFC 6298, TFRC: RFC 5348); missing without round-trip samples
+    /// smoothed round-trip time at the end of the step (RFC 6298, TFRC: RFC 5348); missing without round-trip
+    /// samples
     srtt_s("s"): Option<f64>;
     /// queue length of the flow's source at the end of the step, of its interface queue or wire
     source_queue("packets"): u32;

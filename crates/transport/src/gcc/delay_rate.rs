@@ -189,9 +189,10 @@ mod tests {
         assert_close(rate.rate(), 1.125e5);
     }
 
-    /// 100 kB/s arrive at over-use: 85 kB/s. After it, 99 kB/s is within three deviations of 800 kb/s: sqrt(0.4
-    /// * 800) = 17.9 kb/s. A frame has 85000 / 30 = 2833 bytes, which are 3 packets of 944. Half of one per
-    /// response time of 200 ms: in 200 ms 472 bytes, and in 20 ms the minimum of 125.
+    /// 100 kB/s arrive at over-use: 85 kB/s. After it, 99 kB/s is within three deviations of 800 kb/s, of
+    /// which one is the root of 0.4 times 800, 17.9 kb/s. A frame has 85000 / 30 = 2833 bytes, which are 3
+    /// packets of 944. Half of one per response time of 200 ms: in 200 ms 472 bytes, and in 20 ms the minimum
+    /// of 125.
     #[test]
     fn additive_increase_by_hand() {
         let mut rate = DelayRate::new(1.2e5);

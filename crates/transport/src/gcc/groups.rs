@@ -110,8 +110,8 @@ mod tests {
         assert_eq!(changes(&packets), [(-1.0, 6.0), (1.0, 9.0)]);
     }
 
-    /// Packets each 10 ms stop at an outage and arrive 1 ms apart after it: one group, sent 20 to 50 and there
-    /// from 200 to 203. The next one arrives as late as it was sent, and is a group of its own.
+    /// Packets each 10 ms stop at an outage and arrive 1 ms apart after it: one group, sent 20 to 50 and
+    /// there from 200 to 203. The next one arrives as late as it was sent, and is a group of its own.
     #[test]
     fn arrivals_in_a_burst_are_a_group() {
         let packets =

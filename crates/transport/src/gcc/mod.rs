@@ -1,7 +1,8 @@
 //! Google congestion control (draft-ietf-rmcat-gcc-02), with both controllers at the sender.
 //!
-//! * Delay: groups of packets (`groups`), their delay variation through a Kalman filter (`filter`), a detector
-//!   with an adaptive threshold (`detector`), and increase, hold and decrease of the rate (`delay_rate`).
+//! * Delay: groups of packets (`groups`), their delay variation through a Kalman filter (`filter`), a
+//!   detector with an adaptive threshold (`detector`), and increase, hold and decrease of the rate
+//!   (`delay_rate`).
 //! * Loss: `loss_rate`. The target is the lower rate of the two.
 
 mod delay_rate;

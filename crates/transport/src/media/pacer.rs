@@ -71,8 +71,8 @@ mod tests {
         assert_eq!(times(&mut pacer, us(50_000), 1_000, 5e5, 2), [50_000, 52_000], "a pause is not made up");
     }
 
-    /// draft-ietf-rmcat-gcc-02, section 4: bursts each 5 ms. At 500 kB/s a burst has 2500 bytes: 3 packets and
-    /// 2 by turns. A packet is due each 2 ms from 0 on.
+    /// draft-ietf-rmcat-gcc-02, section 4: bursts each 5 ms. At 500 kB/s a burst has 2500 bytes: 3 packets
+    /// and 2 by turns. A packet is due each 2 ms from 0 on.
     #[test]
     fn bursts_leave_at_multiples_of_their_interval() {
         let mut pacer = Pacer::new(Span::from_ms(5));

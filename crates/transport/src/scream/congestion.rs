@@ -81,8 +81,8 @@ impl DelayAverage {
 mod tests {
     use super::*;
 
-    /// A half of marks: 1/16. In the next 5 ms nothing is updated. Then a quarter of 8, which is above: 1/32 +
-    /// 7/8 / 16. Then none: 127/128.
+    /// A half of marks: 1/16. In the next 5 ms nothing is updated. Then a quarter of 8, which is above: an
+    /// eighth of that, plus 7/8 of the average. Then none: 127/128.
     #[test]
     fn the_share_of_marks_by_hand() {
         let mut share = MarkShare::default();

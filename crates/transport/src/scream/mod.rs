@@ -1,8 +1,9 @@
 //! SCReAM version 2 (draft-ietf-ccwg-rfc8298bis-screamv2-01): self-clocked rate adaptation.
 //!
-//! A reference window follows losses, ECN marks and the queueing delay (`congestion`, `window`). It bounds the
-//! bytes in flight, and with the round-trip time gives the rate of the encoder (`media_rate`). The target of
-//! the queueing delay rises beside flows that fill queues (`competing`). Names of the draft are in parentheses.
+//! A reference window follows losses, ECN marks and the queueing delay (`congestion`, `window`). It bounds
+//! the bytes in flight, and with the round-trip time gives the rate of the encoder (`media_rate`). The target
+//! of the queueing delay rises beside flows that fill queues (`competing`). Names of the draft are in
+//! parentheses.
 
 mod competing;
 mod congestion;

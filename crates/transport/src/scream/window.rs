@@ -273,8 +273,8 @@ mod tests {
         assert_close(after(cautious, &acked), 21_200.0);
     }
 
-    /// At the inflection point a quarter of the increment, and a tenth of the multiplicative part; a sixteenth
-    /// above it, a half: (8 / 16)^2 = 0.25, which is also the least.
+    /// At the inflection point a quarter of the increment, and a tenth of the multiplicative part; a
+    /// sixteenth above it, a half: (8 / 16)^2 = 0.25, which is also the least.
     #[test]
     fn growth_is_slow_near_the_inflection_point() {
         let acked = Round { newly_acked: 20_000.0, ..round() };
