@@ -183,11 +183,14 @@ mod tests {
     use crate::media::PacketFate;
     use std::sync::{Arc, Mutex};
 
-    /// Controller with fixed rates and a fixed window that keeps what it is told.
+    /// Fates of a report, and the smoothed round-trip time.
+    type Told = (Vec<PacketFate>, Span);
+
+    /// Controller with fixed rates and a fixed window that keeps the feedback.
     #[derive(Default)]
     struct Fixed {
         window: Option<u64>,
-        told: Arc<Mutex<Vec<(Vec<PacketFate>, Span)>>>,
+        told: Arc<Mutex<Vec<Told>>>,
         silences: Arc<Mutex<u32>>,
     }
 
