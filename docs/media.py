@@ -1,6 +1,6 @@
 """Writes docs/results/media.md: a video under six schemes over four networks.
 
-    python -m docs.media           about a minute on four cores
+    python -m docs.media           about two minutes on two cores
     python -m docs.media --quick   two seeds, for a look; writes nothing unless --to names a page
 
 The runs are made here, from the networks below. The page shows means over seeds with their 95 % intervals.
