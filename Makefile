@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build build-pgo demo test check-all lint format test-rust test-python checked test-docs wheel pages hunt fuzz fuzz-importers fuzz-store mutants faults audit bench bench-peers budget bench-capture bench-study bench-viewer validation results claims league when docs figures playground clean
+.PHONY: build build-pgo demo test check-all lint format test-rust test-python checked test-docs wheel pages hunt fuzz fuzz-importers fuzz-store mutants faults audit bench bench-peers budget bench-capture bench-study bench-viewer validation results claims league when media docs figures playground clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -172,6 +172,10 @@ league: build
 when: build
 	$(BIN)/multihop when $(WHEN)
 	cp results/when/when.md docs/results/when.md
+
+# The page of video under congestion control, docs/results/media.md.
+media: build
+	$(BIN)/python -m docs.media
 
 # Events per second and CPU per simulated second; with ns-2 and ns-3 beside it where they are installed.
 bench: build

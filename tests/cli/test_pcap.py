@@ -229,6 +229,7 @@ HEADERS = {
     "maxnet": ("maxnet.returned == 1", "tcp"),
     "bmcc": ("bmcc.load > 0", "tcp"),
     "tfrc": ("tfrc_report.receive_rate > 0", "udp"),
+    "scream": ("media_report.count > 0", "udp"),
     "quick-and-plenty": ("plenty_report.aggregates > 0", "udp"),
 }
 

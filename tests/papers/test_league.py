@@ -137,7 +137,7 @@ def carried_alone(scenario):
 
 
 def test_what_is_ranked_apart_is_what_the_engine_calls_unreliable():
-    datagrams = ["udp", "tfrc", "tfrc-capped", "re-tfrc", "quick-and-plenty"]
+    datagrams = ["udp", "tfrc", "tfrc-capped", "re-tfrc", "nada", "gcc", "scream", "quick-and-plenty"]
     registry = json.loads(_core.registry())["schemes"]
     assert [scheme["name"] for scheme in registry if not scheme["reliable"]] == datagrams
     assert [name for name in schemes() if kind_of(name) == "datagrams"] == datagrams

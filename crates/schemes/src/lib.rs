@@ -9,6 +9,7 @@
 //! | `udp` | [`Udp`]: no congestion control |
 //! | `tcp` | [`TcpNewReno`], [`TcpSack`]: AIMD, with two kinds of loss recovery; [`TcpCubic`], [`TcpVegas`], [`TcpWestwood`]; [`TcpBbr`], [`TcpBbr3`]: window and pace from a model of the path; [`TcpPrague`]: scalable, for queues of low latency; [`TcpAp`]: pace from round-trip times and hops; [`TcpElfn`], [`Atcp`]: senders that learn of failures of their route |
 //! | `tfrc` | [`Tfrc`]: datagrams at the rate of TCP's throughput equation; [`TfrcCapped`]: below a constant rate; [`ReTfrc`]: below the rate that saturates the MAC of a chain |
+//! | `media` | [`Nada`], [`Gcc`], [`Scream`]: real-time media, with feedback on each packet |
 //! | `quick_and_plenty` | [`QuickAndPlenty`]: datagrams at the rate that keeps aggregates at a target length |
 //! | `marking` | [`Recn`], [`EcnRts`], [`EcnFsd`], [`EcnBusy`]: ECN marks from a metric of the MAC |
 //! | `red` | [`Lred`], [`Nred`]: random early drops, by retransmissions of the MAC or the busy share of the medium |
@@ -41,6 +42,7 @@ mod capacity;
 mod ewccp;
 mod load;
 mod maxnet;
+mod media;
 mod neighbourhood;
 mod overrides;
 mod quick_and_plenty;
@@ -63,6 +65,7 @@ pub use ewccp::{Ewccp, OnTimeout, SharedLoad};
 pub use load::{Bmcc, Vcp};
 pub use marking::{Busyness, EcnBusy, EcnFsd, EcnRts, FrameEfficiency, Recn, RtsFailures, ServiceDelay};
 pub use maxnet::MaxNet;
+pub use media::{Gcc, Nada, Scream};
 pub use multihop_config::parameter_error::ParameterError;
 pub use quick_and_plenty::QuickAndPlenty;
 pub use rcp::{Input, Offer, Pacing, Rcp, RcpConnection, RcpControl, RcpWinf, Refresh, WindowLimit};

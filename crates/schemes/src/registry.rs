@@ -6,9 +6,9 @@ use crate::overrides::state_defaults;
 use crate::tcp::{Flavour, TcpParameters};
 use crate::tfrc::TfrcParameters;
 use crate::{
-    Abc, Atcp, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, QuickAndPlenty, Rcp, RcpWinf,
-    ReTfrc, Recn, TcpAp, TcpBbr, TcpBbr3, TcpCubic, TcpElfn, TcpNewReno, TcpPrague, TcpSack, TcpVegas,
-    TcpWestwood, Tfrc, TfrcCapped, Udp, Vcp, Wcp, WcpCap, Xcp, XcpB, XcpWinf,
+    Abc, Atcp, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Gcc, Lred, MaxNet, Nada, Nred, QuickAndPlenty, Rcp,
+    RcpWinf, ReTfrc, Recn, Scream, TcpAp, TcpBbr, TcpBbr3, TcpCubic, TcpElfn, TcpNewReno, TcpPrague, TcpSack,
+    TcpVegas, TcpWestwood, Tfrc, TfrcCapped, Udp, Vcp, Wcp, WcpCap, Xcp, XcpB, XcpWinf,
 };
 use multihop_config::keys::Rules;
 use multihop_config::parameter_error::{Found, Kind, ParameterError, Wanted};
@@ -36,6 +36,9 @@ pub const REGISTRY: &[SchemeEntry] = &[
     SchemeEntry::of::<Tfrc>(),
     SchemeEntry::of::<TfrcCapped>(),
     SchemeEntry::of::<ReTfrc>(),
+    SchemeEntry::of::<Nada>(),
+    SchemeEntry::of::<Gcc>(),
+    SchemeEntry::of::<Scream>(),
     SchemeEntry::of::<QuickAndPlenty>(),
     SchemeEntry::of::<Recn>(),
     SchemeEntry::of::<EcnRts>(),

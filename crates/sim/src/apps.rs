@@ -72,8 +72,14 @@ impl App {
         &self.completed
     }
 
-    /// Handles the application's timer; `backlog` is the number of bytes that the transport has not sent yet.
-    pub fn on_time(&mut self, now: Time, backlog: u64) -> Offer {
+    /// Whether the application adapts its rate to the transport.
+    pub fn adapts(&self) -> bool {
+        matches!(self.kind, AppConfig::Video(video) if video.min_rate_bps.is_some())
+    }
+
+    /// Handles the application's timer. `backlog` is the number of bytes that the transport has not sent yet,
+    /// `encoder_rate` the rate in payload bytes per second that it asks an encoder for, if it has one.
+    pub fn on_time(&mut self, now: Time, backlog: u64, encoder_rate: Option<f64>) -> Offer {
         let offer = |bytes: u64, again: Option<Time>| Offer { bytes, again, ..Offer::default() };
         if now >= self.stop {
             // An unlimited source stops at once; other applications leave the bytes to the transport.
@@ -108,8 +114,9 @@ impl App {
                 offer(size.max(1), None)
             }
             AppConfig::Video(video) => {
-                let (bytes, next) = self.camera.frame(&video, now, &mut self.rng);
-                let waits_too_long = video.buffer.is_some_and(|most| backlog > most);
+                let share = video.rate_share(encoder_rate);
+                let (bytes, next) = self.camera.frame(&video, share, now, &mut self.rng);
+                let waits_too_long = video.buffer.is_some_and(|most| backlog as f64 > most as f64 * share);
                 Offer { frame: true, ..offer(if waits_too_long { 0 } else { bytes }, Some(next)) }
             }
         };
@@ -160,7 +167,7 @@ mod tests {
         let mut app = app(AppConfig::Cbr { rate: Rate::from_kbps(800), packet: 1000, jitter: 0.0 }, 1);
         let mut now = Time::ZERO;
         let mut packets = 0;
-        while let Offer { bytes: 1000, again: Some(next), .. } = app.on_time(now, 0) {
+        while let Offer { bytes: 1000, again: Some(next), .. } = app.on_time(now, 0, None) {
             assert_eq!(next - now, Span::from_ms(10));
             packets += 1;
             now = next;
@@ -177,7 +184,7 @@ mod tests {
         for kind in kinds {
             let mut app = app(kind, 1_000);
             let (mut now, mut packets) = (Time::ZERO, 0u32);
-            while let Some(next) = app.on_time(now, 0).again {
+            while let Some(next) = app.on_time(now, 0, None).again {
                 packets += 1;
                 now = next;
             }
@@ -191,6 +198,7 @@ mod tests {
         let video = VideoConfig {
             frame_rate: 10.0,
             rate_bps: 80_000.0,
+            min_rate_bps: None,
             gop: 1,
             key_ratio: 1.0,
             variation: 0.0,
@@ -201,13 +209,38 @@ mod tests {
         let mut now = Time::ZERO;
         let backlogs = [0, 1_000, 2_500, 2_501, 9_000, 10, 0, 0, 0, 0];
         let offers = backlogs.map(|backlog| {
-            let offer = app.on_time(now, backlog);
+            let offer = app.on_time(now, backlog, None);
             assert!(offer.frame);
             now = offer.again.unwrap();
             offer.bytes
         });
         assert_eq!(offers, [1_000, 1_000, 1_000, 0, 0, 1_000, 1_000, 1_000, 1_000, 1_000]);
-        assert_eq!(app.on_time(now, 0), Offer::default(), "it stops");
+        assert_eq!(app.on_time(now, 0, None), Offer::default(), "it stops");
+    }
+
+    /// At half of the rate, frames of 500 bytes and a limit of 1250 bytes.
+    #[test]
+    fn an_adaptive_video_follows_the_transport() {
+        let video = VideoConfig {
+            frame_rate: 10.0,
+            rate_bps: 80_000.0,
+            min_rate_bps: Some(8_000.0),
+            gop: 1,
+            key_ratio: 1.0,
+            variation: 0.0,
+            deadline: Span::from_ms(400),
+            buffer: Some(2_500),
+        };
+        let mut app = app(AppConfig::Video(video), 1);
+        assert!(app.adapts());
+        let mut now = Time::ZERO;
+        let asked = [(0, Some(5e3)), (1_250, Some(5e3)), (1_251, Some(5e3)), (1_251, None), (0, Some(1.0))];
+        let offers = asked.map(|(backlog, rate)| {
+            let offer = app.on_time(now, backlog, rate);
+            now = offer.again.unwrap();
+            offer.bytes
+        });
+        assert_eq!(offers, [500, 500, 0, 1_000, 100]);
     }
 
     #[test]
@@ -215,12 +248,12 @@ mod tests {
         let pause = Span::from_ms(500);
         let kind = AppConfig::Transfers { bytes: 10_000, pause, exponential: false, count: Some(2) };
         let mut app = app(kind, 100);
-        assert_eq!(app.on_time(Time::ZERO, 0), Offer { bytes: 10_000, ..Offer::default() });
+        assert_eq!(app.on_time(Time::ZERO, 0, None), Offer { bytes: 10_000, ..Offer::default() });
         let later = Time::from_ns(3_000_000_000);
         let arrived = later - Span::from_ms(20);
         assert_eq!(app.on_progress(later, 9_999, arrived), None);
         assert_eq!(app.on_progress(later, 10_000, arrived), Some(later + pause));
-        assert_eq!(app.on_time(later + pause, 0).bytes, 10_000);
+        assert_eq!(app.on_time(later + pause, 0, None).bytes, 10_000);
         assert_eq!(app.on_progress(later + pause + pause, 20_000, later + pause + pause), None);
         assert_eq!(
             app.completed(),

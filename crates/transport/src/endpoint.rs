@@ -58,6 +58,11 @@ pub trait Endpoint: Send {
     /// Number of submitted payload bytes that were not sent yet. A saturating application keeps this above
     /// zero.
     fn backlog(&self) -> u64;
+    /// Rate in payload bytes per second at which an encoder should produce data; none if the transport has no
+    /// such rate. By default, the rate that the sender allows itself.
+    fn encoder_rate(&self) -> Option<f64> {
+        self.progress().allowed_rate
+    }
     /// Processes a segment from the network. Returns the data that became deliverable.
     fn on_segment(&mut self, now: Time, segment: &Segment) -> Delivered;
     /// Processes the loss of a packet with this segment, which this end had sent: the node's MAC reached the

@@ -7,6 +7,8 @@
 //!   Linux.
 //! * `tfrc`: [`TfrcSender`] and [`TfrcReceiver`], datagrams at the rate of TCP's throughput [`Equation`],
 //!   optionally capped by a [`RateCeiling`].
+//! * `media`: [`MediaSender`] and [`MediaReceiver`], datagrams with feedback on each packet, under a
+//!   [`MediaControl`]: [`Nada`], [`Gcc`] or [`Scream`].
 //! * `udp`: [`UdpSender`] and [`UdpReceiver`].
 //!
 //! Payload is represented by its number of bytes, and time by the argument `now`. Nothing in this crate
@@ -15,7 +17,11 @@
 mod cc;
 mod endpoint;
 mod flavour;
+mod gcc;
+mod media;
 mod messages;
+mod nada;
+mod scream;
 mod tcp;
 mod tfrc;
 mod udp;
@@ -29,7 +35,14 @@ pub use cc::{
 };
 pub use endpoint::{Delivered, Endpoint, Progress};
 pub use flavour::Flavour;
+pub use gcc::{Gcc, GccOptions};
+pub use media::{
+    FeedbackOptions, FrameQueued, MediaControl, MediaFeedback, MediaHeader, MediaOptions, MediaReceiver,
+    MediaReport, MediaSender, PacketFate,
+};
 pub use messages::Messages;
+pub use nada::{Nada, NadaOptions};
+pub use scream::{Scream, ScreamOptions};
 pub use tcp::{
     CongestionHeader, Echo, ExitWindow, Recovery, Rto, RtoOptions, SackedAtTimeout, SmallQueues, Standby,
     TcpOptions, TcpReceiver, TcpSender, WindowAfterFailure,

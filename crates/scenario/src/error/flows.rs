@@ -3,6 +3,7 @@
 use super::run::given_by;
 use super::{instead_of, problems};
 use crate::document::{option_like, seconds};
+use multihop_config::quantity::BitRate;
 use multihop_core::Span;
 use std::fmt;
 
@@ -49,6 +50,9 @@ problems! {
     FramesTooSmall { bytes: f64 } =>
         "VALUE leaves {bytes:.2} B for a frame";
         "a frame has at least one byte; raise the rate, or lower frame_rate or key_ratio";
+    MinRateAbove { rate: BitRate } =>
+        "VALUE is above rate ({rate})";
+        "lower min_rate, or raise rate";
     FramesTooLarge =>
         "VALUE makes frames too large";
         "frames have up to 4 GB; lower the rate, or raise frame_rate";

@@ -63,6 +63,7 @@ impl Kind {
             Kind::Video => App::Video {
                 frame_rate: 25.0,
                 rate: BitRate(1.5e6),
+                min_rate: None,
                 deadline: Duration(2.0),
                 gop: 50,
                 key_ratio: None,

@@ -170,9 +170,14 @@ apps! {
         #[serde(default = "television")]
         #[schemars(transform = bounds!(0.1, 1000))]
         frame_rate: f64,
-        /// Mean payload rate.
+        /// Mean payload rate; the maximum with `min_rate`.
         #[schemars(transform = bounds!("1 b/s", "1000 Gb/s"))]
         rate: BitRate,
+        /// Minimum rate of an encoder that adapts: the size of each frame follows the rate that the sender's
+        /// congestion control asks for, between `min_rate` and `rate`. Senders without such a rate (UDP, TCP)
+        /// get `rate`. Default: a fixed rate.
+        #[schemars(transform = bounds!("1 b/s", "1000 Gb/s"))]
+        min_rate: Option<BitRate>,
         /// Time from the creation of a frame to its display. Playback starts this long after the first frame.
         #[schemars(transform = bounds!("1 ms", "1 h"))]
         deadline: Duration,
@@ -472,8 +477,10 @@ impl App {
                 exponential: distribution == Distribution::Exponential,
                 count,
             },
-            App::Video { frame_rate, rate, deadline, gop, key_ratio, variation, buffer, .. } => {
-                let video = Video { frame_rate, rate, deadline, gop, key_ratio, variation, buffer };
+            App::Video {
+                frame_rate, rate, min_rate, deadline, gop, key_ratio, variation, buffer, ..
+            } => {
+                let video = Video { frame_rate, rate, min_rate, deadline, gop, key_ratio, variation, buffer };
                 AppConfig::Video(video.resolve(document, at)?)
             }
         })

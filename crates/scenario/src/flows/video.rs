@@ -10,6 +10,7 @@ use multihop_sim::config::VideoConfig;
 pub(super) struct Video {
     pub(super) frame_rate: f64,
     pub(super) rate: BitRate,
+    pub(super) min_rate: Option<BitRate>,
     pub(super) deadline: Duration,
     pub(super) gop: u32,
     pub(super) key_ratio: Option<f64>,
@@ -46,10 +47,16 @@ impl Video {
             Some(Switch::At(buffer)) => Some(buffer.span()),
         };
         let buffer = waits.map(|waits| (waits.seconds() * rate_bps / 8.0) as u64);
-        let video = VideoConfig { frame_rate, rate_bps, gop, key_ratio, variation, deadline, buffer };
-        let least = video.least_mean_frame();
+        let min_rate_bps = self.min_rate.map(|rate| rate.0);
+        if min_rate_bps.is_some_and(|least| least > rate_bps) {
+            return Err(document.error(&at.join("min_rate"), FlowProblem::MinRateAbove { rate }));
+        }
+        let video =
+            VideoConfig { frame_rate, rate_bps, min_rate_bps, gop, key_ratio, variation, deadline, buffer };
+        let least = video.least_mean_frame() * min_rate_bps.map_or(1.0, |least| least / rate_bps);
         if least < 1.0 {
-            return Err(document.error(&at.join("rate"), FlowProblem::FramesTooSmall { bytes: least }));
+            let key = if min_rate_bps.is_some() { "min_rate" } else { "rate" };
+            return Err(document.error(&at.join(key), FlowProblem::FramesTooSmall { bytes: least }));
         }
         if video.least_mean_frame() * key_ratio > f64::from(u32::MAX) {
             return Err(document.error(&at.join("rate"), FlowProblem::FramesTooLarge));

@@ -105,7 +105,8 @@ fn datagrams_and_streams_are_distinguished() {
     for entry in REGISTRY {
         let scheme = entry.build(&json!({})).unwrap();
         assert_eq!(scheme.is_uncontrolled(), entry.name == "udp", "{}", entry.name);
-        let loses = ["udp", "tfrc", "tfrc-capped", "re-tfrc", "quick-and-plenty"].contains(&entry.name);
+        let loses = ["udp", "tfrc", "tfrc-capped", "re-tfrc", "nada", "gcc", "scream", "quick-and-plenty"]
+            .contains(&entry.name);
         assert_eq!((scheme.is_reliable(), entry.reliable), (!loses, !loses), "{}", entry.name);
     }
 }

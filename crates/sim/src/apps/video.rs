@@ -8,8 +8,12 @@ use serde::Serialize;
 pub struct VideoConfig {
     /// Frames per second.
     pub frame_rate: f64,
-    /// Mean payload rate over a group of pictures, in bits per second.
+    /// Mean payload rate over a group of pictures, in bits per second; the maximum for an encoder that
+    /// adapts.
     pub rate_bps: f64,
+    /// Minimum rate of an encoder that adapts to the transport, in bits per second; none for a fixed rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rate_bps: Option<f64>,
     /// Number of frames in a group of pictures: one key frame and the frames that encode differences. One if
     /// all frames are alike.
     pub gop: u32,
@@ -19,7 +23,8 @@ pub struct VideoConfig {
     pub variation: f64,
     /// Time from a frame's creation to its playback.
     pub deadline: Span,
-    /// Backlog of the sender in bytes above which frames are skipped; none for no limit.
+    /// Backlog of the sender in bytes above which frames are skipped; none for no limit. At a lower rate of
+    /// the encoder, the limit is lower in proportion.
     pub buffer: Option<u64>,
 }
 
@@ -28,6 +33,15 @@ impl VideoConfig {
     pub fn least_mean_frame(&self) -> f64 {
         let frame = self.rate_bps / 8.0 / self.frame_rate;
         frame * f64::from(self.gop) / (f64::from(self.gop) - 1.0 + self.key_ratio)
+    }
+
+    /// Rate of the encoder as a share of its mean or maximum rate, if the transport asks for `encoder_rate`
+    /// payload bytes per second, or has no such rate.
+    pub(super) fn rate_share(&self, encoder_rate: Option<f64>) -> f64 {
+        match (self.min_rate_bps, encoder_rate) {
+            (Some(least), Some(rate)) => (8.0 * rate).clamp(least, self.rate_bps) / self.rate_bps,
+            _ => 1.0,
+        }
     }
 
     /// Total bytes of the first `frames` frames before variation. Sizes are differences of these totals, so
@@ -48,13 +62,13 @@ pub(super) struct Camera {
 }
 
 impl Camera {
-    /// Makes a frame now. Returns its size in bytes and the time of the next frame. Frames stay on the grid
-    /// of the frame rate.
-    pub(super) fn frame(&mut self, video: &VideoConfig, now: Time, rng: &mut Rng) -> (u64, Time) {
+    /// Makes a frame now, at this share of the mean or maximum rate. Returns its size in bytes and the time
+    /// of the next frame. Frames stay on the grid of the frame rate.
+    pub(super) fn frame(&mut self, video: &VideoConfig, share: f64, now: Time, rng: &mut Rng) -> (u64, Time) {
         let began = *self.began.get_or_insert(now);
         let before = video.bytes_of(self.made);
         self.made += 1;
-        let bytes = (video.bytes_of(self.made) - before) as f64 * varied(video.variation, rng);
+        let bytes = (video.bytes_of(self.made) - before) as f64 * varied(video.variation, rng) * share;
         let next = began + Span::from_seconds(self.made as f64 / video.frame_rate);
         ((bytes.round() as u64).max(1), next.max(now + Span::from_ns(1)))
     }
@@ -80,6 +94,7 @@ mod tests {
         VideoConfig {
             frame_rate: 30.0,
             rate_bps: 256_000.0,
+            min_rate_bps: None,
             gop: 1,
             key_ratio: 1.0,
             variation: 0.0,
@@ -96,7 +111,7 @@ mod tests {
         let mut now = start;
         let mut made = Vec::new();
         for _ in 0..count {
-            let (bytes, next) = camera.frame(video, now, &mut rng);
+            let (bytes, next) = camera.frame(video, 1.0, now, &mut rng);
             made.push((bytes, (now - start).seconds()));
             now = next;
         }
@@ -119,6 +134,19 @@ mod tests {
         let sizes: Vec<u64> = made.iter().map(|(bytes, _)| *bytes).collect();
         let group: Vec<u64> = std::iter::once(4_000).chain([800; 11]).collect();
         assert_eq!(sizes, [group.clone(), group].concat());
+    }
+
+    /// From 64 to 256 kb/s. The transport asks for 16, 4 and 64 kB/s: 128, 32 and 512 kb/s.
+    #[test]
+    fn an_encoder_adapts_within_its_range() {
+        let adaptive = VideoConfig { min_rate_bps: Some(64_000.0), ..video() };
+        for (asked, share) in [(Some(16e3), 0.5), (Some(4e3), 0.25), (Some(64e3), 1.0), (None, 1.0)] {
+            assert_eq!(adaptive.rate_share(asked), share, "{asked:?}");
+            assert_eq!(video().rate_share(asked), 1.0, "a fixed rate");
+        }
+        let mut camera = Camera::default();
+        let frame = camera.frame(&adaptive, 0.5, Time::ZERO, &mut Rng::at(1, &["video"])).0;
+        assert_eq!(frame, 534, "half of 1067");
     }
 
     #[test]

@@ -56,7 +56,7 @@ table! {
     /// One-way delays of data packets; zero if nothing arrived.
     delay: Quantiles;
     ..delays();
-    /// mean of the transport's round-trip samples; missing for datagrams
+    /// mean of the transport's round-trip samples; missing without samples
     rtt_mean_s("s"): Option<f64>;
     /// segments that repeated payload
     retransmissions("packets"): u64;
@@ -70,12 +70,12 @@ table! {
     ecn_reductions("1"): u64;
     /// data packets that arrived with congestion experienced
     marked("packets"): u64;
-    /// congestion window, mean over time; missing for datagrams
+    /// congestion window, mean over time; missing for senders without one
     window_mean_bytes("byte"): Option<f64>;
     /// share of time in which the receive window, and not the congestion window, held data back; missing for
-    /// datagrams
+    /// senders without a window
     receive_limited("1"): Option<f64>;
-    /// allowed sending rate of the sender, payload, mean over time; missing without TFRC's transport
+    /// allowed sending rate of the sender, payload, mean over time; missing for senders without one
     rate_mean_bps("bit/s"): Option<f64>;
     /// latest reported loss event rate (RFC 5348), mean over time; missing without TFRC's transport
     loss_event_rate("1"): Option<f64>;

@@ -23,15 +23,16 @@ table! {
     derived sending_rate_bps("bit/s");
     /// payload that the transport sent during the step, retransmissions included
     sent_bytes("byte"): u64;
-    /// allowed sending rate at the end of the step, payload; missing without TFRC's transport
+    /// allowed sending rate at the end of the step, payload; missing for senders without one
     rate_bps("bit/s"): Option<f64>;
     /// latest reported loss event rate at the end of the step (RFC 5348)
     loss_event_rate("1"): Option<f64>;
-    /// congestion window at the end of the step; missing for datagrams
+    /// congestion window at the end of the step; missing for senders without one
     window_bytes("byte"): Option<u64>;
     /// latest round-trip sample at the end of the step
     rtt_s("s"): Option<f64>;
-    /// smoothed round-trip time at the end of the step (RFC 6298, TFRC: RFC 5348); missing for datagrams
+    /// smoothed round-trip time at the end of the step (RFC 6298, TFRC: RFC 5348); missing without round-trip
+    /// samples
     srtt_s("s"): Option<f64>;
     /// queue length of the flow's source at the end of the step, of its interface queue or wire
     source_queue("packets"): u32;

@@ -348,7 +348,8 @@ impl Stack {
     pub fn on_app(&mut self, around: &mut StackContext, index: u32) {
         let end = &mut self.ends[index as usize];
         let (app, slot) = end.app.as_mut().expect("only ends with an application have its slot");
-        let offer = app.on_time(around.now, end.endpoint.backlog());
+        let encoder_rate = if app.adapts() { end.endpoint.encoder_rate() } else { None };
+        let offer = app.on_time(around.now, end.endpoint.backlog(), encoder_rate);
         if offer.frame {
             around.record.frame_made(end.flow, offer.bytes, around.now);
         }

@@ -187,6 +187,7 @@ fn app(rng: &mut Rng, datagrams: bool) -> AppConfig {
         4 if coin(rng) => AppConfig::Video(VideoConfig {
             frame_rate: pick(rng, &[1.0, 25.0, 60.0]),
             rate_bps: rate.bps() as f64,
+            min_rate_bps: pick(rng, &[None, Some(rate.bps() as f64 / 8.0)]),
             gop: pick(rng, &[1, 12]),
             key_ratio: pick(rng, &[1.0, 5.0]),
             variation: pick(rng, &[0.0, 0.5]),

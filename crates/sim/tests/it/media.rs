@@ -16,6 +16,7 @@ use std::sync::Arc;
 const VIDEO: VideoConfig = VideoConfig {
     frame_rate: 25.0,
     rate_bps: 256_000.0,
+    min_rate_bps: None,
     gop: 1,
     key_ratio: 1.0,
     variation: 0.0,

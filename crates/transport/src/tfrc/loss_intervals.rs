@@ -85,13 +85,14 @@ impl LossIntervals {
         1.0 / with_open.max(self.mean()).max(1.0)
     }
 
-    fn open(&self, highest: u64) -> f64 {
+    /// Length of the open interval in packets if `highest` is the highest number that arrived.
+    pub fn open(&self, highest: u64) -> f64 {
         let after = highest.saturating_sub(self.start) as f64;
         if self.averaging.ns2 { after } else { after + 1.0 }
     }
 
-    /// Mean of the closed intervals.
-    fn mean(&self) -> f64 {
+    /// Mean of the closed intervals in packets; not a number without losses.
+    pub fn mean(&self) -> f64 {
         let closed = || self.closed[..self.count].iter().zip(&WEIGHTS);
         let length: f64 = closed().map(|((interval, kept), factor)| interval * factor * kept).sum();
         let weight: f64 = closed().map(|((_, kept), factor)| factor * kept).sum();

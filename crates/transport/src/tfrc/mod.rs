@@ -21,6 +21,7 @@ pub use ceiling::{RateCeiling, TfrcReport, Unlimited};
 pub use equation::{Equation, EquationPath};
 pub use header::{TfrcDataHeader, TfrcReportHeader};
 pub use loss_intervals::Averaging;
+pub(crate) use loss_intervals::LossIntervals;
 pub use options::{
     EquationTimeout, FirstInterval, NoFeedback, RateChange, Release, ReportTimer, SlowStart, TfrcOptions,
 };

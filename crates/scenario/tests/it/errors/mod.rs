@@ -250,6 +250,8 @@ app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => ap
 app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", buffer = "0 s" } -> flows[0].app.buffer: "0 s" is out of range | from 1 ms
 app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", buffer = "none" } -> flows[0].app.buffer: "off"
 app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "100 b/s", deadline = "1 s" } -> flows[0].app.rate: "100 b/s" leaves 0.50 B for a frame | raise the rate
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", min_rate = "100 b/s", deadline = "1 s" } -> flows[0].app.min_rate: "100 b/s" leaves 0.50 B for a frame | raise the rate
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", min_rate = "2 Mb/s", deadline = "1 s" } -> flows[0].app.min_rate: "2 Mb/s" is above rate (1 Mb/s) | lower min_rate
 app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1000 Gb/s", deadline = "1 s", frame_rate = 0.1 } -> flows[0].app.rate: makes frames too large | raise frame_rate
 app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s" } -> flows[0].app.deadline: missing | deadline = "400 ms"
 app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", deadline = "1 s" } -> flows[0].app.rate: missing

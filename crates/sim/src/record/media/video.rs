@@ -141,6 +141,7 @@ mod tests {
         VideoCounters::new(&VideoConfig {
             frame_rate: 10.0,
             rate_bps: 8_000.0,
+            min_rate_bps: None,
             gop: 1,
             key_ratio: 1.0,
             variation: 0.0,

@@ -7,6 +7,7 @@ mod ewccp;
 mod explicit;
 mod explicit_wired;
 mod marking;
+mod media;
 mod prague;
 mod quick_and_plenty;
 mod route_failures;
