@@ -48,13 +48,13 @@ tcp_parameters! { reno_parameters! rto_parameters! overrides!
     /// kernel ("linux"). linux detects losses by time (RACK-TLP, RFC 8985), reduces the window in proportion
     /// to deliveries (RFC 9937), detects spurious timeouts (RFC 5682) and undoes reductions that proved
     /// needless. Its receivers report duplicates (RFC 2883), compress acknowledgements of data beyond a gap,
-    /// and acknowledge two segments at once when a mark arrives. Its retransmission timeout is at least
-    /// `min_rto` above the smoothed round-trip time. ns2 also has quirks without a parameter. It halves the
-    /// congestion window instead of the data in flight, and opens the window per acknowledgement even if it
-    /// is unused. In `NewReno` recovery a duplicate acknowledgement releases at most two segments, and the
-    /// window stays deflated afterwards. SACK recovery fills holes before it sends new data. After a timeout
-    /// all data is retransmitted. SACK blocks cost 8 bytes each. Retransmissions are ECN capable. An ECN-Echo
-    /// at a window of one segment backs off the timer.
+    /// and acknowledge 16 segments one by one at the start of data and two when a mark arrives. Its
+    /// retransmission timeout is at least `min_rto` above the smoothed round-trip time. ns2 also has quirks
+    /// without a parameter. It halves the congestion window instead of the data in flight, and opens the
+    /// window per acknowledgement even if it is unused. In `NewReno` recovery a duplicate acknowledgement
+    /// releases at most two segments, and the window stays deflated afterwards. SACK recovery fills holes
+    /// before it sends new data. After a timeout all data is retransmitted. SACK blocks cost 8 bytes each.
+    /// Retransmissions are ECN capable. An ECN-Echo at a window of one segment backs off the timer.
     flavour: Flavour;
 }
 tcp_parameters! { onto! TcpParameters, TcpOptions; }
