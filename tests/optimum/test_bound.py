@@ -154,7 +154,7 @@ def test_large_datagrams_are_several_packets():
 def test_acknowledgements_of_the_transport_are_charged_apart(delay, segments):
     changes = {
         "flows[0].scheme": "tcp-newreno",
-        "schemes.tcp-newreno": {"segment_size": "1000 B", "delayed_ack": delay},
+        "schemes.tcp-newreno": {"flavour": "rfc", "segment_size": "1000 B", "delayed_ack": delay},
     }
     bound = multihop.bound(PLAIN, set=changes)
     exchange = EXCHANGE + 8e-6 * (40 - 28)

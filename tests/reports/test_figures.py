@@ -40,6 +40,8 @@ standard = "802.11g"
 model = "ranges"
 receive_range = "320 m"
 carrier_sense_range = "400 m"
+[schemes.tcp-cubic]
+flavour = "rfc"
 [[flows]]
 name = "left"
 from = "a"

@@ -145,7 +145,7 @@ def test_runs_that_were_there_do_not_change_where_a_stop_rule_ends(tmp_path):
     assert last_progress(asked, tmp_path / "b")[0] == 0
     assert asked.result(tmp_path / "b").seeds == alone.seeds
     # A stricter goal only adds.
-    stricter = study(seeds=12, stop=stopping("7 %"))
+    stricter = study(seeds=12, stop=stopping("5 %"))
     finished, found, _, _ = last_progress(stricter, tmp_path / "a")
     assert found == sum(len(seeds) for seeds in alone.seeds.values())
     assert finished > 0

@@ -144,9 +144,8 @@ impl<'a> Schemes<'a> {
     }
 }
 
-/// Parameters that differ from the scheme's defaults, in their canonical form. The flavour of a connection
-/// that counts as the default is `rfc`, also for schemes whose default is another, so that hashes of before the
-/// default changed stay valid.
+/// Parameters that differ from the scheme's defaults, in their canonical form. For every scheme, `rfc` counts
+/// as the default flavour of the connection, so that hashes of before the default changed stay valid.
 fn distinct(entry: &SchemeEntry, given: &Value) -> std::result::Result<Value, ParameterError> {
     let mut usual = entry.resolve(&Value::Object(Map::new()))?;
     if let Some(flavour) = usual.get_mut("flavour") {

@@ -213,8 +213,8 @@ mod tests {
         assert_eq!((last.item, last.marked, lost), (2, false, VecDeque::from([0, 1])));
     }
 
-    /// An overflow adds 1/256 to BLUE's probability, and an empty line takes 1/4096 from it, each at most once
-    /// in a target of 5 ms.
+    /// An overflow adds 1/256 to BLUE's probability, and an empty line takes 1/4096 from it, each at most
+    /// once in a target of 5 ms.
     #[test]
     fn blue_follows_overflows_and_empty_lines() {
         let mut cobalt = Cobalt::new(0, 0);

@@ -9,11 +9,14 @@ mod pipe;
 mod registered;
 mod variants;
 
+use multihop_core::Span;
 use multihop_schemes::Scheme;
 
 /// Connects a sender and a receiver of the scheme by a path.
 fn connect<P: pipe::Path>(scheme: &dyn Scheme, path: P) -> pipe::Pipe<P> {
     let mut pipe = pipe::Pipe::new(scheme.sender(), scheme.receiver(), scheme.segment_size(), path);
-    pipe.host_delay = scheme.tcp().and_then(|parts| parts.options.host_delay).unwrap_or_default();
+    // The delay of a host varies by half.
+    let delay = scheme.tcp().and_then(|parts| parts.options.host_delay).unwrap_or_default();
+    pipe.host_delay = delay + Span::from_ns(delay.ns() / 2);
     pipe
 }

@@ -67,7 +67,7 @@ impl Demand {
     ) -> Demand {
         let scheme = config.traffic.schemes[flow.scheme].scheme.as_ref();
         let extra_header = config.network.extra_header;
-        let wire = SegmentSizes::of(scheme);
+        let wire = SegmentSizes::of(scheme, arrivals_apart(config));
         let payload = match flow.app {
             AppConfig::Cbr { packet, .. } | AppConfig::Poisson { packet, .. } if !scheme.is_reliable() => {
                 packet
@@ -214,9 +214,18 @@ const UNCOUNTED: usize = 128;
 /// begins.
 const TOGETHER: usize = 64;
 
+/// Time between segments that a receiver does not merge.
+const APART: Span = Span::from_us(1);
+
+/// Time between arrivals of segments that leave together: none if radios aggregate, whose MPDUs arrive at one
+/// instant.
+fn arrivals_apart(config: &Config) -> Span {
+    if config.mac.block_ack.aggregation.is_some() { Span::ZERO } else { APART }
+}
+
 impl SegmentSizes {
-    /// Observes a transfer of the scheme over a lossless path of 1 ms each way.
-    fn of(scheme: &dyn Scheme) -> SegmentSizes {
+    /// Observes a transfer of the scheme over a lossless path of 1 ms each way. Segments arrive `apart`.
+    fn of(scheme: &dyn Scheme, apart: Span) -> SegmentSizes {
         let delay = Span::from_ms(1);
         let (mut sender, mut receiver) = (scheme.sender(), scheme.receiver());
         let full = scheme.segment_size();
@@ -234,6 +243,11 @@ impl SegmentSizes {
             let mut answers: Vec<Segment> = Vec::new();
             for segment in &there {
                 headers.extend((segment.payload == full).then_some(segment.header));
+                now += apart;
+                while let Some(due) = receiver.poll_timeout().filter(|due| *due < now) {
+                    receiver.on_timeout(due);
+                    answers.extend(std::iter::from_fn(|| receiver.poll_segment(due)));
+                }
                 receiver.on_segment(now, segment);
                 answers.extend(std::iter::from_fn(|| receiver.poll_segment(now)));
             }
@@ -274,7 +288,7 @@ mod tests {
 
     fn wire(name: &str, parameters: &serde_json::Value) -> SegmentSizes {
         let entry = REGISTRY.iter().find(|entry| entry.name == name).unwrap();
-        SegmentSizes::of(entry.build(parameters).unwrap().as_ref())
+        SegmentSizes::of(entry.build(parameters).unwrap().as_ref(), APART)
     }
 
     #[test]
@@ -296,6 +310,12 @@ mod tests {
             let open = wire("xcp", &json!({ "flavour": "ns2", "window": window }));
             assert_eq!(open, SegmentSizes { header: 72, feedback: Some((1.0, 72)) }, "{window}");
         }
+        // A host acknowledges each second segment, or all that arrive at one instant.
+        let host = wire("tcp-newreno", &json!({}));
+        assert_eq!((host.header, host.feedback.unwrap().1), (52, 52));
+        assert!((0.4..=1.0).contains(&host.feedback.unwrap().0), "{host:?}");
+        let merged = SegmentSizes::of(&multihop_schemes::TcpNewReno::default(), Span::ZERO);
+        assert!(merged.feedback.unwrap().0 < 0.5 * host.feedback.unwrap().0, "{merged:?} of {host:?}");
         let alone = wire("tcp-newreno", &json!({ "window": 1 }));
         assert!(
             (alone.feedback.unwrap().0 - 1.0).abs() < 0.01,
@@ -306,7 +326,7 @@ mod tests {
     #[test]
     fn every_scheme_has_a_header() {
         for entry in REGISTRY {
-            let wire = SegmentSizes::of(entry.build(&json!({})).unwrap().as_ref());
+            let wire = SegmentSizes::of(entry.build(&json!({})).unwrap().as_ref(), APART);
             assert!(wire.header >= 20, "{}: {wire:?}", entry.name);
         }
     }

@@ -4,7 +4,7 @@ use multihop_core::{Bits, Ecn, Header, Span, Time, header};
 
 header! {
     /// Media packets (RTP, RFC 3550, section 5.1)
-    pub struct MediaHeader: "media", 12, 12 of 12 {
+    pub struct MediaHeader: "media", 14, 12 of 12 {
         /// Number of the packet, modulo 2^24
         number: u32 [1..4] "",
         /// Send time of the packet, by the sender's clock
@@ -16,7 +16,7 @@ header! {
 
 header! {
     /// Reports on media packets (RTCP, RFC 8888, section 3.1)
-    pub struct MediaReport: "media_report", 13, 9 of 25 {
+    pub struct MediaReport: "media_report", 15, 9 of 25 {
         /// Length of the packets' part in 32-bit words
         words: Bits<3> [0..1, bit 5] "words",
         /// Number of the first reported packet, modulo 2^24 (begin_seq)

@@ -126,7 +126,7 @@ long_retry_limit = "none" => long_retry_limit = "nine" -> mac.long_retry_limit: 
 queue = 50 => queue = 0 -> mac.queue: 0 is out of range | 1000000
 queue = 50 => queue = 5.5 -> mac.queue: 5.5 | whole number
 queue = 50 => queu = 50 -> mac.queu: unknown key | did you mean "queue"?
-queue = 50 => discipline = "fqcodel" -> mac.discipline: "fqcodel" | did you mean "fq-codel"? | drop-tail, fq-codel, stations
+queue = 50 => discipline = "fqcodel" -> mac.discipline: "fqcodel" | did you mean "fq-codel"? | drop-tail, fq-codel, cake, stations
 queue = 50 => codel = { target = "5 ms" } -> mac.codel: has no effect with discipline = "drop-tail" | "fq-codel"
 queue = 50 => codel = { airtime_quantum = "1 ms" }\ndiscipline = "fq-codel" -> mac.codel.airtime_quantum: "1 ms" has no effect | "stations"
 queue = 50 => codel = { target = "0 s" }\ndiscipline = "fq-codel" -> mac.codel.target: "0 s" is out of range | from 10 us
@@ -147,7 +147,7 @@ queue = 50 => dualpi2 = { shift = "30 ms", classic_share = 10 }\ndiscipline = "d
 queue = 50 => pie = { target = "0 s" }\ndiscipline = "pie" -> mac.pie.target: "0 s" is out of range | from 10 us
 queue = 50 => cake = { rtt = "50 ms" } -> mac.cake: has no effect with discipline = "drop-tail" | set discipline = "cake"
 queue = 50 => cake = { rtt = "0 s" }\ndiscipline = "cake" -> mac.cake.rtt: "0 s" is out of range | from 200 us to 100 s
-queue = 50 => cake = { isolation = "hosts" }\ndiscipline = "cake" -> mac.cake.isolation: "hosts" | "triple-isolate"
+queue = 50 => cake = { isolation = "hosts" }\ndiscipline = "cake" -> mac.cake.isolation: unknown name "hosts" | triple-isolate, flows
 queue = 50 => discipline = "dual-pi2" -> mac.discipline: "dual-pi2" | did you mean "dualpi2"?
 queue = 50 => codel = { target_exchanges = 1001 }\ndiscipline = "stations" -> mac.codel.target_exchanges: 1001 is out of range | from 0 to 1000
 queue = 50 => hardware_queue = {} -> mac.hardware_queue: has no limit | set packets, aggregates or aql

@@ -75,7 +75,7 @@ fn a_setting_means_what_the_file_would_mean() {
     );
 }
 
-/// A scenario of before `linux` was the default has its hash again once it names the flavour, and not without.
+/// A scenario of before `linux` was the default has its hash again once it names the flavour `rfc`.
 #[test]
 fn the_default_flavour_is_part_of_the_hash() {
     let cubic = PLAIN.replace("tcp-sack", "tcp-cubic");

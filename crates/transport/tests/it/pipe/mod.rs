@@ -26,7 +26,7 @@ pub struct Pipe<P> {
     pub path: P,
     pub delivered: u64,
     pub pushed: u64,
-    /// Time that the receiver's host takes before an acknowledgement leaves it.
+    /// Longest time that the receiver's host takes before an acknowledgement leaves it.
     pub host_delay: Span,
     /// Every segment that the sender emitted.
     pub log: Vec<(Time, Segment)>,
