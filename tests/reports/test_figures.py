@@ -57,7 +57,7 @@ scheme = "tcp-cubic"
 
 @pytest.fixture(scope="module")
 def comparison():
-    return multihop.compare(CHAIN, ["tcp-newreno", "recn"], seeds=3)
+    return multihop.compare(CHAIN, ["tcp-newreno", "recn"], seeds=3, set={"schemes.tcp-newreno.flavour": "rfc"})
 
 
 @pytest.fixture
