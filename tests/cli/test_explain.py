@@ -88,6 +88,8 @@ name = "victim"
 from = "a"
 to = "c"
 scheme = "tcp-newreno"
+[schemes.tcp-newreno]
+flavour = "rfc"
 """
 )
 

@@ -59,6 +59,9 @@ VIEWER = "document.querySelector('.viewer-host').viewer"
 #: Vertical positions of backoff and NAV in a lane.
 BACKOFF, NAV = 18, 22
 
+#: A chain of seven hops under TCP that sends segment by segment.
+CHAIN = (SCENARIOS / "chain.toml").read_text("utf-8") + '\n[schemes.tcp-newreno]\nflavour = "rfc"\n'
+
 #: Counts all contentions with slots, those whose slots are located, those with a wrong total duration, and those whose
 #: slots overlap a frame of a node within a distance (`wrong`) or beyond (`hidden`) that began more than a slot earlier.
 LOCATED = """(sensed) => {
@@ -141,7 +144,7 @@ def opened(shown, tmp_path):
         (SATURATED, 550, 0.6, False),
         (RESERVED, 250, 0.95, True),
         (SCENARIOS / "hidden-terminal.toml", 250, 0.95, True),
-        (SCENARIOS / "chain.toml", 550, 0.2, True),
+        (CHAIN, 550, 0.2, True),
     ],
     ids=["saturated", "reserved", "hidden", "chain"],
 )

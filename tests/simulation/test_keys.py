@@ -38,9 +38,10 @@ def test_every_key_has_a_meaning_and_says_what_it_takes(found):
 def test_keys_of_one_path_are_told_apart(found):
     seen = [(key.path, *key.only_with, key.meaning) for key in found]
     assert len(seen) == len(set(seen))
-    (payload, mean) = [key for key in found if key.path == "flows[].app.rate"]
+    (payload, mean, video) = [key for key in found if key.path == "flows[].app.rate"]
     assert payload.only_with == ['app.kind = "cbr"']
     assert 'app.kind = "poisson"' in mean.only_with
+    assert video.only_with == ['app.kind = "video"']
     # One that all the tables have has no condition.
     assert not next(key for key in found if key.path == "flows[].app.dscp").only_with
 

@@ -322,6 +322,8 @@ mod tests {
             REGISTRY.iter().filter_map(|entry| entry.notices.as_ref())
         {
             assert!(!carriers.contains(carrier) && !names.contains(&layout.name), "{layout:?}");
+            let of_headers = Layout::PROTOCOLS.map(|(own, _)| Carrier::Ip(own));
+            assert!(!of_headers.contains(carrier), "{layout:?}: congestion headers have this protocol");
             assert!(layout.kind.is_none() && (1..=layout.len).contains(&layout.air), "{layout:?}");
             assert_no_field_overlaps(layout, 0);
             carriers.push(*carrier);

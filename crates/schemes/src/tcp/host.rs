@@ -7,8 +7,8 @@ use serde_json::json;
 use std::borrow::Cow;
 use std::ops::Deref;
 
-/// [`TcpParameters`] whose `flavour` is [`Flavour::Linux`] unless another one is given. Schemes that carry the
-/// name of a congestion control of the Linux kernel have these parameters.
+/// [`TcpParameters`] whose `flavour` is [`Flavour::Linux`] unless another one is given. Schemes that carry
+/// the name of a congestion control of the Linux kernel have these parameters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct HostTcp(pub TcpParameters);

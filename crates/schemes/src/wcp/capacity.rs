@@ -43,7 +43,7 @@ header! {
 }
 
 /// IP protocol "use for experimentation and testing" (RFC 3692).
-pub(super) const CARRIER: Carrier = Carrier::Ip(253);
+pub(super) const CARRIER: Carrier = Carrier::Udp(1_023);
 
 /// Units of [`WcpCapEntry::taken`] in the whole airtime, and of [`WcpCapEntry::cost`] in a second.
 const SHARES: f64 = 1e4;
