@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// `tcp-newreno` whose sender is told when its route fails. The sender then stops the retransmission
-    /// timer, keeps window and timeout, and probes with its first unacknowledged segment. An acknowledgement
-    /// ends this.
+    /// `tcp-newreno` whose sender receives a notice when its route fails. The sender then stops the
+    /// retransmission timer, keeps window and timeout, and probes with its first unacknowledged segment. An
+    /// acknowledgement ends this.
     ///
     /// The notice comes from the routing protocol of the sender's node, or from the node itself if it has no
     /// usable route. With static routes a break at another node is not reported.

@@ -42,7 +42,7 @@ header! {
     }
 }
 
-/// IP protocol "use for experimentation and testing" (RFC 3692).
+/// UDP port that IANA reserves. Routers of EWCCP and WCP have the two ports "use for experiments" (RFC 4727).
 pub(super) const CARRIER: Carrier = Carrier::Udp(1_023);
 
 /// Units of [`WcpCapEntry::taken`] in the whole airtime, and of [`WcpCapEntry::cost`] in a second.
