@@ -100,7 +100,8 @@ macro_rules! at_listener {
 pub(crate) use at_listener;
 
 /// Processes all events above the MAC, and lets the MAC start what results from them.
-#[inline]
+#[expect(clippy::inline_always, reason = "after most events of a node, nothing is pending")]
+#[inline(always)]
 pub fn settle(mac: &mut Mac, ctx: &mut Context, network: &crate::stack::Network) {
     if ctx.stack.is_settled() && !mac.wants_packet(ctx.stack) {
         return;

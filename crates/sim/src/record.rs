@@ -95,7 +95,8 @@ impl Recorder {
     }
 
     /// Counts a packet that a transport sent to one receiver.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "called once for each packet; its other caller is rare")]
+    #[inline(always)]
     fn sent_to_one(&mut self, packet: &Packet, now: Time) {
         self.conservation.sent += 1;
         self.packet_arrived(packet, packet.source, packet.source, now);

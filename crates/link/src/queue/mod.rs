@@ -9,7 +9,8 @@
 //! * `fq_codel` has a sub-queue for each flow and serves them in turn (RFC 8290);
 //! * `cake` does so under `cobalt`, and shares the rate among hosts by their `host_loads`;
 //! * `stations` has such a set for each next hop and serves these by airtime, as Linux's mac80211 does;
-//! * `airtime` limits the airtime in the hardware.
+//! * `airtime` limits the airtime in the hardware;
+//! * `managed` is any of them but drop-tail, which is a line alone.
 //!
 //! [`InterfaceQueue`] is one of them, with routing packets ahead.
 
@@ -22,6 +23,7 @@ mod dual_pi2;
 mod fq_codel;
 mod host_loads;
 mod line;
+mod managed;
 mod pie;
 mod stations;
 mod updates;
@@ -39,12 +41,9 @@ pub use line::{Queued, Sought};
 pub use pie::PieOptions;
 pub use stations::{Adaptation, LinkState, SlowStations, StationsOptions};
 
-use cobalt::Cobalt;
-use dual_pi2::DualPi2;
-use fq_codel::FqCodel;
 use line::Line;
+use managed::Managed;
 use multihop_core::{DropCause, Ecn, NodeId, Packet, Port, Span, Time};
-use pie::Pie;
 use serde::Serialize;
 use stations::Stations;
 use std::collections::VecDeque;
@@ -135,31 +134,31 @@ pub struct InterfaceQueue<T> {
     push_loss: DropCause,
 }
 
+/// Data packets. Drop-tail has a variant of its own, so that its path has one branch and no indirection.
 #[derive(Clone, Debug)]
 enum Data<T> {
     DropTail(Line<T>),
-    Pie(Box<Pie<T>>),
-    DualPi2(Box<DualPi2<T>>),
-    FqCodel(Box<FqCodel<T>>),
-    Cake(Box<FqCodel<T, Cobalt>>),
-    Stations(Box<Stations<T>>),
+    Managed(Box<Managed<T>>),
+}
+
+impl<T> Data<T> {
+    fn stations(&self) -> Option<&Stations<T>> {
+        if let Data::Managed(managed) = self { managed.stations() } else { None }
+    }
+
+    fn stations_mut(&mut self) -> Option<&mut Stations<T>> {
+        if let Data::Managed(managed) = self { managed.stations_mut() } else { None }
+    }
 }
 
 impl<T> InterfaceQueue<T> {
     /// Creates an empty queue for at most `limit` packets in both bands together. `salt` selects the hash of
     /// flows to sub-queues and the random numbers, where the discipline has them.
     pub fn new(discipline: &Discipline, limit: usize, salt: u64) -> InterfaceQueue<T> {
-        let data = match discipline {
-            Discipline::DropTail => Data::DropTail(Line::default()),
-            Discipline::Pie(options) => Data::Pie(Box::new(Pie::new(*options, salt))),
-            Discipline::DualPi2(options) => Data::DualPi2(Box::new(DualPi2::new(*options, salt))),
-            Discipline::FqCodel(options) => Data::FqCodel(Box::new(FqCodel::new(*options, salt))),
-            Discipline::Cake(options) => Data::Cake(Box::new(options.queues(salt))),
-            Discipline::Stations(options) => Data::Stations(Box::new(Stations::new(*options, salt))),
-        };
+        let managed = Managed::new(discipline, salt).map(|managed| Data::Managed(Box::new(managed)));
         InterfaceQueue {
             routing: Line::default(),
-            data,
+            data: managed.unwrap_or_else(|| Data::DropTail(Line::default())),
             limit,
             lost: VecDeque::new(),
             push_loss: DropCause::QueueFull,
@@ -172,22 +171,16 @@ impl<T> InterfaceQueue<T> {
         self.push_loss = DropCause::QueueFull;
         let Arrival { at: came, size, ecn, .. } = *arrival;
         let packet = Queued { item, came, size, markable: ecn != Ecn::NotCapable, marked: false };
-        match arrival.priority {
-            Priority::Routing => self.routing.push(packet),
-            Priority::Data => match &mut self.data {
-                Data::DropTail(line) => line.push(packet),
-                Data::Pie(pie) => {
-                    if let Some(dropped) = pie.push(packet) {
-                        self.lost.push_back(dropped);
-                        self.push_loss = DropCause::Aqm;
-                        return;
-                    }
+        match (arrival.priority, &mut self.data) {
+            (Priority::Routing, _) => self.routing.push(packet),
+            (Priority::Data, Data::DropTail(line)) => line.push(packet),
+            (Priority::Data, Data::Managed(managed)) => {
+                if let Some(dropped) = managed.push(arrival, packet) {
+                    self.lost.push_back(dropped);
+                    self.push_loss = DropCause::Aqm;
+                    return;
                 }
-                Data::DualPi2(queues) => queues.push(arrival.is_low_latency(), packet),
-                Data::FqCodel(set) => set.push(arrival.flow, arrival.hosts, packet),
-                Data::Cake(set) => set.push(arrival.flow, arrival.hosts, packet),
-                Data::Stations(stations) => stations.push(arrival.next_hop, arrival.flow, packet),
-            },
+            }
         }
         while self.len() > self.limit || self.has_too_many_bytes() {
             self.shed(came);
@@ -206,11 +199,7 @@ impl<T> InterfaceQueue<T> {
         }
         match &mut self.data {
             Data::DropTail(line) => line.pop(),
-            Data::Pie(pie) => pie.take(now, Line::pop),
-            Data::DualPi2(queues) => queues.take(now, &mut self.lost, Line::pop),
-            Data::FqCodel(set) => set.pop(now, &mut self.lost),
-            Data::Cake(set) => set.pop(now, &mut self.lost),
-            Data::Stations(stations) => stations.pop(now, &mut self.lost),
+            Data::Managed(managed) => managed.pop(now, &mut self.lost),
         }
     }
 
@@ -220,8 +209,7 @@ impl<T> InterfaceQueue<T> {
     pub fn precedes(&self, entered: Time) -> Option<bool> {
         let line = match &self.data {
             Data::DropTail(line) => line,
-            Data::Pie(pie) => pie.line(),
-            Data::DualPi2(_) | Data::FqCodel(_) | Data::Cake(_) | Data::Stations(_) => return None,
+            Data::Managed(managed) => managed.line()?,
         };
         Some(self.routing.len() > 0 || line.next_came().is_some_and(|came| came < entered))
     }
@@ -230,9 +218,8 @@ impl<T> InterfaceQueue<T> {
     /// shared and the turn is another one's. Order of arrival and airtime have rules of their own.
     pub fn can_aggregate(&self, wanted: &impl Fn(&T) -> bool) -> bool {
         match &self.data {
-            Data::DropTail(_) | Data::Pie(_) | Data::DualPi2(_) | Data::Stations(_) => true,
-            Data::FqCodel(set) => set.is_next(wanted),
-            Data::Cake(set) => set.is_next(wanted),
+            Data::DropTail(_) => true,
+            Data::Managed(managed) => managed.can_aggregate(wanted),
         }
     }
 
@@ -251,13 +238,7 @@ impl<T> InterfaceQueue<T> {
         }
         match &mut self.data {
             Data::DropTail(line) => line.pop_wanted(sought, wanted, most),
-            Data::Pie(pie) => pie.take(now, |line| line.pop_wanted(sought, wanted, most)),
-            Data::DualPi2(queues) => {
-                queues.take(now, &mut self.lost, |line| line.pop_wanted(sought, wanted, most))
-            }
-            Data::FqCodel(set) => set.pop_wanted(now, wanted, most, &mut self.lost),
-            Data::Cake(set) => set.pop_wanted(now, wanted, most, &mut self.lost),
-            Data::Stations(stations) => stations.pop_for(now, sought.0, most, &mut self.lost),
+            Data::Managed(managed) => managed.pop_for(now, sought, wanted, most, &mut self.lost),
         }
     }
 
@@ -274,36 +255,36 @@ impl<T> InterfaceQueue<T> {
 
     /// Charges a neighbour for the medium time of frames to or from it.
     pub fn charge(&mut self, neighbour: NodeId, airtime: Span) {
-        if let Data::Stations(stations) = &mut self.data {
+        if let Some(stations) = self.data.stations_mut() {
             stations.charge(neighbour, airtime);
         }
     }
 
     /// Whether the discipline uses airtime at all.
     pub fn shares_airtime(&self) -> bool {
-        matches!(self.data, Data::Stations(_))
+        self.data.stations().is_some()
     }
 
     /// Whether frames from neighbours are charged too.
     pub fn charges_received(&self) -> bool {
-        matches!(&self.data, Data::Stations(stations) if stations.charges_received())
+        self.data.stations().is_some_and(Stations::charges_received)
     }
 
     /// Whether `CoDel` adapts to the links.
     pub fn adapts(&self) -> bool {
-        matches!(&self.data, Data::Stations(stations) if stations.adapts())
+        self.data.stations().is_some_and(Stations::adapts)
     }
 
     /// Passes the present state of the link to a neighbour to `CoDel`.
     pub fn adapt(&mut self, neighbour: NodeId, link: LinkState) {
-        if let Data::Stations(stations) = &mut self.data {
+        if let Some(stations) = self.data.stations_mut() {
             stations.adapt(neighbour, link);
         }
     }
 
     /// Limits the airtime that the hardware holds, where there are stations.
     pub fn limit_airtime(&mut self, limits: AirtimeLimits) {
-        if let Data::Stations(stations) = &mut self.data {
+        if let Some(stations) = self.data.stations_mut() {
             stations.limit_airtime(limits);
         }
     }
@@ -311,37 +292,37 @@ impl<T> InterfaceQueue<T> {
     /// Whether that airtime is limited, so that [`hold`](InterfaceQueue::hold) and
     /// [`release`](InterfaceQueue::release) have to be called.
     pub fn limits_airtime(&self) -> bool {
-        matches!(&self.data, Data::Stations(stations) if stations.limits_airtime())
+        self.data.stations().is_some_and(Stations::limits_airtime)
     }
 
     /// Records that the hardware took a packet with this expected airtime; `neighbour` is
     /// [`NodeId::BROADCAST`] for broadcasts.
     pub fn hold(&mut self, neighbour: NodeId, airtime: Span) {
-        if let Data::Stations(stations) = &mut self.data {
+        if let Some(stations) = self.data.stations_mut() {
             stations.hold(neighbour, airtime);
         }
     }
 
     /// Records that the hardware has finished packets with this expected airtime: sent, given up or lost.
     pub fn release(&mut self, neighbour: NodeId, airtime: Span) {
-        if let Data::Stations(stations) = &mut self.data {
+        if let Some(stations) = self.data.stations_mut() {
             stations.release(neighbour, airtime);
         }
     }
 
     /// Expected airtime of this queue's packets in the hardware.
     pub fn pending(&self) -> Span {
-        if let Data::Stations(stations) = &self.data { stations.pending() } else { Span::ZERO }
+        self.data.stations().map_or(Span::ZERO, Stations::pending)
     }
 
     /// Expected airtime of packets for one neighbour in the hardware.
     pub fn pending_for(&self, neighbour: NodeId) -> Span {
-        if let Data::Stations(stations) = &self.data { stations.pending_for(neighbour) } else { Span::ZERO }
+        self.data.stations().map_or(Span::ZERO, |stations| stations.pending_for(neighbour))
     }
 
     /// Sets the expected airtime of the radio's other queues in the hardware.
     pub fn note_pending_elsewhere(&mut self, airtime: Span) {
-        if let Data::Stations(stations) = &mut self.data {
+        if let Some(stations) = self.data.stations_mut() {
             stations.note_pending_elsewhere(airtime);
         }
     }
@@ -351,11 +332,7 @@ impl<T> InterfaceQueue<T> {
         let mut removed = Vec::new();
         match &mut self.data {
             Data::DropTail(line) => line.purge(&broken, &mut removed),
-            Data::Pie(pie) => pie.purge(&broken, &mut removed),
-            Data::DualPi2(queues) => queues.purge(&broken, &mut removed),
-            Data::FqCodel(set) => set.purge(&broken, &mut removed),
-            Data::Cake(set) => set.purge(&broken, &mut removed),
-            Data::Stations(stations) => stations.purge(&broken, &mut removed),
+            Data::Managed(managed) => managed.purge(&broken, &mut removed),
         }
         removed.sort_by_key(|packet| packet.came);
         for packet in removed {
@@ -372,11 +349,7 @@ impl<T> InterfaceQueue<T> {
     pub fn len(&self) -> usize {
         let data = match &self.data {
             Data::DropTail(line) => line.len(),
-            Data::Pie(pie) => pie.line().len(),
-            Data::DualPi2(queues) => queues.len(),
-            Data::FqCodel(set) => set.len(),
-            Data::Cake(set) => set.len(),
-            Data::Stations(stations) => stations.len(),
+            Data::Managed(managed) => managed.len(),
         };
         self.routing.len() + data
     }
@@ -385,11 +358,7 @@ impl<T> InterfaceQueue<T> {
     pub fn offers(&self) -> bool {
         let data = match &self.data {
             Data::DropTail(line) => line.len() > 0,
-            Data::Pie(pie) => pie.line().len() > 0,
-            Data::DualPi2(queues) => queues.len() > 0,
-            Data::FqCodel(set) => set.len() > 0,
-            Data::Cake(set) => set.len() > 0,
-            Data::Stations(stations) => stations.offers(),
+            Data::Managed(managed) => managed.offers(),
         };
         data || self.routing.len() > 0
     }
@@ -401,10 +370,8 @@ impl<T> InterfaceQueue<T> {
 
     fn has_too_many_bytes(&self) -> bool {
         match &self.data {
-            Data::DropTail(_) | Data::Pie(_) | Data::DualPi2(_) => false,
-            Data::FqCodel(set) => set.bytes() > set.byte_limit(),
-            Data::Cake(set) => set.bytes() > set.byte_limit(),
-            Data::Stations(stations) => stations.bytes() > stations.byte_limit(),
+            Data::DropTail(_) => false,
+            Data::Managed(managed) => managed.has_too_many_bytes(),
         }
     }
 
@@ -412,11 +379,7 @@ impl<T> InterfaceQueue<T> {
         let before = self.lost.len();
         match &mut self.data {
             Data::DropTail(line) => self.lost.extend(line.pop_last().map(|packet| packet.item)),
-            Data::Pie(pie) => self.lost.extend(pie.pop_last().map(|packet| packet.item)),
-            Data::DualPi2(queues) => self.lost.extend(queues.pop_last().map(|packet| packet.item)),
-            Data::FqCodel(set) => set.shed(now, &mut self.lost),
-            Data::Cake(set) => set.shed(now, &mut self.lost),
-            Data::Stations(stations) => stations.shed(now, &mut self.lost),
+            Data::Managed(managed) => managed.shed(now, &mut self.lost),
         }
         if self.lost.len() == before {
             self.lost.extend(self.routing.pop_last().map(|packet| packet.item));
