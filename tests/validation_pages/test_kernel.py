@@ -305,6 +305,17 @@ def test_bulk_agrees_if_goodput_and_rtt_do():
     assert judged(theirs[:1], [bulk()]).agreement is Agreement.OPEN, "one run has no interval"
 
 
+def test_differences_of_means_are_those_of_pairs():
+    """Seeds that differ by a factor of three, and a difference of 1 % in each: Student's interval is 1 % +- 0."""
+    theirs = [bulk(10.0, 50.0), bulk(20.0, 50.0), bulk(30.0, 50.0)]
+    row = judged(theirs, [bulk(10.2, 50.0), bulk(20.2, 50.0), bulk(30.2, 50.0)])
+    assert row.goodput.interval == pytest.approx((0.01, 0.01))
+    assert row.agreement is Agreement.YES
+    crossed = judged(theirs, [bulk(30.2, 50.0), bulk(20.2, 50.0), bulk(10.2, 50.0)])
+    assert crossed.goodput.off == pytest.approx(0.01)
+    assert crossed.agreement is Agreement.OPEN
+
+
 def short(times):
     return Measured(1.0, None, 0, 0, times)
 

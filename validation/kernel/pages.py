@@ -11,8 +11,8 @@ from pathlib import Path
 from multihop import __version__
 from validation.kernel.cells import MEASURED_S, WARMUP_S
 from validation.kernel.recorded import MOST_LAG_MS
-from validation.kernel.verdicts import GOODPUT_TOLERANCE, QUANTILE_TOLERANCE, RTT_TOLERANCE, Compared, Row
-from validation.measure import Against, Agreement
+from validation.kernel.verdicts import GOODPUT_TOLERANCE, QUANTILE_TOLERANCE, RTT_TOLERANCE, Compared, Means, Row
+from validation.measure import Agreement
 from validation.page import shown, table
 
 TEMPLATE = Path(__file__).parents[1] / "templates" / "kernel.md"
@@ -78,15 +78,13 @@ def transfers(rows: Sequence[Row]) -> str:
     return table(head, lines)
 
 
-def _means(against: Against | None, digits: int) -> list[str]:
-    if against is None:
+def _means(means: Means | None, digits: int) -> list[str]:
+    if means is None:
         return ["", "", ""]
-    ours, kernel = against.measured, f"{against.reference:.{digits}f}"
-    if ours.half_width is None:
-        return [shown(ours, digits), kernel, f"{against.off:+.1%}"]
-    half = against.interval[1] - against.off
-    kernel += f" ± {against.reference_ci:.{digits}f}"
-    return [shown(ours, digits), kernel, f"{against.off:+.1%} ± {half:.1%}"]
+    off = f"{means.off:+.1%}"
+    if means.interval is not None:
+        off += f" ± {means.interval[1] - means.off:.1%}"
+    return [shown(means.ours, digits), shown(means.kernel, digits), off]
 
 
 def _quantile(compared: Compared, *, decides: bool) -> list[str]:

@@ -1,8 +1,9 @@
 """Verdicts by equivalence: whether the whole 95 % interval of a relative difference is within a tolerance.
 
-Differences are ours relative to the kernel's. Means go over runs, whose intervals are Student's. Quantiles of
-completion times go over all transfers of all runs; their intervals are those of order statistics, which assume no
-distribution, but independent transfers.
+Differences are ours relative to the kernel's. Means go over runs. Both sides have the same seeds, and so the same
+starts, losses on the wire and first draws of the MAC: the interval of a difference of means is Student's, over pairs of
+runs with one seed. Quantiles of completion times go over all transfers of all runs; their intervals are those of order
+statistics, which assume no distribution, but independent transfers.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from multihop.results.statistics import Estimate, estimate
+from multihop.results.statistics import Estimate, PairedDifference, estimate, paired_difference
 from validation.kernel.cells import Cell
 from validation.kernel.measured import Emulated, Measured
 from validation.kernel.recorded import MOST_LAG_MS
-from validation.measure import Against, Agreement
+from validation.measure import Agreement
 
 GOODPUT_TOLERANCE, RTT_TOLERANCE, QUANTILE_TOLERANCE = 0.05, 0.10, 0.25
 #: Quantiles that the page shows, and those that can decide: the higher one, if its interval is finite.
@@ -103,6 +104,30 @@ class Compared:
         return _agreement(self.interval, tolerance)
 
 
+@dataclass(frozen=True)
+class Means:
+    """Means over runs, ours and the kernel's, and their difference seed by seed."""
+
+    ours: Estimate
+    kernel: Estimate
+    difference: PairedDifference
+
+    @property
+    def off(self) -> float:
+        """Difference relative to the kernel's mean."""
+        return self.difference.mean / self.kernel.mean
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the relative difference; none of a single pair."""
+        low, high = self.difference.low, self.difference.high
+        return None if low is None or high is None else (low / self.kernel.mean, high / self.kernel.mean)
+
+    def agreement(self, tolerance: float) -> Agreement:
+        """Whether the whole interval is within the tolerance. A single pair cannot show equivalence."""
+        return Agreement.OPEN if self.interval is None else _agreement(self.interval, tolerance)
+
+
 def _agreement(interval: tuple[float, float], tolerance: float) -> Agreement:
     low, high = interval
     if -tolerance <= low and high <= tolerance:
@@ -121,8 +146,8 @@ class Row:
     lag_ms: float
     #: Why the emulation does not allow a comparison; empty if it does.
     not_judged: str
-    goodput: Against
-    rtt: Against | None
+    goodput: Means
+    rtt: Means | None
     #: Quantiles of completion times, by `QUANTILES`.
     completions: Mapping[float, Compared]
     transfers: int
@@ -146,23 +171,18 @@ class Row:
         if self.cell.is_short:
             at = self.decisive
             return Agreement.OPEN if at is None else self.completions[at].agreement(QUANTILE_TOLERANCE)
-        found = _of_means(self.goodput, GOODPUT_TOLERANCE)
-        return found if self.rtt is None else found & _of_means(self.rtt, RTT_TOLERANCE)
-
-
-def _of_means(against: Against, tolerance: float) -> Agreement:
-    """Agreement of means; one run has no interval, and cannot show equivalence."""
-    return Agreement.OPEN if against.measured.half_width is None else against.agreement(tolerance)
+        found = self.goodput.agreement(GOODPUT_TOLERANCE)
+        return found if self.rtt is None else found & self.rtt.agreement(RTT_TOLERANCE)
 
 
 def judged(cell: Cell, kernel: Mapping[int, Emulated], ours: Mapping[int, Measured]) -> Row:
-    """Compares runs of a cell, by seed."""
+    """Compares runs of a cell. Both sides have the same seeds."""
     theirs = [kernel[seed].measured for seed in sorted(kernel)]
-    own = [ours[seed] for seed in sorted(ours)]
+    own = [ours[seed] for seed in sorted(kernel)]
 
-    def against(quantity: Callable[[Measured], float]) -> Against:
-        reference = estimate([quantity(run) for run in theirs])
-        return Against("", estimate([quantity(run) for run in own]), reference.mean, reference.half_width or 0.0)
+    def means(quantity: Callable[[Measured], float]) -> Means:
+        values, reference = [quantity(run) for run in own], [quantity(run) for run in theirs]
+        return Means(estimate(values), estimate(reference), paired_difference(values, reference))
 
     def both(quantity: Callable[[Measured], float]) -> tuple[Estimate, Estimate]:
         return estimate([quantity(run) for run in theirs]), estimate([quantity(run) for run in own])
@@ -175,8 +195,8 @@ def judged(cell: Cell, kernel: Mapping[int, Emulated], ours: Mapping[int, Measur
         len(theirs),
         max(run.lag_p99_ms for run in kernel.values()),
         _why_not(kernel),
-        against(lambda run: run.goodput_mbps),
-        against(lambda run: run.rtt_ms or math.nan) if has_rtt else None,
+        means(lambda run: run.goodput_mbps),
+        means(lambda run: run.rtt_ms or math.nan) if has_rtt else None,
         completions,
         len(times[1]),
         (sum(run.unfinished for run in theirs), sum(run.unfinished for run in own)),
