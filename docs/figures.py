@@ -1,9 +1,9 @@
-"""Draws the pictures of docs/images from real runs: what `make demo` compares, and an aggregate."""
+"""Draws the pictures of docs/images from real runs: what `make demo` compares, an aggregate, and BBR's states."""
 
 import tempfile
 from pathlib import Path
 
-from docs import aggregate_picture, aggregate_run
+from docs import aggregate_picture, aggregate_run, bbr_picture
 from docs.pictures import compact
 
 import multihop
@@ -17,6 +17,7 @@ def main() -> None:
     TARGET.mkdir(exist_ok=True)
     demo()
     aggregate()
+    bbr()
 
 
 def demo() -> None:
@@ -32,6 +33,12 @@ def aggregate() -> None:
     """Runs two stations of 802.11n that lose packets, and draws two exchanges of theirs."""
     found = aggregate_run.story(*aggregate_run.logged())
     (TARGET / "aggregate.svg").write_text(compact(aggregate_picture.svg(found)), encoding="utf-8")
+
+
+def bbr() -> None:
+    """Runs a flow of each version of BBR over a wire, and draws its states."""
+    runs = {scheme: bbr_picture.series(scheme) for scheme in bbr_picture.VERSIONS}
+    (TARGET / "bbr.svg").write_text(compact(bbr_picture.svg(runs)), encoding="utf-8")
 
 
 if __name__ == "__main__":
