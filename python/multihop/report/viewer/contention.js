@@ -48,8 +48,8 @@ export class Contentions {
     if (slots * slot > idle) return unlocated;
     const contention = { ...unlocated, busy: heard.busy };
     if (slots === 0) return contention;
-    // Deferring to a transmission longer than this would leave no time for all slots.
-    const slack = idle - slots * slot;
+    // Deferring to a transmission longer than this would leave no time for all slots, unless some counted before the frame was queued.
+    const slack = model.waited[i] >= 0 ? Infinity : idle - slots * slot;
     const isAmbiguous = heard.uncertain.some(([from, to]) => overlap(gaps, from, to) <= slack && !this.isBefore(gaps, from, to, until - slots * slot));
     const counted = isAmbiguous ? null : this.locate(i, gaps, slots);
     return counted ? { ...contention, counted, isLocated: true } : contention;
@@ -91,8 +91,8 @@ export class Contentions {
     const last = gaps[gaps.length - 1];
     const until = this.model.start[i];
     if (last[1] < until) return null;
-    if (gaps.length === 1) return slots * slot <= last[1] - last[0] ? [[until - slots * slot, until]] : null;
     const space = this.spaceOf(this.model.from[i]);
+    if (gaps.length === 1) return this.fits(i, last, slots, space) ? [[until - slots * slot, until]] : null;
     const periods = [];
     let remaining = slots;
     for (let at = gaps.length - 1; at > 0; at -= 1) {
@@ -107,15 +107,23 @@ export class Contentions {
 
   /** Locates the remaining slots in the first gap, which may begin with a timeout or within an idle period. */
   locateFirst(i, [from, to], remaining, space, periods) {
-    const { slot, model } = this;
-    const rest = to - from - remaining * slot;
-    if (remaining < 0 || rest < 0) return null;
-    const isIdleBefore = model.waited[i] >= 0 && from === model.contends[i];
-    if (!isIdleBefore && remaining > 0 && rest < space - TOLERANCE) return null;
-    const excess = rest - space;
+    const { slot } = this;
+    if (remaining < 0 || !this.fits(i, [from, to], remaining, space)) return null;
+    const excess = to - from - remaining * slot - space;
     const offset = excess >= 0 && excess < slot ? excess : 0;
     if (remaining > 0) periods.unshift([to - offset - remaining * slot, to - offset]);
     return periods;
+  }
+
+  /**
+   * Whether slots fit into the first gap of a contention. A gap after a busy period begins with an inter-frame space; otherwise some slots counted
+   * before the frame was queued.
+   */
+  fits(i, [from, to], slots, space) {
+    const { model } = this;
+    const rest = to - from - slots * this.slot;
+    const isIdleBefore = model.waited[i] >= 0 && from === model.contends[i];
+    return rest >= (isIdleBefore || slots === 0 ? 0 : space - TOLERANCE);
   }
 
   /** Returns the inter-frame space of a node: the minimum time of a contention in which no slot counted. */
