@@ -8,6 +8,7 @@ mod delivery_rate;
 mod echo;
 mod options;
 mod ranges;
+mod receive_window;
 mod receiver;
 mod recovery;
 mod rto;

@@ -115,9 +115,10 @@ parameters! {
     /// Network and transport headers of each packet, without options.
     header: Bytes from "0 B" to "65535 B" = 40;
     /// Receive window in segments: the receiver's buffer, which it advertises. Limits the congestion window,
-    /// and is the initial slow-start threshold (ns-2's `window_`). The value of linux is what receivers tune
-    /// their buffers to at most (`tcp_rmem` of 32 MB, two thirds of it payload; Fisk and Feng, Dynamic
-    /// Right-Sizing, 2001; RFC 7323 for the window scale). That of rfc binds beyond 1.5 MB per round trip.
+    /// and is the initial slow-start threshold (ns-2's `window_`). Receivers of linux begin with 64 KB, and
+    /// tune the window to the rate at which the application reads, up to this value (Fisk and Feng, Dynamic
+    /// Right-Sizing, 2001; `tcp_rmem` of 32 MB, two thirds of it payload). That of rfc binds beyond 1.5 MB per
+    /// round trip.
     window: u32 [1, 1_048_576] = TcpOptions::OPEN_WINDOW, Ns2: 20, Linux: TcpOptions::TUNED_WINDOW;
     /// Maximum time for which the receiver delays an acknowledgement to wait for a second segment (RFC 1122,
     /// section 4.2.3.2); "0 s" acknowledges each segment.
@@ -235,6 +236,9 @@ parameters! {
         /// Vary `host_delay` by half of it, as hosts do. A constant delay may always fall into the same slot
         /// of a contention for the medium.
         host_delay_varies: bool = false, Linux: true;
+        /// Tune the receive window to the rate at which the application reads, up to `window`, as Linux does
+        /// (`tcp_rcv_space_adjust`). If false, the receiver advertises `window` from the start.
+        tuned_window: bool = false, Linux: true;
         /// Compress acknowledgements of data beyond a gap, as Linux does (`tcp_comp_sack`): after the third,
         /// one per 5 % of a round trip, at most a millisecond, covers up to 44 segments.
         compressed_acks: bool = false, Linux: true;

@@ -94,6 +94,11 @@ impl ByteRanges {
         self.sorted.iter()
     }
 
+    /// End of the last range.
+    pub fn end(&self) -> Option<u64> {
+        self.sorted.back().map(|range| range.end)
+    }
+
     /// Number of ranges.
     pub fn len(&self) -> usize {
         self.sorted.len()

@@ -3,12 +3,12 @@
 use crate::tcp::accurate_ecn::{ArrivalCounters, EcnMode, handshake_ace};
 use crate::tcp::ack_compression::AckCompression;
 use crate::tcp::ranges::ByteRanges;
+use crate::tcp::receive_window::ReceiveWindow;
 use crate::{Delivered, Echo, Endpoint, Progress, TcpOptions};
 use multihop_core::{AccEcnOption, Ecn, Flags, HeaderBytes, Rng, SackBlock, SackBlocks, Segment, Span, Time};
 use std::collections::VecDeque;
 
-/// Data receiver of a TCP connection. The application reads delivered data at once, so that the advertised
-/// window is always the whole buffer, counted from the next expected byte.
+/// Data receiver of a TCP connection. The application reads data in order at once.
 ///
 /// Every SYN is answered with a SYN-ACK; only the sender retransmits a lost handshake.
 pub struct TcpReceiver {
@@ -17,6 +17,7 @@ pub struct TcpReceiver {
     next: u64,
     /// Data received beyond the next expected byte.
     out_of_order: ByteRanges,
+    window: ReceiveWindow,
     /// Data that has just arrived for the second time, to report.
     duplicate: Option<SackBlock>,
     /// Negotiated ECN feedback.
@@ -62,6 +63,7 @@ impl TcpReceiver {
             arrivals: ArrivalCounters::default(),
             feedback: None,
             repairs: options.local_repairs,
+            window: ReceiveWindow::new(&options),
             options,
             next: 0,
             out_of_order: ByteRanges::default(),
@@ -105,7 +107,7 @@ impl TcpReceiver {
             header: self.options.header_with(0),
             flags,
             echo: self.recent.filter(|_| self.options.timestamps),
-            window: self.options.receive_window(),
+            window: self.window.advertised(self.next, 0),
             feedback: self.take_feedback(),
             ..Segment::default()
         };
@@ -201,7 +203,7 @@ impl TcpReceiver {
             acc_ecn,
             ecn: self.options.congestion_header.ack_codepoint,
             echo: self.recent.filter(|_| self.options.timestamps),
-            window: self.options.receive_window(),
+            window: self.window.advertised(self.next, self.out_of_order.bytes()),
             feedback: self.take_feedback(),
             ..Segment::default()
         };
@@ -278,10 +280,19 @@ impl Endpoint for TcpReceiver {
             self.begin_quick_acks(self.options.quick_acks);
         }
         let before = self.next;
+        let may_wait = self.on_data(segment);
+        let read = self.next - before;
+        if self.window.on_data(now, segment, self.compression.round_trip(), self.out_of_order.bytes() + read)
+        {
+            self.begin_quick_acks(1);
+        }
+        if read > 0 {
+            self.window.on_read(now, self.next, self.out_of_order.end());
+        }
         let is_prompt = self.options.prompt_acks && (segment.flags.psh || confirms);
         let reports_marks = is_accurate && self.arrivals.wants_ack();
         let is_quick = self.quick_acks_left > 0;
-        let may_wait = self.on_data(segment) && !is_quick && !is_prompt;
+        let may_wait = may_wait && !is_quick && !is_prompt;
         match self.options.delayed_ack {
             Some(delay) if may_wait && !reports_marks && self.unacknowledged + 1 < self.options.ack_every => {
                 self.unacknowledged += 1;
@@ -291,7 +302,7 @@ impl Endpoint for TcpReceiver {
             Some(_) if may_wait && self.options.receive_offload => self.deadline = Some(now),
             _ => self.acknowledge_gap(now, is_quick || reports_marks),
         }
-        Delivered { bytes: self.next - before, offset: before }
+        Delivered { bytes: read, offset: before }
     }
 
     /// Retransmits an acknowledgement, unless a later one replaces it. The feedback is omitted: the given-up

@@ -1,7 +1,7 @@
 """Flows whose receive window holds data back.
 
-A window that was given, or that a flavour has, can bind where the congestion control would send more: the
-result then says more about the window than about the scheme.
+A window that was given, that a flavour has, or that a receiver has not tuned yet can bind where the congestion
+control would send more: the result then says more about the window than about the scheme.
 """
 
 from __future__ import annotations
@@ -36,6 +36,6 @@ def _sentence(runs: VariantRuns, variant: str) -> str | None:
     under = f"{variant}: " if len(runs.variants) > 1 else ""
     most = percent(float(shares[flows[0]]))
     return (
-        f"{under}The receive window holds back {listed(names)}, up to {most} of the time; a larger `window` of the "
-        "scheme would not."
+        f"{under}The receive window holds back {listed(names)}, up to {most} of the time. `window` of the scheme "
+        "is its size, or with `linux` the limit up to which receivers tune it."
     )
