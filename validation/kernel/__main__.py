@@ -22,7 +22,7 @@ from validation.kernel.simulated import simulated
 from validation.kernel.verdicts import Row, judged
 
 #: Runs of a cell.
-RUNS = 5
+RUNS = 8
 
 
 def main() -> int:
