@@ -207,9 +207,10 @@ struct SegmentSizes {
     feedback: Option<(f64, u32)>,
 }
 
-/// Number of full segments in the observed transfer, and number of first segments not counted.
-const WATCHED: usize = 512;
-const UNCOUNTED: usize = 128;
+/// Number of full segments in the observed transfer, and number of first segments not counted, in which a
+/// receiver tunes its window.
+const WATCHED: usize = 1536;
+const UNCOUNTED: usize = 1024;
 /// Largest number of segments sent at once, so that a large window does not send everything before counting
 /// begins.
 const TOGETHER: usize = 64;

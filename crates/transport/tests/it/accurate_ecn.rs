@@ -188,7 +188,7 @@ fn marks_reduce_once_per_window_of_data() {
 /// second one, at once.
 #[test]
 fn rfc_9768_3_2_2_5_1_marks_are_acknowledged_at_once() {
-    let slow = TcpOptions { ack_every: 100, prompt_acks: false, ..options() };
+    let slow = TcpOptions { ack_every: 100, prompt_acks: false, tuned_window: false, ..options() };
     let (all, _) = transfer(&slow, &slow, true, marking(7));
     let (none, _) = transfer(&slow, &slow, true, marking(0));
     let [marked, unmarked] = [&all, &none].map(|pipe| pipe.path.replies.len());

@@ -26,8 +26,8 @@ fn schemes() -> Vec<SchemeConfig> {
 }
 
 /// Prague from node 2 to 3, and CUBIC from node 4 to 5, through the wire between nodes 0 and 1, with this
-/// round trip of the empty path.
-fn beside(rate: u64, round_trip: u64) -> Config {
+/// round trip of the empty path. CUBIC starts at `start_ms`.
+fn beside(rate: u64, round_trip: u64, start_ms: u64) -> Config {
     let mut config = wired(DcfRules::IEEE, 6);
     let delay = Span::from_us(round_trip * 1_000 / 2 - 200);
     lay(&mut config, (0, 1), mbps(rate), delay, 10_000);
@@ -39,10 +39,14 @@ fn beside(rate: u64, round_trip: u64) -> Config {
         config.traffic.flows[index].scheme = index;
     }
     config.traffic.schemes = schemes();
+    config.traffic.flows[1].start = Span::from_ms(start_ms);
     config.recording.warmup = Span::from_ms(20_000);
     config.duration = Span::from_ms(60_000);
     config
 }
+
+/// Starts of CUBIC over which rates are averaged: a run of 40 s has few reductions of its window.
+const STARTS_MS: [u64; 3] = [0, 37, 113];
 
 /// Delay in ms of a packet of 1500 bytes through empty queues of [`beside`].
 fn least_delay(rate: u64, round_trip: u64) -> f64 {
@@ -58,18 +62,21 @@ fn low_latency_has_a_short_queue_and_an_equal_rate() {
     let mut failures = Vec::new();
     for rate in [20, 50, 100] {
         for round_trip in [5, 10, 20, 50, 100] {
-            let outcome = run(&beside(rate, round_trip));
-            check_conservation(&outcome);
-            let [prague, cubic] = [0, 1].map(|flow| goodput(&outcome, flow) / 1e6);
+            let outcomes = STARTS_MS.map(|start| run(&beside(rate, round_trip, start)));
+            outcomes.iter().for_each(check_conservation);
+            let mean = |value: &dyn Fn(&Outcome) -> f64| outcomes.iter().map(value).sum::<f64>() / 3.0;
+            let [prague, cubic] = [0, 1].map(|flow| mean(&|run| goodput(run, flow) / 1e6));
             let queued = |delay: f64| 1e3 * delay - least_delay(rate, round_trip);
-            let [low, classic] = [outcome.flows[0].delay.p99, outcome.flows[1].delay.p50].map(queued);
+            let low = outcomes.iter().map(|run| queued(run.flows[0].delay.p99)).fold(0.0, f64::max);
+            let classic = mean(&|run| queued(run.flows[1].delay.p50));
             let ratio = prague / cubic;
-            let marked = outcome.flows[0].marked as f64 / outcome.flows[0].packets_sent as f64;
+            let marked =
+                mean(&|run| run.flows[0].marked as f64) / mean(&|run| run.flows[0].packets_sent as f64);
             println!(
                 "{rate:4} {round_trip:3} | {prague:6.2} {cubic:6.2} {ratio:5.2} | {low:5.2} {classic:6.2} | {marked:.3}"
             );
             let is_used = prague + cubic > 0.85 * rate as f64;
-            // RFC 9332 asks for roughly equal rates; at 100 Mb/s and 20 or 50 ms Prague has 2.1 to 2.4 times
+            // RFC 9332 asks for roughly equal rates; at 100 Mb/s and 20 or 50 ms Prague has 2.1 to 2.3 times
             // those of CUBIC, whose window is coupled as if it were Reno's.
             if low > 2.0 || !(0.5..=2.5).contains(&ratio) || !is_used {
                 failures.push((rate, round_trip));
@@ -129,7 +136,7 @@ fn a_shared_medium_needs_a_longer_threshold() {
 /// are small where CUBIC's are not. This is why both are coupled.
 #[test]
 fn scalable_senders_need_a_coupled_queue() {
-    let mut config = beside(20, 20);
+    let mut config = beside(20, 20, 0);
     let pie = PieOptions { ecn: true, ..PieOptions::default() };
     config.topology.wires[..2].iter_mut().for_each(|wire| wire.discipline = Discipline::Pie(pie));
     let outcome = run(&config);

@@ -151,7 +151,7 @@ fn what_is_emitted_is_counted_by_flow_and_by_step() {
     let mut config = ns2_chain(4, 1, scheme("tfrc", &json!({})));
     config.duration = Span::from_ms(60_000);
     config.recording.warmup = Span::ZERO;
-    config.traffic.schemes.push(scheme("tcp-newreno", &json!({})));
+    config.traffic.schemes.push(scheme("tcp-newreno", &json!({ "flavour": "rfc" })));
     config.traffic.schemes.push(scheme("udp", &json!({})));
     add_flow(&mut config, 1, 3, AppConfig::Saturated);
     config.traffic.flows[1].scheme = 1;
