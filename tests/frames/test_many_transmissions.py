@@ -55,10 +55,12 @@ COLOURED = f"""() => {{
 def logs(tmp_path_factory):
     """Returns a short and a long log of one network."""
     folder = tmp_path_factory.mktemp("many")
+    # TCP that sends segment by segment.
+    scenario = (SCENARIOS / "mesh-demo.toml").read_text("utf-8") + '\n[schemes.tcp-newreno]\nflavour = "rfc"\n'
     paths = {}
     for seconds in (6, 60):
         paths[seconds] = folder / f"{seconds}.frames"
-        multihop.run(SCENARIOS / "mesh-demo.toml", duration=f"{seconds} s", warmup="0 s", frames=paths[seconds])
+        multihop.run(scenario, duration=f"{seconds} s", warmup="0 s", frames=paths[seconds])
     return paths
 
 

@@ -145,7 +145,7 @@ def test_both_sides_have_the_same_connections():
 
 def test_a_run_is_read_as_it_was_written(tmp_path):
     path = tmp_path / "runs.jsonl"
-    first = kernel(Measured(1.5, None, 4, 2, [12.3, math.inf]))
+    first = kernel(Measured(1.5, None, 4, 2, [12.0, math.inf]))
     second = replace(first, lag_p99_ms=0.5)
     other = kernel(bulk())
     path.write_text(

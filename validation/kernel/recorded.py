@@ -50,11 +50,12 @@ def line_of(cell: Cell, seed: int, run: Emulated) -> str:
     """A run as a line of the file."""
     row = asdict(run)
     measured: dict[str, Any] = row["measured"]
-    measured["completions_ms"] = [None if math.isinf(time) else round(time, 1) for time in measured["completions_ms"]]
+    measured["completions_ms"] = [None if math.isinf(time) else round(time) for time in measured["completions_ms"]]
     for key in ("goodput_mbps", "rtt_ms"):
-        measured[key] = None if measured[key] is None else round(measured[key], 4)
-    row["lag_p99_ms"] = round(row["lag_p99_ms"], 3)
-    return json.dumps({"cell": cell.label, "seconds": MEASURED_S, "seed": seed, "run": row})
+        measured[key] = None if measured[key] is None else round(measured[key], 3)
+    row["lag_p99_ms"] = round(row["lag_p99_ms"], 2)
+    line = {"cell": cell.label, "seconds": MEASURED_S, "seed": seed, "run": row}
+    return json.dumps(line, separators=(",", ":"))
 
 
 def due(cells: Iterable[Cell], seeds: int, runs: Runs) -> list[tuple[Cell, int]]:

@@ -56,7 +56,7 @@ impl<T> Managed<T> {
         }
     }
 
-    /// Dequeues the next packet that can share a frame; see [`InterfaceQueue::pop_for`](super::InterfaceQueue).
+    /// Dequeues the next packet that can share a frame, as [`pop_for`](super::InterfaceQueue::pop_for) does.
     pub(super) fn pop_for(
         &mut self,
         now: Time,

@@ -29,7 +29,7 @@ fn chain(hops: u32, delay: &str, tables: &str) -> String {
 }
 
 /// Two nodes have one distance: 200 m are 668 ns. With a constant delay a station's own frame ends together
-/// with its arrival, so that a host's random delay may fall between the two: the flavour of the RFCs has none.
+/// with its arrival. A host's random delay may fall between the two; the flavour of the RFCs has none.
 #[test]
 fn between_two_nodes_the_delay_is_constant() {
     for rts in ["off", "0 B"] {

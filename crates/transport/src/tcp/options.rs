@@ -117,8 +117,8 @@ parameters! {
     /// Receive window in segments: the receiver's buffer, which it advertises. Limits the congestion window,
     /// and is the initial slow-start threshold (ns-2's `window_`). Receivers of linux begin with 64 KB, and
     /// tune the window to the rate at which the application reads, up to this value (Fisk and Feng, Dynamic
-    /// Right-Sizing, 2001; `tcp_rmem` of 32 MB, two thirds of it payload). That of rfc binds beyond 1.5 MB per
-    /// round trip.
+    /// Right-Sizing, 2001; `tcp_rmem` of 32 MB, two thirds of it payload). That of rfc binds beyond 1.5 MB
+    /// per round trip.
     window: u32 [1, 1_048_576] = TcpOptions::OPEN_WINDOW, Ns2: 20, Linux: TcpOptions::TUNED_WINDOW;
     /// Maximum time for which the receiver delays an acknowledgement to wait for a second segment (RFC 1122,
     /// section 4.2.3.2); "0 s" acknowledges each segment.

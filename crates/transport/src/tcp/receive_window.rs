@@ -185,8 +185,8 @@ mod tests {
         assert_eq!(reader.advertised(), 55);
     }
 
-    /// `tcp_rcvbuf_grow`: twenty segments in a round trip after ten are twice twenty, and twice that again, as
-    /// the rate doubled; thirty then 60 + 60; as many again change nothing.
+    /// `tcp_rcvbuf_grow`: twenty segments in a round trip after ten are twice twenty, and twice that again,
+    /// as the rate doubled; thirty then 60 + 60; as many again change nothing.
     #[test]
     fn the_buffer_follows_what_is_read_in_a_round_trip() {
         let mut reader = Reader::new(window(16_384));

@@ -1,7 +1,7 @@
 """Flows whose receive window holds data back.
 
-A window that was given, that a flavour has, or that a receiver has not tuned yet can bind where the congestion
-control would send more: the result then says more about the window than about the scheme.
+A window that was given, that a flavour has, or that a receiver has not tuned yet can bind where the
+congestion control would send more: the result then says more about the window than about the scheme.
 """
 
 from __future__ import annotations
