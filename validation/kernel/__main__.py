@@ -21,7 +21,7 @@ from validation.kernel.recorded import Runs
 from validation.kernel.simulated import simulated
 from validation.kernel.verdicts import Row, judged
 
-#: Runs of a cell.
+#: Runs of a cell that are measured.
 RUNS = 8
 
 
@@ -37,7 +37,11 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="eight cells")
     parser.add_argument("--only", default="", metavar="TEXT", help="cells whose description contains this text")
     parser.add_argument("--measure", action="store_true", help="run the kernel where runs are missing")
-    parser.add_argument("--runs", type=_positive, default=RUNS, help="runs of a cell, with seeds 1 to this")
+    parser.add_argument(
+        "--runs",
+        type=_positive,
+        help=f"runs of a cell, with seeds 1 to this ({RUNS}); without --measure, all by default",
+    )
     parser.add_argument("--jobs", type=_positive, default=1, help="emulations at a time")
     parser.add_argument("--store", type=Path, default=recorded.FILE, help="file of the kernel's figures")
     options = parser.parse_args()
@@ -45,7 +49,7 @@ def main() -> int:
         chosen = asked(options.cells, options.only, quick=options.quick)
         runs = recorded.read(options.store)
         if options.measure:
-            recorded.measure(options.store, due(chosen, options.runs, runs), options.jobs)
+            recorded.measure(options.store, due(chosen, options.runs or RUNS, runs), options.jobs)
             runs = recorded.read(options.store)
         found = {cell: kept(runs, cell, options.runs) for cell in chosen}
         write(options.file, {cell: kernel for cell, kernel in found.items() if kernel})
@@ -78,9 +82,9 @@ def due(chosen: list[Cell], runs: int, known: Runs) -> list[tuple[Cell, int]]:
     return recorded.due([cell for cell in chosen if cell.transport in there], runs, known)
 
 
-def kept(runs: Runs, cell: Cell, count: int) -> dict[int, Emulated]:
-    """Recorded runs of a cell with the seeds asked for."""
-    return {seed: run for seed, run in runs.get(cell.label, {}).items() if seed <= count}
+def kept(runs: Runs, cell: Cell, count: int | None) -> dict[int, Emulated]:
+    """Recorded runs of a cell with seeds up to `count`, or all."""
+    return {seed: run for seed, run in runs.get(cell.label, {}).items() if count is None or seed <= count}
 
 
 def write(file: Path, kernel: dict[Cell, dict[int, Emulated]]) -> None:

@@ -1,4 +1,7 @@
-"""Figures of the kernel's TCP, a line of JSON for each run: facts about that kernel on the air of a cell."""
+"""Figures of the kernel's TCP, a line of JSON for each run: facts about that kernel on the air of a cell.
+
+Figures that are 0 or empty in nearly all runs are left out: completion times, missed packets, and other counters.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from typing import Any
 
 from multihop.base.errors import UserError
 from validation.kernel.cells import MEASURED_S, Cell
-from validation.kernel.emulated import emulated
+from validation.kernel.emulated import OTHERS, emulated
 from validation.kernel.measured import Emulated, Measured
 
 FILE = Path(__file__).parent / "recorded.jsonl"
@@ -35,8 +38,11 @@ def read(path: Path) -> Runs:
     for number, line in enumerate(lines, 1):
         try:
             row = json.loads(line)
-            times = [math.inf if time is None else time for time in row["run"]["measured"].pop("completions_ms")]
-            run = {**row["run"], "measured": Measured(**row["run"]["measured"], completions_ms=times)}
+            counters = {**dict.fromkeys(OTHERS, 0), **row["run"].pop("counters", {})}
+            times = row["run"]["measured"].pop("completions_ms", [])
+            times = [math.inf if time is None else time for time in times]
+            measured = Measured(**row["run"].pop("measured"), completions_ms=times)
+            run = {"overflowed": 0, **row["run"], "measured": measured, "counters": counters}
             if row["seconds"] == MEASURED_S:
                 found.setdefault(row["cell"], {})[row["seed"]] = Emulated(**run)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -54,6 +60,10 @@ def line_of(cell: Cell, seed: int, run: Emulated) -> str:
     for key in ("goodput_mbps", "rtt_ms"):
         measured[key] = None if measured[key] is None else round(measured[key], 3)
     row["lag_p99_ms"] = round(row["lag_p99_ms"], 2)
+    row["counters"] = {key: count for key, count in row["counters"].items() if count}
+    for part, key in ((measured, "completions_ms"), (row, "overflowed"), (row, "counters")):
+        if not part[key]:
+            del part[key]
     line = {"cell": cell.label, "seconds": MEASURED_S, "seed": seed, "run": row}
     return json.dumps(line, separators=(",", ":"))
 
