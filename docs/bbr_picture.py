@@ -61,7 +61,10 @@ def states(found: pd.DataFrame) -> States:
     if not small.any() or not slow.size:
         raise ValueError("the run has no Drain, or no ProbeRTT")
     draining = int(slow[0])
-    empty = draining + int(np.argmax(queue[draining:] < 0.1 * queue[full]))
+    drained = np.flatnonzero(queue[draining:] < 0.1 * queue[full])
+    if not drained.size:
+        raise ValueError("the run does not end its Drain")
+    empty = draining + int(drained[0])
     step = ROUND_TRIP_S
     return States(
         (0.0, times[draining] - step),

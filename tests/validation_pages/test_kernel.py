@@ -316,6 +316,13 @@ def test_differences_of_means_are_those_of_pairs():
     assert crossed.agreement is Agreement.OPEN
 
 
+def test_a_kernel_that_carries_nothing_decides_nothing():
+    row = judged([bulk(0.0), bulk(0.0)], [bulk(1.0), bulk(2.0)])
+    assert row.goodput.interval is None
+    assert math.isnan(row.goodput.off)
+    assert row.agreement is Agreement.OPEN
+
+
 def short(times):
     return Measured(1.0, None, 0, 0, times)
 

@@ -114,17 +114,17 @@ class Means:
 
     @property
     def off(self) -> float:
-        """Difference relative to the kernel's mean."""
-        return self.difference.mean / self.kernel.mean
+        """Difference relative to the kernel's mean; NaN if that is 0."""
+        return self.difference.mean / self.kernel.mean if self.kernel.mean else math.nan
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the relative difference; none of a single pair."""
-        low, high = self.difference.low, self.difference.high
-        return None if low is None or high is None else (low / self.kernel.mean, high / self.kernel.mean)
+        """The 95 % interval of the relative difference; none of a single pair, or relative to 0."""
+        low, high, mean = self.difference.low, self.difference.high, self.kernel.mean
+        return None if low is None or high is None or not mean else (low / mean, high / mean)
 
     def agreement(self, tolerance: float) -> Agreement:
-        """Whether the whole interval is within the tolerance. A single pair cannot show equivalence."""
+        """Whether the whole interval is within the tolerance. Without an interval the means decide nothing."""
         return Agreement.OPEN if self.interval is None else _agreement(self.interval, tolerance)
 
 

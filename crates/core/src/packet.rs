@@ -219,6 +219,10 @@ pub struct Segment {
     /// Timestamp option (RFC 7323), if enabled. Data carries its own sending time (`TSval`), an
     /// acknowledgement the sending time of the segment that caused it (`TSecr`).
     pub echo: Option<Time>,
+    /// The other half of the timestamp option, where a receiver tunes its window by it: time at which an
+    /// acknowledgement was sent (`TSval`), and in data that of the last acknowledgement (`TSecr`), in
+    /// microseconds modulo 2^32; 0 if unused.
+    pub ack_stamp: u32,
     /// `AccECN` option (RFC 9768), with accurate ECN feedback.
     pub acc_ecn: Option<AccEcnOption>,
     /// Receive window in bytes that the sender of this segment advertises.
@@ -456,7 +460,7 @@ mod tests {
     /// A segment is copied at each hop.
     #[test]
     fn segments_are_small() {
-        assert!(size_of::<Segment>() <= 168, "{}", size_of::<Segment>());
+        assert!(size_of::<Segment>() <= 176, "{}", size_of::<Segment>());
     }
 
     #[test]

@@ -24,13 +24,13 @@ def print_run(comparison: Comparison, *, why: bool = False) -> None:
     _print_summary(comparison, "", why=why)
     _print_flows(comparison)
     _print_metrics(comparison, comparison.measured_metrics)
-    _print_phases(comparison)
+    _print_remarks(comparison)
 
 
-def _print_phases(comparison: Comparison) -> None:
-    from multihop.experiments.remarks import phases
+def _print_remarks(comparison: Comparison) -> None:
+    from multihop.experiments.remarks import phases, windows
 
-    for sentence in phases.sentences(comparison):
+    for sentence in (*phases.sentences(comparison), *windows.sentences(comparison)):
         console.paragraph(sentence)
 
 
@@ -45,7 +45,7 @@ def print_comparison(comparison: Comparison) -> None:
     _print_differences(comparison)
     for sentence in comparison.about_optimum():
         console.say(sentence)
-    _print_phases(comparison)
+    _print_remarks(comparison)
 
 
 def _print_summary(comparison: Comparison, significance: str, *, why: bool) -> None:

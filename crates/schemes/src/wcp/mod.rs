@@ -83,6 +83,12 @@ fn signalling(
     }
 }
 
+/// Returns the connection's parameters with packets that leave one by one: at a rate of few packets per
+/// second, a burst would be the last of a minute.
+fn paced_one_by_one(tcp: &TcpParameters) -> TcpParameters {
+    TcpParameters { segmentation_offload: tcp.segmentation_offload.or(Some(false)), ..tcp.clone() }
+}
+
 /// Returns the options of a sender on this connection.
 fn sender_options(options: &TcpOptions, alpha: f64) -> SenderOptions {
     SenderOptions {
@@ -109,7 +115,7 @@ impl Parameters for Wcp {
 
 impl TcpScheme for Wcp {
     fn options(&self) -> TcpOptions {
-        self.tcp.router_assisted(CongestionHeader::of(WcpHeader::BYTES))
+        paced_one_by_one(&self.tcp).router_assisted(CongestionHeader::of(WcpHeader::BYTES))
     }
 
     fn control(&self) -> Box<dyn Controller> {
@@ -130,5 +136,24 @@ impl TcpScheme for Wcp {
             signalling: signalling(self.signalling_interval, self.lifetime, self.signalling_header, egress),
         };
         Some(Box::new(WcpRouter::new(node, constants, egress.seed)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::find;
+    use serde_json::json;
+
+    /// With the flavour of Linux as well, packets leave one by one unless bursts are asked for.
+    #[test]
+    fn packets_are_paced_one_by_one() {
+        let wcp = |parameters| serde_json::from_value::<Wcp>(parameters).unwrap();
+        assert!(!TcpScheme::options(&wcp(json!({ "flavour": "linux" }))).segmentation_offload);
+        let bursts = json!({ "flavour": "linux", "segmentation_offload": true });
+        assert!(TcpScheme::options(&wcp(bursts.clone())).segmentation_offload);
+        for name in ["wcp", "wcp-cap"] {
+            assert!(find(name).unwrap().build(&bursts).is_ok(), "{name}");
+        }
     }
 }

@@ -43,11 +43,6 @@ impl AckCompression {
         }
     }
 
-    /// Round-trip time of the SYN-ACK to the first data.
-    pub fn round_trip(&self) -> Option<Span> {
-        self.round_trip
-    }
-
     /// Retransmission timeout after the round trip of the SYN-ACK, or before it.
     pub fn retransmission_timeout(&self) -> Span {
         self.round_trip.map_or(FIRST_TIMEOUT, |rtt| rtt + MIN_TIMEOUT.max(rtt * 2))

@@ -2,7 +2,7 @@
 //! Linux (`net/ipv4/tcp_input.c`; Fisk and Feng, *Dynamic Right-Sizing in TCP*, 2001).
 
 use crate::TcpOptions;
-use multihop_core::{Segment, Span, Time};
+use multihop_core::{Segment, Time};
 
 /// Window in bytes before data arrives, rounded down to full segments: half of the first buffer
 /// (`tcp_rmem` of 128 KiB) as a SYN-ACK can advertise it, which has no window scale.
@@ -40,23 +40,27 @@ struct Tuning {
     read: u64,
     /// Begin of the present measurement: time and next expected byte.
     since: (Time, u64),
-    /// Time that acknowledgements take to the sender, as the handshake showed it.
-    ack_path: Option<Span>,
-    /// Estimate of the round-trip time (`rcv_rtt_est`).
-    round_trip: Option<Span>,
+    /// Estimate of the round-trip time in microseconds (`rcv_rtt_est`).
+    round_trip_us: Option<u32>,
+    /// Stamp of the last sample.
+    sampled: u32,
+    /// Without timestamps: end of a window of data, and when it began.
+    window_of_data: Option<(u64, Time)>,
 }
 
 impl ReceiveWindow {
     pub fn new(options: &TcpOptions) -> ReceiveWindow {
         let (mss, most) = (options.mss(), options.receive_window());
+        let offer = (FIRST_WINDOW / mss * mss).max(mss).min(most);
         let tuning = Tuning {
             buffer: FIRST_BUFFER.max(mss).min(most),
-            offer: (FIRST_WINDOW / mss * mss).max(mss).min(most),
-            edge: 0,
+            offer,
+            edge: offer,
             read: FIRST_READ * mss,
             since: (Time::ZERO, 0),
-            ack_path: None,
-            round_trip: None,
+            round_trip_us: None,
+            sampled: 0,
+            window_of_data: None,
         };
         ReceiveWindow { mss, most, tuning: options.tuned_window.then_some(tuning) }
     }
@@ -69,17 +73,28 @@ impl ReceiveWindow {
         tuning.edge - next
     }
 
-    /// Processes data that has arrived. The buffer now has `held` bytes, and `handshake` is the round trip of
-    /// the SYN-ACK, if it was measured. Returns whether the window opens, which the sender is told at once
-    /// (`tcp_grow_window`).
-    pub fn on_data(&mut self, now: Time, segment: &Segment, handshake: Option<Span>, held: u64) -> bool {
+    /// Whether data beyond a gap fills more than half of the buffer. Linux then stops to acknowledge each
+    /// segment at once (`__tcp_select_window`).
+    pub fn is_crowded(&self, beyond: u64) -> bool {
+        self.tuning.as_ref().is_some_and(|tuning| beyond > tuning.buffer / 2)
+    }
+
+    /// Stamp of an acknowledgement sent now; 0 where nothing is tuned.
+    pub fn stamp(&self, now: Time) -> u32 {
+        // 0 stands for no stamp.
+        if self.tuning.is_some() { microseconds(now).max(1) } else { 0 }
+    }
+
+    /// Processes data that has arrived, after which `next` is the next expected byte and the buffer has
+    /// `held` bytes. Returns whether the window opens, which the sender is told at once (`tcp_grow_window`).
+    pub fn on_data(&mut self, now: Time, segment: &Segment, next: u64, held: u64) -> bool {
         let Some(tuning) = &mut self.tuning else { return false };
         let payload = u64::from(segment.payload);
-        match segment.echo {
+        if segment.echo.is_none() {
+            tuning.measure_window(now, next);
+        } else if payload >= self.mss {
             // A shorter segment may have waited for the application.
-            Some(sent) if payload >= self.mss => tuning.sample(now.since(sent), handshake),
-            Some(_) => {}
-            None => tuning.round_trip = handshake,
+            tuning.sample(now, segment.ack_stamp);
         }
         let room = tuning.buffer.saturating_sub(tuning.offer + held);
         if room == 0 || payload < LEAST_OPENING {
@@ -89,41 +104,73 @@ impl ReceiveWindow {
         true
     }
 
+    /// Enlarges the buffer for data up to `last`, beyond a gap after `next` (`tcp_data_queue_ofo`).
+    pub fn on_gap(&mut self, next: u64, last: u64) {
+        if let Some(tuning) = &mut self.tuning {
+            tuning.enlarge(2 * tuning.read + (last - next), self.most);
+        }
+    }
+
     /// Adapts the buffer after the application has read up to the next expected byte, once in a round trip
     /// (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`). `last` is the end of the data beyond a gap, if there is
     /// any.
     pub fn on_read(&mut self, now: Time, next: u64, last: Option<u64>) {
         let Some(tuning) = &mut self.tuning else { return };
         let (began, from) = tuning.since;
-        if tuning.round_trip.is_none_or(|round_trip| now.since(began) < round_trip) {
+        let elapsed = microseconds(now).wrapping_sub(microseconds(began));
+        if tuning.round_trip_us.is_none_or(|round_trip| elapsed < round_trip) {
             return;
         }
         tuning.since = (now, next);
-        let (read, before) = (next - from, tuning.read);
+        let (read, before) = ((next - from).min(self.most), tuning.read);
         if read <= before {
             return;
         }
         tuning.read = read;
         // Twice what was read, as the measurement is a round trip late, and more for a sender that doubles
         // its rate.
-        let window = 2 * read + 4 * read * (read - before) / before;
+        let window = 2 * read + (4.0 * read as f64 * (read - before) as f64 / before as f64) as u64;
         let beyond = last.map_or(0, |end| end.saturating_sub(next));
-        tuning.buffer = tuning.buffer.max((window + beyond).min(self.most));
+        tuning.enlarge(window + beyond, self.most);
     }
 }
 
 impl Tuning {
-    /// Processes a round trip: the time that a segment took and that of the acknowledgement before it. Linux
-    /// has the sum from timestamps of both directions. A shorter one counts at once, a longer one by an
-    /// eighth (`tcp_rcv_rtt_update`).
-    fn sample(&mut self, one_way: Span, handshake: Option<Span>) {
-        let back = || handshake.map_or(one_way, |round_trip| round_trip.saturating_sub(one_way));
-        let sample = one_way + *self.ack_path.get_or_insert_with(back);
-        self.round_trip = Some(match self.round_trip {
+    fn enlarge(&mut self, window: u64, most: u64) {
+        self.buffer = self.buffer.max(window.min(most));
+    }
+
+    /// Samples the round trip of an acknowledgement with this stamp, which the first data after it returns. A
+    /// shorter one counts at once, a longer one by an eighth (`tcp_rcv_rtt_update`).
+    fn sample(&mut self, now: Time, stamp: u32) {
+        if stamp == 0 || stamp == self.sampled {
+            return;
+        }
+        self.sampled = stamp;
+        let sample = microseconds(now).wrapping_sub(stamp).max(1);
+        self.round_trip_us = Some(match self.round_trip_us {
             Some(before) if sample > before => before + (sample - before) / 8,
             _ => sample,
         });
     }
+
+    /// Without timestamps, a window of data takes a round trip at least, of which the least counts
+    /// (`tcp_rcv_rtt_measure`).
+    fn measure_window(&mut self, now: Time, next: u64) {
+        if let Some((end, began)) = self.window_of_data {
+            if next < end {
+                return;
+            }
+            let took = microseconds(now).wrapping_sub(microseconds(began)).max(1);
+            self.round_trip_us = Some(self.round_trip_us.map_or(took, |before| before.min(took)));
+        }
+        self.window_of_data = Some((next + self.edge.saturating_sub(next), now));
+    }
+}
+
+/// Clock of stamps, which wraps.
+fn microseconds(time: Time) -> u32 {
+    (time.ns() / 1_000) as u32
 }
 
 #[cfg(test)]
@@ -142,7 +189,14 @@ mod tests {
         Time::from_ns(ms * 1_000_000)
     }
 
-    /// Full segments in order that took 20 ms: the receiver reads each at once.
+    /// Segment that arrives at `ms`, a round trip after the acknowledgement that released it.
+    fn after(round_trip_ms: u64, ms: u64, payload: u64) -> Segment {
+        let ack_stamp = (1_000 * (ms - round_trip_ms)) as u32;
+        Segment { payload: payload as u32, echo: Some(at(ms - 1)), ack_stamp, ..Segment::default() }
+    }
+
+    /// Full segments in order, a round trip of 40 ms after the acknowledgement that released them. The receiver
+    /// reads each at once.
     struct Reader {
         window: ReceiveWindow,
         next: u64,
@@ -155,12 +209,10 @@ mod tests {
 
         /// Receives segments at one instant; returns how many opened the window.
         fn reads(&mut self, ms: u64, segments: u64) -> usize {
-            let echo = Some(Time::from_ns(at(ms).ns().saturating_sub(20_000_000)));
-            let segment = Segment { payload: MSS as u32, echo, ..Segment::default() };
-            let handshake = Some(Span::from_ms(40));
+            let segment = after(40, ms, MSS);
             let opens = |_: &u64| {
-                let opens = self.window.on_data(at(ms), &segment, handshake, MSS);
                 self.next += MSS;
+                let opens = self.window.on_data(at(ms), &segment, self.next, MSS);
                 self.window.on_read(at(ms), self.next, None);
                 opens
             };
@@ -232,27 +284,81 @@ mod tests {
         assert_eq!(buffer / MSS, 2 * 99 + 4 * 99 * 89 / 10 + 50);
     }
 
-    /// `tcp_rcv_rtt_update`: down at once, up by an eighth.
+    /// `tcp_rcv_rtt_update`: down at once, up by an eighth; one sample for each acknowledgement.
     #[test]
     fn round_trips_are_sampled_from_timestamps() {
         let mut window = window(16_384);
-        let mut sample = |one_way: u64, payload: u64| {
-            let segment =
-                Segment { payload: payload as u32, echo: Some(at(100 - one_way)), ..Segment::default() };
-            window.on_data(at(100), &segment, Some(Span::from_ms(50)), 0);
-            window.tuning.as_ref().unwrap().round_trip.unwrap().ns() / 1_000_000
+        let mut now = 1_000;
+        let mut sample = |round_trip: u64, payload: u64| {
+            now += 1_000;
+            window.on_data(at(now), &after(round_trip, now, payload), MSS, MSS);
+            window.on_data(at(now + 5), &after(round_trip + 5, now + 5, payload), MSS, MSS);
+            window.tuning.as_ref().unwrap().round_trip_us.unwrap() / 1_000
         };
-        assert_eq!(sample(20, MSS), 50, "the handshake's round trip");
-        assert_eq!(sample(60, MSS), 55);
-        assert_eq!(sample(60, 100), 55, "a segment that is not full");
-        assert_eq!(sample(10, MSS), 40);
+        assert_eq!(sample(50, MSS), 50);
+        assert_eq!(sample(90, MSS), 55);
+        assert_eq!(sample(90, 100), 55, "a segment that is not full");
+        assert_eq!(sample(40, MSS), 40);
+    }
+
+    /// A queue of acknowledgements belongs to the round trip: data of 600 ms is twice that of 300 ms.
+    #[test]
+    fn the_buffer_follows_a_round_trip_that_grows_on_the_way_back() {
+        let mut reader = Reader::new(window(16_384));
+        let mut now = 1_000;
+        for round_trip in [40, 600] {
+            for _ in 0..600 {
+                now += 10;
+                let segment = after(round_trip, now, MSS);
+                reader.next += MSS;
+                reader.window.on_data(at(now), &segment, reader.next, MSS);
+                reader.window.on_read(at(now), reader.next, None);
+            }
+        }
+        assert!(reader.window.tuning.as_ref().unwrap().buffer > 2 * 59 * MSS, "60 segments in a round trip");
+    }
+
+    /// `tcp_rcv_rtt_measure`: the time in which a window of 45 segments arrives, at least.
+    #[test]
+    fn without_timestamps_a_window_of_data_takes_a_round_trip() {
+        let mut window = window(16_384);
+        let mut next = 0;
+        for ms in 1..=200 {
+            next += MSS;
+            let segment = Segment { payload: MSS as u32, ..Segment::default() };
+            window.on_data(at(ms), &segment, next, MSS);
+            window.advertised(next, 0);
+        }
+        assert_eq!(window.tuning.unwrap().round_trip_us, Some(44_000), "to the end of the first window");
+    }
+
+    /// `tcp_data_queue_ofo`: the buffer has room for the gap, and for what is read in two round trips.
+    #[test]
+    fn data_beyond_a_gap_enlarges_the_buffer() {
+        let mut window = window(16_384);
+        window.on_gap(10 * MSS, 60 * MSS);
+        assert_eq!(window.tuning.as_ref().unwrap().buffer, 70 * MSS);
+        assert!(window.is_crowded(36 * MSS) && !window.is_crowded(35 * MSS));
+    }
+
+    /// Stamps wrap after 71 minutes.
+    #[test]
+    fn stamps_wrap() {
+        let mut window = window(16_384);
+        let sent = Time::from_ns(((1_u64 << 32) - 5) * 1_000);
+        let echo = Some(sent);
+        let segment =
+            Segment { payload: MSS as u32, echo, ack_stamp: window.stamp(sent), ..Segment::default() };
+        window.on_data(Time::from_ns(((1_u64 << 32) + 15) * 1_000), &segment, MSS, MSS);
+        assert_eq!(window.tuning.as_ref().unwrap().round_trip_us, Some(20));
     }
 
     #[test]
     fn a_window_that_is_not_tuned_is_the_whole_buffer() {
         let mut window = ReceiveWindow::new(&TcpOptions::default());
         let segment = Segment { payload: 1_460, ..Segment::default() };
-        assert!(!window.on_data(at(1), &segment, None, 0));
+        assert!(!window.on_data(at(1), &segment, 1_460, 1_460));
+        assert_eq!((window.stamp(at(1)), window.is_crowded(u64::MAX)), (0, false));
         window.on_read(at(1), 1_460, None);
         assert_eq!(window.advertised(1_460, 5_000), 1_024 * 1_460);
     }

@@ -165,12 +165,13 @@ impl TcpReceiver {
     /// Sends a reply, after the host's processing.
     fn send(&mut self, now: Time, reply: Segment) {
         let Some(mean) = self.options.host_delay else {
-            self.reply = Some(reply);
+            self.reply = Some(Segment { ack_stamp: self.window.stamp(now), ..reply });
             return;
         };
         let delay = if self.options.host_delay_varies { self.varied(now, mean) } else { mean };
         let before = self.processed.back().map_or(Time::ZERO, |(leaves, _)| *leaves);
-        self.processed.push_back((before.max(now + delay), reply));
+        let leaves = before.max(now + delay);
+        self.processed.push_back((leaves, Segment { ack_stamp: self.window.stamp(leaves), ..reply }));
     }
 
     /// Delay of the host between half and one and a half of its mean. The numbers depend on the time of the
@@ -211,6 +212,9 @@ impl TcpReceiver {
         self.last_ack = self.next;
         self.unacknowledged = 0;
         self.quick_acks_left = self.quick_acks_left.saturating_sub(1);
+        if self.window.is_crowded(self.out_of_order.bytes()) {
+            self.quick_acks_left = 0;
+        }
         self.compression.on_acknowledged();
         self.deadline = None;
     }
@@ -282,12 +286,13 @@ impl Endpoint for TcpReceiver {
         let before = self.next;
         let may_wait = self.on_data(segment);
         let read = self.next - before;
-        if self.window.on_data(now, segment, self.compression.round_trip(), self.out_of_order.bytes() + read)
-        {
-            self.begin_quick_acks(1);
+        if self.window.on_data(now, segment, self.next, self.out_of_order.bytes() + read) {
+            self.quick_acks_left |= 1; // `tcp_grow_window`
         }
         if read > 0 {
             self.window.on_read(now, self.next, self.out_of_order.end());
+        } else if let Some(last) = self.out_of_order.end() {
+            self.window.on_gap(self.next, last);
         }
         let is_prompt = self.options.prompt_acks && (segment.flags.psh || confirms);
         let reports_marks = is_accurate && self.arrivals.wants_ack();

@@ -19,6 +19,7 @@ impl TcpSender {
             self.handshake_ace = Some(handshake_ace(segment.ecn));
         }
         self.sequence.peer_window = segment.window;
+        self.ack_stamp = segment.ack_stamp;
         self.acknowledge_syn = true;
         self.deadline = None;
         self.last_sent = now;
@@ -131,6 +132,7 @@ impl TcpSender {
         let echo = self.echoes_congestion(segment);
         let updates_window = self.sequence.peer_window != segment.window;
         self.sequence.peer_window = segment.window;
+        self.ack_stamp = segment.ack_stamp;
         let had = self.sequence.una + self.recovery.arrived(&self.view());
         let LossRecovery::ByAcks(recovery) = &mut self.recovery else {
             self.process_ack_by_time(now, segment, Changes { echo, updates_window });
@@ -142,9 +144,13 @@ impl TcpSender {
         }
         if segment.ack > self.sequence.una {
             self.on_advance(now, segment, echo, had);
-        } else if news && !updates_window && segment.payload == 0 && self.sequence.max > self.sequence.una {
+        } else if news
+            && (!updates_window || self.options.recovery.is_selective())
+            && segment.payload == 0
+            && self.sequence.max > self.sequence.una
+        {
             // A duplicate acknowledgement: data is outstanding, and nothing else changes (RFC 5681, section
-            // 2).
+            // 2). With selective acknowledgements only their news count (RFC 6675, section 2).
             self.on_duplicate(now);
         }
     }

@@ -114,6 +114,8 @@ pub struct TcpSender {
     last_sent: Time,
     /// Time since which the receive window holds data back.
     receive_limited_since: Option<Time>,
+    /// Stamp of the last acknowledgement, which data returns.
+    ack_stamp: u32,
     counters: Progress,
 }
 
@@ -165,6 +167,7 @@ impl TcpSender {
             lost_syns: 0,
             last_sent: Time::ZERO,
             receive_limited_since: None,
+            ack_stamp: 0,
             counters: Progress::default(),
         }
     }
@@ -303,6 +306,7 @@ impl TcpSender {
             flags: self.with_ecn_flags(flags, ecn != Ecn::NotCapable),
             ecn: self.options.congestion_header.codepoint.unwrap_or(ecn),
             echo: self.options.timestamps.then_some(now),
+            ack_stamp: self.ack_stamp,
             retransmission,
             feedback: self.stamp(now, end - start),
             ..Segment::default()
@@ -463,6 +467,7 @@ impl Endpoint for TcpSender {
         }
         if self.paced_until().is_some_and(|until| now < until) {
             self.note_window_use();
+            self.note_receive_limit(now);
             return self.refresh_at().is_some_and(|at| now >= at).then(|| self.refresh(now));
         }
         let next_due = self.next_due();
