@@ -138,8 +138,10 @@ ewccp ack_every none
 ewccp delayed_ack \"0 s\"
 ewccp local_repairs 10
 wcp keep_sacked true (rfc, ns2) or none (linux)
+wcp segmentation_offload false
 wcp window 1024
 wcp-cap keep_sacked true (rfc, ns2) or none (linux)
+wcp-cap segmentation_offload false
 wcp-cap window 1024
 vcp keep_sacked true (rfc, ns2) or none (linux)
 vcp window 1024

@@ -76,8 +76,8 @@ fn low_latency_has_a_short_queue_and_an_equal_rate() {
                 "{rate:4} {round_trip:3} | {prague:6.2} {cubic:6.2} {ratio:5.2} | {low:5.2} {classic:6.2} | {marked:.3}"
             );
             let is_used = prague + cubic > 0.85 * rate as f64;
-            // RFC 9332 asks for roughly equal rates; at 100 Mb/s and 20 or 50 ms Prague has 2.1 to 2.3 times
-            // those of CUBIC, whose window is coupled as if it were Reno's.
+            // RFC 9332 asks for roughly equal rates. Prague has 0.8 to 2.0 times those of CUBIC, whose window
+            // is coupled as if it were Reno's; single runs have up to 2.8 times.
             if low > 2.0 || !(0.5..=2.5).contains(&ratio) || !is_used {
                 failures.push((rate, round_trip));
             }
