@@ -137,7 +137,7 @@ def test_a_frame_log_has_one_transmission_and_each_loss(tmp_path):
 
 
 def test_the_example_reaches_its_stations():
-    flows = multihop.run(SCENARIOS / "multicast.toml", duration="8 s").flows.set_index("name")
+    flows = multihop.run(SCENARIOS / "multicast.toml", duration="30 s").flows.set_index("name")
     groups = flows["multicast_group"].dropna()
     assert groups.index.tolist() == ["video->tv 1", "video->tv 2", "video->tv 3"]
     near, far = flows.loc["video->tv 1", "loss_ratio"], flows.loc["video->tv 3", "loss_ratio"]

@@ -25,6 +25,7 @@ STEPS = pd.DataFrame(
 
 MEASURED = {
     **NETWORK,
+    "schemes": {"tcp-newreno": {"flavour": "rfc"}},
     "measure": [
         {"estimator": "rt-winf", "at": ["n0", "n1"]},
         {"estimator": "busy-ratio", "name": "busy", "at": ["n0"], "window": "1 s"},

@@ -195,8 +195,8 @@ mod tests {
         Segment { payload: payload as u32, echo: Some(at(ms - 1)), ack_stamp, ..Segment::default() }
     }
 
-    /// Full segments in order, a round trip of 40 ms after the acknowledgement that released them. The receiver
-    /// reads each at once.
+    /// Full segments in order, a round trip of 40 ms after the acknowledgement that released them. The
+    /// receiver reads each at once.
     struct Reader {
         window: ReceiveWindow,
         next: u64,
