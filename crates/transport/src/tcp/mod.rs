@@ -6,6 +6,7 @@ mod ack_compression;
 mod bursts;
 mod delivery_rate;
 mod echo;
+mod host_queue;
 mod options;
 mod ranges;
 mod receive_window;

@@ -86,7 +86,7 @@ impl ReceiveWindow {
     }
 
     /// Processes data that has arrived, after which `next` is the next expected byte and the buffer has
-    /// `held` bytes. Returns whether the window opens, which the sender is told at once (`tcp_grow_window`).
+    /// `held` bytes. Returns whether the window opens, which is acknowledged at once (`tcp_grow_window`).
     pub fn on_data(&mut self, now: Time, segment: &Segment, next: u64, held: u64) -> bool {
         let Some(tuning) = &mut self.tuning else { return false };
         let payload = u64::from(segment.payload);
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(sample(40, MSS), 40);
     }
 
-    /// A queue of acknowledgements belongs to the round trip: data of 600 ms is twice that of 300 ms.
+    /// A queue of acknowledgements belongs to the round trip: at a segment per 10 ms, 60 are in 600 ms.
     #[test]
     fn the_buffer_follows_a_round_trip_that_grows_on_the_way_back() {
         let mut reader = Reader::new(window(16_384));

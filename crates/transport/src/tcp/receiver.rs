@@ -2,11 +2,11 @@
 
 use crate::tcp::accurate_ecn::{ArrivalCounters, EcnMode, handshake_ace};
 use crate::tcp::ack_compression::AckCompression;
+use crate::tcp::host_queue::HostQueue;
 use crate::tcp::ranges::ByteRanges;
 use crate::tcp::receive_window::ReceiveWindow;
 use crate::{Delivered, Echo, Endpoint, Progress, TcpOptions};
-use multihop_core::{AccEcnOption, Ecn, Flags, HeaderBytes, Rng, SackBlock, SackBlocks, Segment, Span, Time};
-use std::collections::VecDeque;
+use multihop_core::{AccEcnOption, Ecn, Flags, HeaderBytes, SackBlock, SackBlocks, Segment, Time};
 
 /// Data receiver of a TCP connection. The application reads data in order at once.
 ///
@@ -42,10 +42,7 @@ pub struct TcpReceiver {
     feedback: Option<Box<dyn Echo>>,
     /// Acknowledgement to send now.
     reply: Option<Segment>,
-    /// Acknowledgements that the host still processes, with the times at which they leave it.
-    processed: VecDeque<(Time, Segment)>,
-    /// Random numbers for their delays, from the first on.
-    delays: Option<Rng>,
+    host: HostQueue,
     compression: AckCompression,
     /// Number of given-up acknowledgements that may be retransmitted before another segment arrives.
     repairs: u32,
@@ -76,8 +73,7 @@ impl TcpReceiver {
             unacknowledged: 0,
             deadline: None,
             reply: None,
-            processed: VecDeque::new(),
-            delays: None,
+            host: HostQueue::default(),
             compression: AckCompression::default(),
         }
     }
@@ -164,22 +160,12 @@ impl TcpReceiver {
 
     /// Sends a reply, after the host's processing.
     fn send(&mut self, now: Time, reply: Segment) {
-        let Some(mean) = self.options.host_delay else {
-            self.reply = Some(Segment { ack_stamp: self.window.stamp(now), ..reply });
-            return;
-        };
-        let delay = if self.options.host_delay_varies { self.varied(now, mean) } else { mean };
-        let before = self.processed.back().map_or(Time::ZERO, |(leaves, _)| *leaves);
-        let leaves = before.max(now + delay);
-        self.processed.push_back((leaves, Segment { ack_stamp: self.window.stamp(leaves), ..reply }));
-    }
-
-    /// Delay of the host between half and one and a half of its mean. The numbers depend on the time of the
-    /// first one, which differs between connections: runs are repeatable.
-    fn varied(&mut self, now: Time, mean: Span) -> Span {
-        const STEPS: u32 = 1_000;
-        let rng = self.delays.get_or_insert_with(|| Rng::at(now.ns(), &["host delay"]));
-        mean / 2 + mean * u64::from(rng.below(STEPS)) / u64::from(STEPS)
+        let leaves = self.host.departure(now, &self.options);
+        let reply = Segment { ack_stamp: self.window.stamp(leaves.unwrap_or(now)), ..reply };
+        match leaves {
+            Some(leaves) => self.host.push(leaves, reply),
+            None => self.reply = Some(reply),
+        }
     }
 
     fn acknowledge(&mut self, now: Time) {
@@ -313,7 +299,7 @@ impl Endpoint for TcpReceiver {
     /// Retransmits an acknowledgement, unless a later one replaces it. The feedback is omitted: the given-up
     /// packet may have arrived, and feedback is cumulative.
     fn on_given_up(&mut self, _now: Time, segment: &Segment) -> bool {
-        let is_last = self.reply.is_none() && self.processed.is_empty() && segment.ack == self.next;
+        let is_last = self.reply.is_none() && self.host.is_empty() && segment.ack == self.next;
         let repairs = self.repairs > 0 && is_last;
         if repairs {
             self.repairs -= 1;
@@ -329,15 +315,11 @@ impl Endpoint for TcpReceiver {
     }
 
     fn poll_segment(&mut self, now: Time) -> Option<Segment> {
-        self.reply.take().or_else(|| {
-            let (leaves, _) = self.processed.front()?;
-            if *leaves <= now { self.processed.pop_front().map(|(_, reply)| reply) } else { None }
-        })
+        self.reply.take().or_else(|| self.host.poll(now))
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        let processed = self.processed.front().map(|(leaves, _)| *leaves);
-        [self.deadline, processed].into_iter().flatten().min()
+        [self.deadline, self.host.next_departure()].into_iter().flatten().min()
     }
 
     fn progress(&self) -> Progress {
