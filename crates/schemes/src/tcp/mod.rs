@@ -166,6 +166,11 @@ impl TcpParameters {
         [tcp, reno, rto].concat()
     }
 
+    /// Returns the parameters with segments that leave one by one at the pace, unless bursts are asked for.
+    pub(crate) fn paced_one_by_one(&self) -> TcpParameters {
+        TcpParameters { segmentation_offload: self.segmentation_offload.or(Some(false)), ..self.clone() }
+    }
+
     /// Returns the options of a connection whose window routers open. Unless other values are given, SACK
     /// information is kept after a timeout and the receive window does not limit the sender. Every
     /// acknowledgement gives a round-trip sample.

@@ -63,11 +63,7 @@ impl TcpScheme for TcpPrague {
 impl TcpPrague {
     /// Returns the connection with the scheme's own defaults.
     fn connection(&self) -> TcpParameters {
-        TcpParameters {
-            accurate_ecn: Some(true),
-            segmentation_offload: self.tcp.segmentation_offload.or(Some(false)),
-            ..self.tcp.0.clone()
-        }
+        TcpParameters { accurate_ecn: Some(true), ..self.tcp.paced_one_by_one() }
     }
 }
 

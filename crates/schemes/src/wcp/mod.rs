@@ -83,12 +83,6 @@ fn signalling(
     }
 }
 
-/// Returns the connection's parameters with packets that leave one by one: at a rate of few packets per
-/// second, a burst would be the last of a minute.
-fn paced_one_by_one(tcp: &TcpParameters) -> TcpParameters {
-    TcpParameters { segmentation_offload: tcp.segmentation_offload.or(Some(false)), ..tcp.clone() }
-}
-
 /// Returns the options of a sender on this connection.
 fn sender_options(options: &TcpOptions, alpha: f64) -> SenderOptions {
     SenderOptions {
@@ -115,7 +109,8 @@ impl Parameters for Wcp {
 
 impl TcpScheme for Wcp {
     fn options(&self) -> TcpOptions {
-        paced_one_by_one(&self.tcp).router_assisted(CongestionHeader::of(WcpHeader::BYTES))
+        // At a rate of few packets per second, a burst would be the last of a minute.
+        self.tcp.paced_one_by_one().router_assisted(CongestionHeader::of(WcpHeader::BYTES))
     }
 
     fn control(&self) -> Box<dyn Controller> {

@@ -3,7 +3,7 @@
 use super::capacity::{CARRIER, CapacityConstants, CapacityRouter, WcpCapEntry};
 use super::header::{WcpCapEcho, WcpCapHeader};
 use super::sender::WcpCapSender;
-use super::{paced_one_by_one, sender_options, signalling};
+use super::{sender_options, signalling};
 use crate::tcp::TcpParameters;
 use crate::xcp::reject_ecn;
 use crate::{Parameters, TcpScheme};
@@ -59,7 +59,7 @@ impl Parameters for WcpCap {
 
 impl TcpScheme for WcpCap {
     fn options(&self) -> TcpOptions {
-        paced_one_by_one(&self.tcp).router_assisted(CongestionHeader::of(WcpCapHeader::BYTES))
+        self.tcp.paced_one_by_one().router_assisted(CongestionHeader::of(WcpCapHeader::BYTES))
     }
 
     fn control(&self) -> Box<dyn Controller> {
