@@ -25,6 +25,14 @@ class Agreement(StrEnum):
         """Of two: no if one says no, and yes if both say yes."""
         return max(self, other, key=[Agreement.YES, Agreement.OPEN, Agreement.NO].index)
 
+    @classmethod
+    def of(cls, interval: tuple[float, float], tolerance: float) -> Agreement:
+        """Is the whole interval of a difference within the tolerance (a test of equivalence)?"""
+        low, high = interval
+        if -tolerance <= low and high <= tolerance:
+            return cls.YES
+        return cls.NO if low > tolerance or high < -tolerance else cls.OPEN
+
 
 @dataclass(frozen=True)
 class Against:
@@ -47,11 +55,8 @@ class Against:
         return self.off - half, self.off + half
 
     def agreement(self, tolerance: float) -> Agreement:
-        """Is the whole interval of the relative difference within the tolerance (a test of equivalence)?"""
-        low, high = self.interval
-        if -tolerance <= low and high <= tolerance:
-            return Agreement.YES
-        return Agreement.NO if low > tolerance or high < -tolerance else Agreement.OPEN
+        """Is the whole interval of the relative difference within the tolerance?"""
+        return Agreement.of(self.interval, tolerance)
 
 
 def results(scenario: dict[str, Any], scheme: str, seeds: int) -> tuple[Result, ...]:

@@ -101,7 +101,7 @@ class Compared:
 
     def agreement(self, tolerance: float) -> Agreement:
         """Whether the whole interval is within the tolerance."""
-        return _agreement(self.interval, tolerance)
+        return Agreement.of(self.interval, tolerance)
 
 
 @dataclass(frozen=True)
@@ -125,14 +125,7 @@ class Means:
 
     def agreement(self, tolerance: float) -> Agreement:
         """Whether the whole interval is within the tolerance. Without an interval the means decide nothing."""
-        return Agreement.OPEN if self.interval is None else _agreement(self.interval, tolerance)
-
-
-def _agreement(interval: tuple[float, float], tolerance: float) -> Agreement:
-    low, high = interval
-    if -tolerance <= low and high <= tolerance:
-        return Agreement.YES
-    return Agreement.NO if low > tolerance or high < -tolerance else Agreement.OPEN
+        return Agreement.OPEN if self.interval is None else Agreement.of(self.interval, tolerance)
 
 
 @dataclass(frozen=True)
