@@ -28,9 +28,9 @@ def print_run(comparison: Comparison, *, why: bool = False) -> None:
 
 
 def _print_remarks(comparison: Comparison) -> None:
-    from multihop.experiments.remarks import phases, windows
+    from multihop.experiments.verdicts import remarks
 
-    for sentence in (*phases.sentences(comparison), *windows.sentences(comparison)):
+    for sentence in remarks(comparison):
         console.paragraph(sentence)
 
 

@@ -61,7 +61,12 @@ def shortened(said: Sequence[str], most: int, lines: Callable[[str], int]) -> li
 def sentences(runs: VariantRuns) -> list[str]:
     """Returns the first screen, with flows in phase and receive windows that bind before the advice."""
     *said, last = first_screen(runs)
-    return [*said, *phases.sentences(runs), *windows.sentences(runs), last]
+    return [*said, *remarks(runs), last]
+
+
+def remarks(runs: VariantRuns) -> list[str]:
+    """Returns sentences on flows in phase and on receive windows that bind."""
+    return [*phases.sentences(runs), *windows.sentences(runs)]
 
 
 def about_optimum(runs: VariantRuns) -> list[str]:
