@@ -289,6 +289,15 @@ impl TcpOptions {
         u64::from(self.window) * self.mss()
     }
 
+    /// Bytes for which the receiver waits before it acknowledges, if routers open the window; otherwise 0.
+    /// Routers often open less than that. A paced sender then sends that much ahead of acknowledgements,
+    /// because its pace limits the rate. Another sender asks for an acknowledgement at once when its window
+    /// is full (draft-ietf-tcpm-ack-rate-request, section 1).
+    pub(crate) fn awaited_data(&self) -> u64 {
+        let waits = self.delayed_ack.is_some() && self.congestion_header != CongestionHeader::default();
+        if waits { u64::from(self.ack_every) * self.mss() } else { 0 }
+    }
+
     /// Limit on data in the sender's own node; none for no limit but the window.
     pub fn small_queues(&self) -> Option<SmallQueues> {
         let limit = u64::from(self.output_limit);

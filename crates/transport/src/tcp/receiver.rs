@@ -280,7 +280,8 @@ impl Endpoint for TcpReceiver {
         } else if let Some(last) = self.out_of_order.end() {
             self.window.on_gap(self.next, last);
         }
-        let is_prompt = self.options.prompt_acks && (segment.flags.psh || confirms);
+        let heeds_psh = self.options.prompt_acks || self.options.awaited_data() > 0;
+        let is_prompt = heeds_psh && segment.flags.psh || self.options.prompt_acks && confirms;
         let reports_marks = is_accurate && self.arrivals.wants_ack();
         let is_quick = self.quick_acks_left > 0;
         let may_wait = may_wait && !is_quick && !is_prompt;

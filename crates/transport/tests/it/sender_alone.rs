@@ -1,8 +1,9 @@
 //! A TCP sender without a path: its reports to the congestion control, acknowledgement by acknowledgement.
 
-use multihop_core::{Flags, HeaderBytes, Segment, Span, Time};
+use multihop_core::{Flags, HeaderBytes, Rate, Segment, Span, Time};
 use multihop_transport::{
-    Acked, Allowance, Controller, DeliverySample, Endpoint, Lost, Recovery, Returned, TcpOptions, TcpSender,
+    Acked, Allowance, CongestionHeader, Controller, DeliverySample, Endpoint, Lost, Recovery, Returned,
+    TcpOptions, TcpReceiver, TcpSender,
 };
 use std::sync::{Arc, Mutex};
 
@@ -171,4 +172,59 @@ fn deliveries_are_reported_with_their_rate() {
     assert_eq!((second.rate, second.app_limited), (Some(40_000.0), false));
     sender.on_segment(ms(210), &ack(5 * MSS));
     assert!(reported.lock().unwrap().is_none(), "nothing new");
+}
+
+/// A sender whose window of `window` segments is filled, and the segments of the window that have PSH.
+fn requests(window: u64, options: TcpOptions) -> Vec<bool> {
+    let noting = Noting(Notes::default(), window * MSS, Arc::default());
+    let mut sender = TcpSender::new(options, Box::new(noting));
+    sender.push(ms(0), 100 * MSS);
+    std::iter::from_fn(|| sender.poll_segment(ms(0))).map(|segment| segment.flags.psh).collect()
+}
+
+/// A receiver that waits for `ack_every` segments would wait for its timer where routers open a smaller
+/// window. The last segment of such a window asks for an acknowledgement at once, and is given one.
+#[test]
+fn a_window_below_the_acknowledgement_ratio_asks_for_an_acknowledgement() {
+    let routers = CongestionHeader::of(8);
+    let asking = |ack_every| TcpOptions { congestion_header: routers, ack_every, ..options() };
+    assert_eq!(requests(1, asking(2)), [true]);
+    assert_eq!(requests(2, asking(2)), [false, false]);
+    assert_eq!(requests(3, asking(8)), [false, false, true]);
+    assert_eq!(requests(1, options()), [false], "no routers open the window");
+    assert_eq!(requests(1, TcpOptions { delayed_ack: None, ..asking(2) }), [false], "nothing is delayed");
+    let flags = Flags { ack: true, psh: true, ..Flags::default() };
+    let answers = |options, flags| {
+        let mut receiver = TcpReceiver::new(options);
+        receiver.on_segment(ms(1), &Segment { payload: MSS as u32, flags, ..Segment::default() });
+        receiver.poll_segment(ms(1)).is_some()
+    };
+    assert!(answers(asking(2), flags));
+    assert!(!answers(asking(2), Flags::default()));
+    assert!(!answers(options(), flags));
+}
+
+/// A window of one segment, paced to one segment per 10 ms.
+struct Paced;
+
+impl Controller for Paced {
+    fn allowance(&self) -> Allowance {
+        Allowance { window: MSS, pace: Some(Rate::from_bps(100 * 8 * (MSS + 40))) }
+    }
+    fn on_acked(&mut self, _: &Acked) {}
+    fn on_lost(&mut self, _: &Lost) {}
+}
+
+/// The pace limits the rate, so that the sender need not wait for an acknowledgement that the receiver delays
+/// until the second segment. Without routers the window holds.
+#[test]
+fn a_paced_sender_sends_as_much_as_the_receiver_waits_for() {
+    for (bytes, expected) in [(0, vec![true, false, false]), (8, vec![true, true, false])] {
+        let congestion_header = CongestionHeader { bytes, ..CongestionHeader::default() };
+        let mut sender = TcpSender::new(TcpOptions { congestion_header, ..options() }, Box::new(Paced));
+        sender.push(ms(0), 10 * MSS);
+        let sent = [0, 10, 20].map(|at| sender.poll_segment(ms(at)));
+        assert_eq!(sent.map(|segment| segment.is_some()).to_vec(), expected);
+        assert!(sent.iter().flatten().all(|segment| !segment.flags.psh));
+    }
 }

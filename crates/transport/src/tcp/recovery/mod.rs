@@ -12,7 +12,7 @@ pub(crate) use rack::{AckEvent, Rack, RecoveryEffect, Reduction, TimerPurpose};
 pub(crate) use sack::Sack;
 pub(crate) use sack1::Sack1;
 
-use crate::{Controller, Recovery, TcpOptions};
+use crate::{Allowance, Controller, Recovery, TcpOptions};
 use std::ops::Deref;
 
 /// Sequence state of the sender.
@@ -82,7 +82,9 @@ impl SenderView<'_> {
         sequence: SequenceState,
         controller: &dyn Controller,
     ) -> SenderView<'a> {
-        SenderView { options, sequence, window: controller.allowance().window }
+        let Allowance { window, pace } = controller.allowance();
+        let awaited = if pace.is_some() { options.awaited_data() } else { 0 };
+        SenderView { options, sequence, window: window.max(awaited) }
     }
 
     pub fn mss(&self) -> u64 {

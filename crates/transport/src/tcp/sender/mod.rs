@@ -185,6 +185,17 @@ impl TcpSender {
         }
     }
 
+    /// Whether the data in flight fills a window that is smaller than what the receiver waits for, so that
+    /// only the receiver's timer would acknowledge it.
+    fn requests_ack(&self) -> bool {
+        let awaited = self.options.awaited_data();
+        if awaited == 0 {
+            return false;
+        }
+        let window = self.recovery.window(&self.view()).min(self.sequence.peer_window);
+        window < awaited && self.in_flight() + self.options.mss() > window
+    }
+
     /// Whether planned data was never sent before.
     fn is_new(&self, planned: PlannedRange) -> bool {
         planned.start >= self.sequence.max
@@ -298,7 +309,7 @@ impl TcpSender {
         self.acknowledge_syn = false;
 
         let ecn = self.codepoint(retransmission);
-        let flags = Flags { ack: true, psh, ..Flags::default() };
+        let flags = Flags { ack: true, psh: psh || self.requests_ack(), ..Flags::default() };
         let segment = Segment {
             seq: start,
             payload: (end - start) as u32,
