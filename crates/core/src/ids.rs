@@ -58,6 +58,8 @@ impl FlowId {
 
     /// Marker of injected frames of one hop, which belong to no flow.
     pub const OUTSIDE: FlowId = FlowId(u32::MAX - 3);
+    /// Marker of probes of a link, which a node sends for its estimators and which belong to no flow.
+    pub const PROBES: FlowId = FlowId(u32::MAX - 4);
 
     /// Index of the flow in per-flow tables.
     pub const fn index(self) -> usize {

@@ -101,7 +101,8 @@ pub struct Flags {
     pub cwr: bool,
     /// ECN echo (RFC 3168).
     pub ece: bool,
-    /// Push: the receiver delivers the data to the application at once (RFC 9293, section 3.9.1.2).
+    /// Push: the receiver delivers the data to the application at once (RFC 9293, section 3.9.1.2), and
+    /// acknowledges it at once if the connection's options say so.
     pub psh: bool,
     /// Synchronize: opens a connection.
     pub syn: bool,
@@ -247,7 +248,7 @@ pub struct Packet {
     /// Segment of the transport.
     pub segment: Segment,
     /// Flow of the packet. [`FlowId::ROUTING`] marks packets of routing protocols, [`FlowId::SIGNALLING`]
-    /// those of a scheme's routers, [`FlowId::ARP`] address resolution.
+    /// those of a scheme's routers, [`FlowId::ARP`] address resolution, [`FlowId::PROBES`] probes of a link.
     pub flow: FlowId,
     /// End of the flow that the packet is addressed to.
     pub port: Port,
@@ -287,9 +288,14 @@ impl Packet {
         self.flow == FlowId::OUTSIDE
     }
 
+    /// Whether the packet probes a link for the estimators of its sender.
+    pub fn is_probe(&self) -> bool {
+        self.flow == FlowId::PROBES
+    }
+
     /// Whether the packet belongs to no flow.
     pub fn is_control(&self) -> bool {
-        self.flow >= FlowId::OUTSIDE
+        self.flow >= FlowId::PROBES
     }
 
     /// Whether the packet is addressed to all receivers of a multicast flow. The copy that a receiver got is

@@ -110,7 +110,7 @@ pub const ENUMERATIONS: &[(&str, &[&str])] = &[
         "kind",
         &["rts", "cts", "data", "ack", "block-ack-request", "block-ack", "management", "control", "damaged"],
     ),
-    ("carries", &["nothing", "data", "feedback", "routing", "signalling", "arp"]),
+    ("carries", &["nothing", "data", "feedback", "routing", "signalling", "arp", "probe"]),
     (
         "outcome",
         &["arrived", "broadcast", "collision", "receiver-sending", "channel", "weak", "off", "unknown"],

@@ -95,7 +95,7 @@ impl ActiveFlows {
 
     fn observe(&mut self, flow: FlowId, at: Time, size: u32) {
         self.start_window(at);
-        if matches!(flow, FlowId::ROUTING | FlowId::SIGNALLING | FlowId::ARP) {
+        if matches!(flow, FlowId::ROUTING | FlowId::SIGNALLING | FlowId::ARP | FlowId::PROBES) {
             return;
         }
         let size = u64::from(size);

@@ -14,6 +14,7 @@
 //! * [`LinkView`] is the node's cross-layer database: estimators write it, router policies and local
 //!   controllers read it.
 //! * [`RouterPolicy`] inspects, marks and drops packets at a forwarding node.
+//! * [`Prober`] decides when a node sends the probes ([`Probing`]) that an estimator requests.
 //! * [`ActiveFlows`] counts the flows that share the medium with a sender's own.
 //! * `rate_control`: [`RateControl`] chooses the rates of DATA to a neighbour from a [`RateTable`], by
 //!   acknowledgements.
@@ -24,6 +25,7 @@ mod estimators;
 mod models;
 mod phy_times;
 mod policy;
+mod probing;
 mod queue;
 mod rate_control;
 
@@ -40,6 +42,7 @@ pub use estimators::{
 pub use models::{Contention, ContentionDelay, LinkCapacity, ServiceTimes, SuccessProbability};
 pub use phy_times::{AggregateLimits, PacketExchange, PhyTimes};
 pub use policy::{Departure, EgressQueue, Hop, Notice, QueueEvent, RouterPolicy, Verdict};
+pub use probing::{ProbeStep, Prober, Probing};
 pub use queue::{
     Adaptation, AirtimeLimits, Arrival, CakeOptions, CodelOptions, Discipline, DualPi2Options,
     DualQueueSchedule, FqCodelOptions, InterfaceQueue, LinkState, LowLatencyMarking, PieOptions, Priority,

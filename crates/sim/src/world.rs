@@ -122,11 +122,11 @@ impl World {
         let mut plan = SlotPlan::new(topology.nodes.len() as u32);
         let mut nodes = build::nodes(config, &timing, &mut plan);
         let agents = build::routing_agents(config, &mut plan);
+        let measurements = Measurements::new(recording, &timing, &mut nodes.0);
         let notices = build::notices(&nodes.0, &mut plan);
         let (loads, mpdu_ends) = build::aggregation(config, &mut nodes.0, &mut plan);
         build::join_radios(topology, &mut nodes.0, &mut plan);
         let wires = wires::build(config, &mut nodes.0, &mut plan);
-        let measurements = Measurements::new(recording, &timing, &mut nodes.0);
         let samples = Samples::new(config, &mut plan);
         let warmup = plan.add(u32::MAX, Purpose::WarmUpEnds);
         let mut listeners = Listeners::new(config, links, &order);

@@ -25,6 +25,7 @@ pub use rt_winf::{RtWinf, RtWinfOptions, RtWinfProbe, RtWinfProbeOptions, WinfRe
 pub use service_delay::{ServiceDelay, ServiceDelayOptions};
 pub use transmission_efficiency::TransmissionEfficiency;
 
+use crate::Probing;
 use multihop_core::{LinkEvent, Report, Time};
 
 /// Values that a node knows about its own links: the "shared database" of the cross-layer papers. A value is
@@ -59,6 +60,10 @@ pub trait Estimator: Send {
     fn write(&self, now: Time, view: &mut LinkView);
     /// Link report for the node's next ACK; none for estimators without reports.
     fn report(&self, _now: Time) -> Option<Report> {
+        None
+    }
+    /// Probes that the node sends for this estimator; none for estimators of existing traffic.
+    fn probing(&self) -> Option<Probing> {
         None
     }
 }

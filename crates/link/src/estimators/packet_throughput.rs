@@ -13,6 +13,9 @@ interval_options! {
     /// Number of latest packets over whose mean size each packet is normalised. Default: packets count with
     /// their own size.
     normalise_over: (Option<u32> as u32) [1, 10_000] = None;
+    /// Whether packets that the MAC gives up are ignored. By default they add their transmission time and no
+    /// bits.
+    successful_only: bool = false;
 }
 
 /// Estimates the throughput of the link in bits of MSDU per second: over the packets of an interval, all bits
@@ -20,7 +23,9 @@ interval_options! {
 /// rates would be too high.)
 ///
 /// `t_s` is the time at which the MAC dequeues a packet, and `t_e` that of its ACK, so that contention and
-/// retries count and the interface queue does not. A packet that was given up adds its time, and no bits. An
+/// retries count and the interface queue does not. A packet that was given up adds its time, and no bits. The
+/// paper speaks of successful packets, whose `t_e` is the time of an ACK: with `successful_only`, a packet
+/// that was given up adds nothing. The estimate is then the throughput per time in which the MAC delivers. An
 /// interval without a delivery is ignored, so that the estimate of an idle node grows old. Broadcasts do not
 /// count.
 ///
@@ -73,10 +78,14 @@ impl PacketThroughput {
             self.intervals.close(exchange.done, self.sample());
             self.sums = ThroughputSums::default();
         }
+        let is_delivered = exchange.fate == Fate::Acknowledged;
+        if self.options.successful_only && !is_delivered {
+            return;
+        }
         let bits = u64::from(exchange.size) * 8;
         self.remember(bits);
         self.sums.seconds += exchange.service_delay().seconds();
-        if exchange.fate == Fate::Acknowledged {
+        if is_delivered {
             let bit = 1.0 / exchange.rate.bps() as f64;
             self.sums.delivered += 1;
             self.sums.bits += bits;
@@ -166,6 +175,40 @@ mod tests {
         sent(&mut estimator, 1500, 0, 6, Fate::GivenUp);
         sent(&mut estimator, 1000, 10, 12, Fate::Acknowledged);
         assert_eq!(kbps(&estimator, 200), Some(1_000.0));
+    }
+
+    /// Three packets of 1000 bytes in 200 ms: given up after 30 ms, delivered after 2 ms and after 6 ms. The
+    /// next interval has only a packet that was given up.
+    #[test]
+    fn successful_packets_alone_are_counted_on_request() {
+        for (successful_only, first, later) in [(false, 421.0, 421.0), (true, 2_000.0, 2_000.0)] {
+            let options = PacketThroughputOptions { successful_only, ..PacketThroughputOptions::default() };
+            let mut estimator = PacketThroughput::new(options);
+            sent(&mut estimator, 1000, 0, 30, Fate::GivenUp);
+            sent(&mut estimator, 1000, 30, 32, Fate::Acknowledged);
+            sent(&mut estimator, 1000, 40, 46, Fate::Acknowledged);
+            assert_eq!(kbps(&estimator, 200), Some(first), "16000 bits in 38 or in 8 ms");
+            sent(&mut estimator, 1000, 250, 280, Fate::GivenUp);
+            assert_eq!(kbps(&estimator, 400), Some(later), "an interval without a delivery is ignored");
+        }
+    }
+
+    /// Of 500 and 1500 bytes only the delivered packet has a size, so that it counts as it is: 4000 bits in
+    /// 1.5 ms.
+    #[test]
+    fn a_size_of_a_packet_given_up_is_ignored_on_request() {
+        let options = PacketThroughputOptions {
+            normalise_over: Some(2),
+            successful_only: true,
+            ..PacketThroughputOptions::default()
+        };
+        let mut estimator = PacketThroughput::new(options);
+        let rate = multihop_core::Rate::from_kbps(8_000);
+        let lost = Exchange { rate, ..exchange(1500, 0, 1_000, Fate::GivenUp) };
+        let sent = Exchange { rate, ..exchange(500, 1_000, 2_500, Fate::Acknowledged) };
+        estimator.on_link(&LinkEvent::Exchange(lost));
+        estimator.on_link(&LinkEvent::Exchange(sent));
+        assert_eq!(kbps(&estimator, 200), Some(2_667.0));
     }
 
     /// At 8 Mb/s, 500 and 1500 bytes with 1 ms of overhead: 1.5 and 2.5 ms. As 1000 bytes each they take 2

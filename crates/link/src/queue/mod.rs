@@ -102,7 +102,7 @@ impl Arrival {
         let number = u64::from(packet.segment.stream) << 33 | u64::from(packet.flow.0) << 1 | port;
         Arrival {
             at,
-            priority: if packet.is_control() && !packet.is_arp() {
+            priority: if packet.is_control() && !packet.is_arp() && !packet.is_probe() {
                 Priority::Routing
             } else {
                 Priority::Data

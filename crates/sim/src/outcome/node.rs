@@ -51,7 +51,7 @@ table! {
     column routing_airtime("1"): f64 = |at| at.row.routing.airtime;
     /// Packets that the node's router policies sent to neighbours.
     signalling: ControlOutcome;
-    /// signalling packets of router policies handed to the interface queue
+    /// signalling packets of router policies, and probes of estimators, handed to the interface queue
     column signalling_sent("packets"): u64 = |at| at.row.signalling.sent;
     /// bytes of signalling packets handed to the interface queue, IP header included
     column signalling_bytes("byte"): u64 = |at| at.row.signalling.bytes;

@@ -12,6 +12,8 @@ pub(crate) enum PacketContent {
     Notice { scheme: usize, notice: Datagram },
     /// Request or reply of address resolution, described by the packet itself.
     Arp,
+    /// Probe of a link, whose content does not matter.
+    Probe,
     /// Injected frame, identified by its number.
     Outside,
 }
@@ -21,17 +23,20 @@ impl PacketContent {
     pub(crate) fn routing(&self) -> Option<&Datagram> {
         match self {
             PacketContent::Routing(message) => Some(message),
-            PacketContent::Notice { .. } | PacketContent::Arp | PacketContent::Outside => None,
+            PacketContent::Notice { .. }
+            | PacketContent::Arp
+            | PacketContent::Probe
+            | PacketContent::Outside => None,
         }
     }
 
-    /// Datagram that the packet is; none for address resolution and injected frames.
+    /// Datagram that the packet is; none for address resolution, probes and injected frames.
     pub(crate) fn datagram(&self) -> Option<&Datagram> {
         match self {
             PacketContent::Routing(datagram) | PacketContent::Notice { notice: datagram, .. } => {
                 Some(datagram)
             }
-            PacketContent::Arp | PacketContent::Outside => None,
+            PacketContent::Arp | PacketContent::Probe | PacketContent::Outside => None,
         }
     }
 }

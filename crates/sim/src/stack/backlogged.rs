@@ -151,7 +151,7 @@ impl Stack {
 
     /// Whether packets can be sent to this next hop at once.
     fn is_ready(&self, hop: NodeId) -> bool {
-        self.is_known(hop) || self.port_towards(hop).is_some()
+        self.is_known(hop) && !self.is_probing(hop) || self.port_towards(hop).is_some()
     }
 
     /// Ends the backlog of an endpoint; its application is called again at `again`, if ever.

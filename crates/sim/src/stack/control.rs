@@ -1,4 +1,4 @@
-//! Packets that belong to no flow: messages of routing protocols, and notices of router policies.
+//! Packets that belong to no flow: messages of routing protocols, notices of router policies, and probes.
 
 use super::{Stack, StackContext};
 use crate::agenda::{Agenda, Lane, Slot};
@@ -6,7 +6,7 @@ use crate::slab::{Datagram, Handle, IpFields, PacketContent};
 use multihop_core::{Dscp, FlowId, NodeId, Packet, Port, Segment, Time};
 use multihop_link::Notice;
 
-/// Schedule of router policies' notices.
+/// Schedule of router policies' notices and of probes.
 #[derive(Debug)]
 pub(super) struct Notices {
     slot: Slot,
@@ -15,13 +15,13 @@ pub(super) struct Notices {
 }
 
 impl Stack {
-    /// Sets the slot at which router policies are polled for notices.
+    /// Sets the slot at which router policies are polled for notices, and probes are sent.
     pub fn notify_by(&mut self, slot: Slot, agenda: &mut Agenda) {
         self.notices = Some(Notices { slot, armed: None });
         self.arm_notices(Time::ZERO, agenda);
     }
 
-    /// Sends the notices of router policies that are due.
+    /// Sends the notices of router policies and the probes that are due.
     pub fn on_notice_due(&mut self, around: &mut StackContext) {
         while let Some((scheme, notice)) = self.policies.poll_notice(around.now) {
             let Notice { carrier, content, air, size } = notice;
@@ -30,6 +30,7 @@ impl Stack {
             let content = PacketContent::Notice { scheme, notice };
             self.send_control(around, FlowId::SIGNALLING, content, size, NodeId::BROADCAST);
         }
+        self.send_probes(around);
         if let Some(notices) = &mut self.notices {
             notices.armed = None;
         }
@@ -40,7 +41,9 @@ impl Stack {
     #[inline]
     pub(super) fn arm_notices(&mut self, now: Time, agenda: &mut Agenda) {
         let Some(notices) = &mut self.notices else { return };
-        let next = if self.off { None } else { self.policies.next_notice().map(|at| at.max(now)) };
+        let probe = self.probes.as_ref().and_then(|probes| probes.next());
+        let next = self.policies.next_notice().into_iter().chain(probe).min();
+        let next = next.filter(|_| !self.off).map(|at| at.max(now));
         if next == notices.armed {
             return;
         }
@@ -60,6 +63,7 @@ impl Stack {
                 self.policies.on_notice(around.now, packet.source, *scheme, notice.bytes());
             }
             PacketContent::Arp => self.take_arp(around, &packet),
+            PacketContent::Probe => {}
             PacketContent::Outside => around.record.heard(self.id, &packet, around.now),
         }
     }
@@ -95,8 +99,8 @@ impl Stack {
         to: NodeId,
     ) -> Handle {
         // Network control has CS6 (RFC 4594, section 3.2) where queues differ by DSCP; an ARP request is no
-        // IP packet.
-        let marked = self.queues.has_categories() && flow != FlowId::ARP;
+        // IP packet, and a probe is sent as data is.
+        let marked = self.queues.has_categories() && !matches!(flow, FlowId::ARP | FlowId::PROBES);
         let dscp = if marked { Dscp::CS6 } else { Dscp::default() };
         let packet = Packet {
             segment: Segment { dscp, ..Segment::default() },

@@ -124,6 +124,13 @@ impl Stack {
         if self.hand_over(around, handle, peer) || !self.is_resolved(around, handle, peer) {
             return;
         }
+        if self.probes.is_none() || !self.waits_for_probes(around, handle, peer) {
+            self.admit_to_radio(around, handle, peer);
+        }
+    }
+
+    /// Enqueues a packet for the radio, if the policy admits it.
+    pub(super) fn admit_to_radio(&mut self, around: &mut StackContext, handle: Handle, peer: NodeId) {
         let packet = &mut around.packets.get_mut(handle).packet;
         let hop = Hop { now: around.now, peer };
         let verdict = self
@@ -285,13 +292,14 @@ impl Stack {
             self.strand_or_lose(now, handle, packets, record);
         }
         record.queue(self.id, self.queues.len(), now);
-        if let Some(held) = self.forget_address(peer) {
+        for held in self.forget_address(peer).into_iter().chain(self.forget_probes(peer)) {
             self.strand_or_lose(now, held, packets, record);
         }
     }
 
     fn strand_or_lose(&mut self, now: Time, handle: Handle, packets: &mut Slab, record: &mut Recorder) {
-        if self.agent.is_some() && !packets.get(handle).packet.is_arp() {
+        let packet = &packets.get(handle).packet;
+        if self.agent.is_some() && !packet.is_arp() && !packet.is_probe() {
             self.return_to_agent(now, RoutedPacket::new(packets, handle));
         } else {
             self.lose(now, handle, DropCause::LinkBroken, packets, record);

@@ -13,6 +13,7 @@ mod interface_queue;
 mod multicast;
 mod policies;
 mod ports;
+mod probes;
 mod queues;
 mod routed;
 
@@ -35,6 +36,7 @@ use multicast::Multicast;
 use multihop_core::{DropCause, Dropped, LinkEvent, NodeId, Packet, Report, Span, Time};
 use multihop_link::{Departure, Estimator, Hop, LinkView, Verdict};
 pub use policies::Policies;
+use probes::Probes;
 use routed::Agent;
 use std::collections::VecDeque;
 
@@ -74,10 +76,12 @@ pub struct Stack {
     id: NodeId,
     ends: Vec<End>,
     failures: Failures,
-    /// Schedule of notices; none if no policy sends any.
+    /// Schedule of notices and probes; none if nothing here sends any.
     notices: Option<Notices>,
     /// Known addresses of neighbours; none without address resolution.
     neighbours: Option<Neighbours>,
+    /// Probes of the links to next hops; none if no estimator requests any.
+    probes: Option<Box<Probes>>,
     /// Transfer to the other radios of the node; none if it has one radio.
     bus: Option<Bus>,
     /// Ports of wires, in the order of their peers.
@@ -119,6 +123,7 @@ impl Stack {
             backlogged: BackloggedSources::default(),
             agent: None,
             neighbours: None,
+            probes: policies.probing().map(Probes::new).map(Box::new),
             lifetime,
             gauges: Vec::new(),
             observed: !policies.is_empty(),
@@ -151,6 +156,9 @@ impl Stack {
     /// Adds an estimator whose values are recorded, for the measurement with this number.
     pub fn add_gauge(&mut self, measurement: u32, estimator: Box<dyn Estimator>) {
         (self.observed, self.watched) = (true, true);
+        if self.probes.is_none() {
+            self.probes = estimator.probing().map(Probes::new).map(Box::new);
+        }
         self.gauges.push((measurement, estimator));
     }
 
@@ -183,6 +191,11 @@ impl Stack {
     /// Whether any scheme's policy acts at the interface queue.
     pub fn has_policies(&self) -> bool {
         !self.policies.is_empty()
+    }
+
+    /// Whether the node sends notices or probes at times of its own.
+    pub fn has_notices(&self) -> bool {
+        self.has_policies() || self.probes.is_some()
     }
 
     // ---- from the MAC ----
@@ -264,7 +277,7 @@ impl Stack {
             packets.remove(handle);
             return;
         }
-        if entry.packet.is_arp() || entry.packet.is_outside() {
+        if entry.packet.is_arp() || entry.packet.is_probe() || entry.packet.is_outside() {
             return self.lose(now, handle, DropCause::RetryLimit, packets, record);
         }
         if entry.passed_on {

@@ -1,7 +1,7 @@
 //! Router policies of the schemes at one output queue, and their estimators.
 
 use multihop_core::{Fate, LinkEvent, NodeId, Packet, Report, Span, Time};
-use multihop_link::{Estimator, LinkView, Notice, PhyTimes, QueueEvent, RouterPolicy, Verdict};
+use multihop_link::{Estimator, LinkView, Notice, PhyTimes, Probing, QueueEvent, RouterPolicy, Verdict};
 use std::sync::Arc;
 
 /// Router policy of one scheme, with the estimators that it uses.
@@ -144,6 +144,12 @@ impl Policies {
     pub fn report(&self, now: Time) -> Option<Report> {
         let mut estimators = self.routers.iter().flatten().flat_map(|router| &router.estimators);
         estimators.find_map(|estimator| estimator.report(now))
+    }
+
+    /// Probes that an estimator requests: those of the first one that does.
+    pub fn probing(&self) -> Option<Probing> {
+        let mut estimators = self.routers.iter().flatten().flat_map(|router| &router.estimators);
+        estimators.find_map(|estimator| estimator.probing())
     }
 
     /// Passes a neighbour's notice to the policy of this scheme.

@@ -216,9 +216,9 @@ pub(super) fn aggregation(
     (loads, mpdu_ends)
 }
 
-/// Slots of the nodes whose router policies may send notices.
+/// Slots of the nodes that may send notices of router policies, or probes.
 pub(super) fn notices(nodes: &[Node], plan: &mut SlotPlan) -> Vec<(u32, Slot)> {
-    let signallers = (0..).zip(nodes).filter(|(_, node)| node.stack.has_policies());
+    let signallers = (0..).zip(nodes).filter(|(_, node)| node.stack.has_notices());
     signallers.map(|(index, _)| (index, plan.add(index, Purpose::Notice(index)))).collect()
 }
 

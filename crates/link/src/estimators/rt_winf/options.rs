@@ -105,4 +105,19 @@ options! {
     /// reserved. The strict reading equals the printed one here, because Eq. 12 has no CTS, and cannot be
     /// selected.
     reading;
+    /// Number of probes that the node sends to a next hop before a communication: UDP datagrams in data
+    /// frames of the reserved subtype 1001. The paper sends 4. Default: none, so that an estimator observes
+    /// existing traffic and does not change the run.
+    probes: u32 [0, 1_000] = 0;
+    /// Time between two probes. The paper sends four a second, as `AdHoc` Probe does.
+    probe_interval: Span from "0 s" to "1 min" = Span::from_ms(250);
+    /// Size of a probe, with UDP and IP headers.
+    probe_size: Bytes from "28 B" to "2304 B" = 1500;
+    /// Time without packets to a next hop after which the next packet begins a new communication. The paper
+    /// does not state it.
+    probe_after: Span from "1 ms" to "1 h" = Span::from_ms(10_000);
+    /// Whether packets to a next hop wait until its probes are sent, as in the paper: for `probes` times
+    /// `probe_interval`. Otherwise they do not wait, and the next probe is the last one that is due before
+    /// more packets follow.
+    probe_hold: bool = true;
 }

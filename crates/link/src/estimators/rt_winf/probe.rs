@@ -4,7 +4,7 @@ use super::medium::InUse;
 use super::node_capacity::{NodeCapacity, capacity_bps};
 use super::options::{FULL_SIZE, RtWinfProbeOptions};
 use super::peers::Peers;
-use crate::{Estimator, LinkView, PhyTimes, RateInUse, WinfReading};
+use crate::{Estimator, LinkView, PhyTimes, Probing, RateInUse, WinfReading};
 use multihop_core::{
     Attempt, DecodedFrame, Exchange, Fate, FrameKind, Interval, LinkEvent, Rate, Report, Span, Time,
 };
@@ -144,6 +144,18 @@ impl Estimator for RtWinfProbe {
 
     fn report(&self, now: Time) -> Option<Report> {
         self.options.ack_report.then(|| self.own_report(now))
+    }
+
+    fn probing(&self) -> Option<Probing> {
+        let RtWinfProbeOptions { probes, probe_interval, probe_size, probe_after, probe_hold, .. } =
+            self.options;
+        (probes > 0).then_some(Probing {
+            count: probes,
+            interval: probe_interval,
+            size: probe_size,
+            silence: probe_after,
+            holds_data: probe_hold,
+        })
     }
 }
 

@@ -28,6 +28,8 @@ const DATA: u8 = 0x08;
 const NULL: u8 = 0x48;
 /// Bit of QoS Data frames.
 const QOS: u8 = 0x80;
+/// Bits that make DATA the subtype of probes: 1001, which 802.11-1999 reserves (Barreto 2015, section 3.2).
+const PROBE: u8 = 0x90;
 
 /// Retry bit in the second byte of the Frame Control field.
 const RETRY: u8 = 0x08;
@@ -109,6 +111,11 @@ impl Unit<'_> {
         end.next_multiple_of(SUBFRAME_ALIGNMENT) + SUBFRAME_HEADER + self.msdu_size(contents)
     }
 
+    /// Whether the frame is a probe of the link. A probe that shares an A-MSDU has the subtype of the others.
+    fn is_probe(&self) -> bool {
+        matches!(self.contents, [alone] if alone.packet.is_probe())
+    }
+
     /// Returns the flow that sends for the multicast group to which the frame is addressed.
     fn group(&self) -> Option<FlowId> {
         let packet = self.contents.first().filter(|_| self.frame.to.is_none())?.packet;
@@ -137,6 +144,7 @@ pub(super) fn put(out: &mut Vec<u8>, unit: &Unit) {
         FrameKind::BlockAckRequest => BLOCK_ACK_REQUEST,
         FrameKind::BlockAck => BLOCK_ACK,
         FrameKind::CfEnd => CF_END,
+        FrameKind::Data if unit.is_probe() => DATA | PROBE,
         FrameKind::Data if body < datagram::SHORTEST => NULL | quality,
         FrameKind::Data => DATA | quality,
     };

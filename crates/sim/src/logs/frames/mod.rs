@@ -108,6 +108,7 @@ fn flow_and_kind(packet: &PacketId) -> (i64, i64) {
         FlowId::ROUTING => (-1, 3),
         FlowId::SIGNALLING => (-1, 4),
         FlowId::ARP => (-1, 5),
+        FlowId::PROBES => (-1, 6),
         FlowId(flow) => (i64::from(flow), if packet.port == Port::Receiver { 1 } else { 2 }),
     }
 }

@@ -71,6 +71,7 @@ pub enum Kind {
     Cts,
     Ack,
     Data,
+    Probe,
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> u16 {
@@ -194,6 +195,7 @@ fn frame(mpdu: &[u8], packet: &mut Packet) {
         0xc4 => (Kind::Cts, Some(10)),
         0xd4 => (Kind::Ack, Some(10)),
         0x08 | 0x48 => (Kind::Data, None),
+        0x98 => (Kind::Probe, None),
         other => panic!("frame control {other:#x}"),
     };
     assert_eq!(mpdu[1] & !0x08, 0);
@@ -204,10 +206,10 @@ fn frame(mpdu: &[u8], packet: &mut Packet) {
     if let Some(length) = length {
         assert_eq!((mpdu.len(), packet.bytes as usize), (length, length + 4));
     }
-    if matches!(kind, Kind::Rts | Kind::Data) {
+    if matches!(kind, Kind::Rts | Kind::Data | Kind::Probe) {
         packet.transmitter = Some(node(&mpdu[10..16]).expect("stations have addresses"));
     }
-    if kind == Kind::Data {
+    if matches!(kind, Kind::Data | Kind::Probe) {
         assert_eq!(u16_at(mpdu, 22) & 0xf, 0, "no fragments");
         packet.sequence = Some(u16_at(mpdu, 22) >> 4);
         packet.body = mpdu[24..].to_vec();
