@@ -22,7 +22,8 @@ use serde_json::{Map, Value, json};
 ///
 /// The lists are:
 ///
-/// * `schemes`, with `reference` and the JSON Schema of the `parameters`;
+/// * `schemes`, with `reference` and the JSON Schema of the `parameters`; presets also have the scheme that
+///   they are a `preset_of`, and the values of the `preset`;
 /// * `headers`: layouts of congestion headers (with their `type`), of notices of routers, and of messages of
 ///   routing protocols (with their `ip_protocol` or `udp_port`), with bytes on the `air` and `fields`;
 ///   messages of routing protocols also state whether Wireshark has a dissector;
@@ -40,6 +41,8 @@ pub fn catalogue() -> Value {
             "summary": entry.summary,
             "reference": entry.reference,
             "reliable": entry.reliable,
+            "preset_of": entry.preset_of,
+            "preset": entry.preset(),
             "parameters": entry.schema(),
         })
     });
@@ -68,8 +71,8 @@ pub fn catalogue() -> Value {
     })
 }
 
-/// Layouts of the congestion headers of all schemes, each once, of notices of routers, and of messages of
-/// routing protocols.
+/// Layouts of the congestion headers and of the routers' notices of all schemes, each once, and of messages
+/// of routing protocols.
 fn headers() -> Vec<Value> {
     let mut layouts: Vec<Layout> = Vec::new();
     for HeaderFormat { layout, .. } in REGISTRY.iter().flat_map(|entry| entry.headers) {
@@ -82,7 +85,8 @@ fn headers() -> Vec<Value> {
         Carrier::Ip(protocol) => ("ip_protocol", u16::from(*protocol)),
         Carrier::Udp(port) => ("udp_port", *port),
     };
-    let notices = REGISTRY.iter().filter_map(|entry| entry.notices.as_ref());
+    let own = REGISTRY.iter().filter(|entry| entry.preset_of.is_none());
+    let notices = own.filter_map(|entry| entry.notices.as_ref());
     let notices = notices.map(|(carrier, notice)| header(&notice.layout, carried(carrier)));
     let routing = FORMATS.iter().flat_map(|WireFormat { carrier, layouts, in_wireshark }| {
         layouts.iter().map(move |layout| {

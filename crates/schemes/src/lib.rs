@@ -45,6 +45,7 @@ mod maxnet;
 mod media;
 mod neighbourhood;
 mod overrides;
+mod published;
 mod quick_and_plenty;
 mod rcp;
 mod red;

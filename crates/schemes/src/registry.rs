@@ -3,6 +3,7 @@
 use crate::Scheme;
 use crate::overrides::Stated;
 use crate::overrides::state_defaults;
+use crate::published::{self, Preset};
 use crate::tcp::{Flavour, TcpParameters};
 use crate::tfrc::TfrcParameters;
 use crate::{
@@ -36,11 +37,13 @@ pub const REGISTRY: &[SchemeEntry] = &[
     SchemeEntry::of::<Tfrc>(),
     SchemeEntry::of::<TfrcCapped>(),
     SchemeEntry::of::<ReTfrc>(),
+    SchemeEntry::published::<ReTfrc>(&published::RE_TFRC),
     SchemeEntry::of::<Nada>(),
     SchemeEntry::of::<Gcc>(),
     SchemeEntry::of::<Scream>(),
     SchemeEntry::of::<QuickAndPlenty>(),
     SchemeEntry::of::<Recn>(),
+    SchemeEntry::published::<Recn>(&published::RECN),
     SchemeEntry::of::<EcnRts>(),
     SchemeEntry::of::<EcnFsd>(),
     SchemeEntry::of::<EcnBusy>(),
@@ -50,13 +53,17 @@ pub const REGISTRY: &[SchemeEntry] = &[
     SchemeEntry::of::<XcpB>(),
     SchemeEntry::of::<Rcp>(),
     SchemeEntry::of::<XcpWinf>(),
+    SchemeEntry::published::<XcpWinf>(&published::XCP_WINF),
     SchemeEntry::of::<RcpWinf>(),
+    SchemeEntry::published::<RcpWinf>(&published::RCP_WINF),
     SchemeEntry::of::<Ewccp>(),
+    SchemeEntry::published::<Ewccp>(&published::EWCCP),
     SchemeEntry::of::<Wcp>(),
     SchemeEntry::of::<WcpCap>(),
     SchemeEntry::of::<Vcp>(),
     SchemeEntry::of::<Abc>(),
     SchemeEntry::of::<Bmcc>(),
+    SchemeEntry::published::<Bmcc>(&published::BMCC),
     SchemeEntry::of::<MaxNet>(),
 ];
 
@@ -104,9 +111,13 @@ pub struct SchemeEntry {
     pub headers: &'static [HeaderFormat],
     /// Carrier of the notices that routers send each other, and format of the records in a notice.
     pub notices: Option<(Carrier, HeaderFormat)>,
+    /// Scheme of which this is a preset; none if this is no preset.
+    pub preset_of: Option<&'static str>,
+    /// Parameters of the preset, as a JSON object.
+    preset: &'static str,
     schema: fn() -> Value,
     build: fn(&Value) -> Result<Arc<dyn Scheme>, ParameterError>,
-    resolve: fn(&Value) -> Result<Value, ParameterError>,
+    resolve: fn(&Value, &Map<String, Value>) -> Result<Value, ParameterError>,
 }
 
 impl SchemeEntry {
@@ -120,15 +131,58 @@ impl SchemeEntry {
             reliable: P::RELIABLE,
             headers: P::HEADERS,
             notices: P::NOTICES,
+            preset_of: None,
+            preset: "{}",
             schema: schema::<P>,
             build: |parameters| Ok(Arc::new(parse::<P>(parameters)?)),
             resolve: resolve::<P>,
         }
     }
 
-    /// Returns the JSON Schema of the parameters.
+    /// Creates the entry of a scheme as published: the scheme with parameters `P`, with other defaults.
+    const fn published<P: Parameters>(preset: &Preset) -> SchemeEntry {
+        SchemeEntry {
+            name: preset.name,
+            summary: preset.summary,
+            preset_of: Some(P::NAME),
+            preset: preset.parameters,
+            ..SchemeEntry::of::<P>()
+        }
+    }
+
+    /// Returns the parameters of the preset; none if this is no preset.
+    ///
+    /// # Panics
+    /// If the preset is no JSON object, which a test excludes.
+    pub fn preset(&self) -> Map<String, Value> {
+        serde_json::from_str(self.preset).expect("presets are JSON objects")
+    }
+
+    /// Returns these parameters on top of those of the preset.
+    fn on_preset(&self, parameters: &Value) -> Value {
+        match parameters {
+            Value::Object(given) if self.preset_of.is_some() => {
+                let mut all = self.preset();
+                all.extend(given.clone());
+                Value::Object(all)
+            }
+            _ => parameters.clone(),
+        }
+    }
+
+    /// Returns the JSON Schema of the parameters. The defaults are those of the preset, if this is one.
     pub fn schema(&self) -> Value {
-        (self.schema)()
+        let mut schema = (self.schema)();
+        for (key, value) in self.preset() {
+            let property = &mut schema["properties"][key];
+            let (about, _) =
+                property["description"].as_str().unwrap_or_default().split_once(" Default").unzip();
+            if let Some(about) = about.map(str::to_owned) {
+                property["description"] = json!(about);
+            }
+            property["default"] = value;
+        }
+        schema
     }
 
     /// Builds the scheme from an object of parameters. Parameters that are left out have their default.
@@ -136,16 +190,17 @@ impl SchemeEntry {
     /// # Errors
     /// Names the parameter, the value found and a remedy.
     pub fn build(&self, parameters: &Value) -> Result<Arc<dyn Scheme>, ParameterError> {
-        (self.build)(parameters)
+        (self.build)(&self.on_preset(parameters))
     }
 
     /// Returns all parameters of the scheme in canonical units. A parameter whose default follows from other
-    /// parameters is null if it is left out, or if its given value equals that default.
+    /// parameters is null if it is left out, or if its given value equals that default. Parameters of a
+    /// preset always have their value.
     ///
     /// # Errors
     /// Same as [`SchemeEntry::build`].
     pub fn resolve(&self, parameters: &Value) -> Result<Value, ParameterError> {
-        (self.resolve)(parameters)
+        (self.resolve)(&self.on_preset(parameters), &self.preset())
     }
 }
 
@@ -195,10 +250,11 @@ fn stated<P: Parameters>(scheme: &P, flavour: Flavour) -> Option<Vec<Stated>> {
     Some([stated, scheme.own_defaults()].concat())
 }
 
-fn resolve<P: Parameters>(parameters: &Value) -> Result<Value, ParameterError> {
+fn resolve<P: Parameters>(parameters: &Value, preset: &Map<String, Value>) -> Result<Value, ParameterError> {
     let rules = Rules::of::<P>();
     let mut resolved = json!(parse_by::<P>(&rules, parameters)?);
-    for key in parameters.as_object().into_iter().flat_map(Map::keys) {
+    let given = parameters.as_object().into_iter().flat_map(Map::keys);
+    for key in given.filter(|key| !preset.contains_key(*key)) {
         let default = default_given_others::<P>(&rules, parameters, key);
         let is_default =
             |default: Value| rules.rule(key).is_some_and(|rule| rule.is_same_value(&default, &resolved[key]));
@@ -318,9 +374,9 @@ mod tests {
         let mut carriers = Vec::new();
         let mut names: Vec<&str> =
             REGISTRY.iter().flat_map(|entry| entry.headers).map(|header| header.layout.name).collect();
-        for (carrier, HeaderFormat { layout, .. }) in
-            REGISTRY.iter().filter_map(|entry| entry.notices.as_ref())
-        {
+        // A preset has the notices of its scheme.
+        let own = REGISTRY.iter().filter(|entry| entry.preset_of.is_none());
+        for (carrier, HeaderFormat { layout, .. }) in own.filter_map(|entry| entry.notices.as_ref()) {
             assert!(!carriers.contains(carrier) && !names.contains(&layout.name), "{layout:?}");
             let of_headers = Layout::PROTOCOLS.map(|(own, _)| Carrier::Ip(own));
             assert!(!of_headers.contains(carrier), "{layout:?}: congestion headers have this protocol");
@@ -337,6 +393,32 @@ mod tests {
         for (index, entry) in REGISTRY.iter().enumerate() {
             assert!(REGISTRY[..index].iter().all(|other| other.name != entry.name), "{}", entry.name);
         }
+    }
+
+    /// A preset builds what its scheme builds from the same values, and other values replace them.
+    #[test]
+    fn a_preset_is_its_scheme_with_other_defaults() {
+        let mut presets = 0;
+        for entry in REGISTRY.iter().filter(|entry| entry.preset_of.is_some()) {
+            let base = find(entry.preset_of.unwrap()).unwrap();
+            let preset = Value::Object(entry.preset());
+            assert_eq!(entry.name, format!("{}-published", base.name));
+            assert_eq!(entry.resolve(&json!({})).unwrap(), base.resolve(&preset).unwrap());
+            assert_ne!(
+                entry.resolve(&json!({})).unwrap(),
+                base.resolve(&json!({})).unwrap(),
+                "{}",
+                entry.name
+            );
+            let other = json!({ "flavour": "rfc" });
+            assert_eq!(entry.resolve(&other).unwrap()["flavour"], "rfc", "{}", entry.name);
+            let schema = entry.schema();
+            for (key, value) in entry.preset() {
+                assert_eq!(schema["properties"][&key]["default"], value, "{key} of {}", entry.name);
+            }
+            presets += 1;
+        }
+        assert!(presets >= 5, "{presets}");
     }
 
     #[test]

@@ -32,7 +32,7 @@ fn ewccp_times_every_segment_unless_timestamps_do() {
             from_value(json!({ "timestamps": timestamps, "segment_size": "1000 B" })).unwrap();
         let options = TcpScheme::options(&scheme);
         assert_eq!((options.time_every_segment, options.segment_size), (!timestamps, 1_000));
-        assert_eq!((options.delayed_ack, options.local_repairs), (None, 10));
+        assert_eq!((options.delayed_ack, options.local_repairs), (Some(Span::from_ms(100)), 10));
         assert_eq!(scheme.segment_size(), 1_000);
     }
 }

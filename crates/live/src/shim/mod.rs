@@ -103,6 +103,7 @@ impl Shim {
             found: used.map_or_else(String::new, |used| used.name.clone()),
             needs: multihop_schemes::REGISTRY
                 .iter()
+                .filter(|entry| entry.preset_of.is_none())
                 .filter(|entry| entry.build(&json!({})).is_ok_and(|scheme| Shim::new(scheme).is_some()))
                 .map(|entry| entry.name)
                 .collect(),

@@ -65,6 +65,10 @@ keys! {
         /// packet counts as if it had that size, so that acknowledgements do not lower the capacity. Default:
         /// actual sizes.
         pub normalise_over: Option<u32> [1, 10_000],
+        /// Whether packets that the MAC gives up are ignored ("packet-throughput" only). By default they add
+        /// their transmission time and no bits.
+        #[schemars(transform = usually(USUAL.successful_only))]
+        pub successful_only: Option<bool>,
     }
 }
 
@@ -85,6 +89,7 @@ impl CapacityParameters {
             ("capacity_interval", self.capacity_interval.map(|time| time.to_string()), has_interval),
             ("capacity_smoothing", self.capacity_smoothing.map(|gain| gain.to_string()), has_smoothing),
             ("normalise_over", self.normalise_over.map(|packets| packets.to_string()), is_packets),
+            ("successful_only", self.successful_only.map(|only| only.to_string()), is_packets),
         ];
         for (name, given, has_effect) in idle {
             if let Some(value) = given.filter(|_| !has_effect) {
@@ -109,6 +114,7 @@ impl CapacityParameters {
                 interval,
                 smoothing,
                 normalise_over: self.normalise_over,
+                successful_only: self.successful_only.unwrap_or(USUAL.successful_only),
             }),
             CapacitySource::RtWinf => {
                 let parameters =
@@ -283,6 +289,7 @@ mod tests {
             ("capacity_interval", json!("1 s"), &["packet-throughput", "model"][..]),
             ("capacity_smoothing", json!(0.5), &["packet-throughput", "model", "rt-winf"]),
             ("normalise_over", json!(10), &["packet-throughput"]),
+            ("successful_only", json!(true), &["packet-throughput"]),
         ] {
             for source in ["phy-rate", "packet-throughput", "rt-winf", "model", "1 Mb/s"] {
                 let found = parameters(json!({ "capacity": source, key: value }));

@@ -25,6 +25,9 @@ pub enum SampledFrames {
 /// Default reading of the equations. The paper defines capacity as the maximum sustainable data rate.
 const READING: WinfReading = WinfReading::Whole;
 
+/// Defaults of probing.
+const PROBING: RtWinfProbeOptions = RtWinfProbeOptions::DEFAULT;
+
 /// Table of parameters. The rows that are options of the estimator come from the estimator's own table.
 macro_rules! parameters {
     (
@@ -70,6 +73,18 @@ macro_rules! parameters {
                 pub reference_size: Size ["0 B", "65535 B"] = Size(1500.0),
                 $(#[$smoothing])*
                 pub capacity_smoothing: f64 [$($weights)*] = RtWinfOptions::DEFAULT.smoothing,
+                /// Number of probes that a node sends to a next hop before a communication, with `watched` =
+                /// "probe": UDP datagrams in data frames of the reserved subtype 1001. The paper sends 4, and
+                /// states no case in which a congestion control uses them.
+                pub probes: u32 [0, 1_000] = PROBING.probes,
+                /// Time between two probes.
+                pub probe_interval: Duration ["0 s", "1 min"] = Duration(0.25),
+                /// Size of a probe, with UDP and IP headers.
+                pub probe_size: Size ["28 B", "2304 B"] = Size(1500.0),
+                /// Time without packets to a next hop after which the next packet begins a new communication.
+                pub probe_after: Duration ["1 ms", "1 h"] = Duration(10.0),
+                /// Whether packets to a next hop wait until its probes are sent, as in the paper.
+                pub probe_hold: bool = PROBING.probe_hold,
                 /// Whether routers account for hops of a flow that share the medium. A bit of input then
                 /// needs more than one bit of the medium: the capacity in use over the input of the queue,
                 /// from 1 to 20. Spare bandwidth counts as the input that it can carry, and a queue as the
@@ -103,6 +118,10 @@ impl WinfParameters {
             let found = Found::NotWith(Clash::new("\"strict\"", "watched", "\"probe\""));
             let wanted = Wanted::OneOf("\"printed\", which is the same there, or \"whole\"");
             return Err(ParameterError::new("reading", found, wanted));
+        }
+        if self.watched == Some(SampledFrames::RtsCts) && self.probes > 0 {
+            let found = Found::NoEffect(Clash::new(self.probes, "watched", "\"rts-cts\""));
+            return Err(ParameterError::new("probes", found, Wanted::LeaveOutOr("watched", "\"probe\"")));
         }
         Ok(())
     }
@@ -174,6 +193,11 @@ impl Estimates {
                 let options = RtWinfProbeOptions {
                     reading: self.reading,
                     window,
+                    probes: parameters.probes,
+                    probe_interval: parameters.probe_interval.span(),
+                    probe_size: parameters.probe_size.bytes() as u32,
+                    probe_after: parameters.probe_after.span(),
+                    probe_hold: parameters.probe_hold,
                     ack_report: parameters.ack_report,
                     reference_size,
                     smoothing,
@@ -223,7 +247,7 @@ impl Estimates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::EGRESS;
+    use crate::testing::{EGRESS, phy};
 
     /// 0.9 MB/s are in use. An input of 0.5 MB/s counts half after 0.1 of the 0.2 s of the estimates, and
     /// finally in full.
@@ -295,6 +319,34 @@ mod tests {
             let other = WinfParameters { watched, reading, ..WinfParameters::default() };
             assert_eq!(other.check(), Ok(()));
         }
+    }
+
+    #[test]
+    fn nodes_probe_only_where_probes_are_sampled() {
+        let probes = |watched| WinfParameters { watched, probes: 4, ..WinfParameters::default() };
+        let error = probes(Some(SampledFrames::RtsCts)).check().unwrap_err().to_string();
+        assert!(error.starts_with("probes: 4 has no effect with watched = \"rts-cts\""), "{error}");
+        for (rts_from, expected) in [(None, true), (Some(0), false)] {
+            let parameters = probes(None);
+            assert_eq!(parameters.check(), Ok(()));
+            let egress = EgressQueue { rts_from, ..EGRESS };
+            let estimators = parameters.at(&egress, 1_500, WinfReading::Whole).estimators(&phy());
+            let probing = estimators[0].probing();
+            assert_eq!(probing.is_some_and(|probing| probing.count == 4), expected);
+        }
+    }
+
+    /// The scheme states the defaults of the estimator in units of a file.
+    #[test]
+    fn probing_has_the_defaults_of_the_estimator() {
+        let own = WinfParameters::default();
+        let options = RtWinfProbeOptions {
+            probe_interval: own.probe_interval.span(),
+            probe_size: own.probe_size.bytes() as u32,
+            probe_after: own.probe_after.span(),
+            ..PROBING
+        };
+        assert_eq!(options, PROBING);
     }
 
     #[test]

@@ -39,7 +39,7 @@ use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, Echo, Recovery, TcpOptions};
 use router::{EwccpConstants, EwccpRouter, SharedCapacity};
 use schemars::JsonSchema;
-use sender::{EwccpSender, SenderOptions};
+use sender::{EwccpSender, LeastWindow, SenderOptions};
 use serde::{Deserialize, Serialize};
 use signalling::EntryOnAir;
 use summary::Hashing;
@@ -98,15 +98,16 @@ keys! {
         /// Whether the sender spreads each window over a round trip.
         pub pacing: bool = true,
         /// Minimum window, in segments. With less than 1 and `pacing`, a sender can send one segment in
-        /// several round trips, as prices of a crowded neighbourhood require. Without `pacing` it must be 1.
-        /// Not in the paper.
-        pub least_window: f64 [0.01, 1] = 1.0,
+        /// several round trips, as prices of a crowded neighbourhood require. The paper has no minimum.
+        /// Default: one segment per control interval or per round trip, whichever is less often; without
+        /// `pacing`, one.
+        pub least_window: Option<f64> [0.01, 1],
         /// Effect of a retransmission timeout on the window. With "keep" only acknowledgements change the
         /// window; the paper mentions no other change. With "probe" the sender restarts with one segment and
         /// a probe: flows that lose frames to hidden senders then remain at one segment and starve.
         pub on_timeout: OnTimeout = OnTimeout::Keep,
         /// TCP connection with SACK recovery and a congestion header of 8 bytes. Data packets carry 4 more
-        /// bytes and the summary. `delayed_ack` and `local_repairs` have their own defaults here.
+        /// bytes and the summary. `local_repairs` has its own default here.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
@@ -155,11 +156,7 @@ const LEAST_MEASURED: f64 = 0.1;
 impl Ewccp {
     /// Returns the connection with the scheme's own defaults.
     fn connection(&self) -> TcpParameters {
-        TcpParameters {
-            delayed_ack: self.tcp.delayed_ack.or(Some(Duration(0.0))),
-            local_repairs: self.tcp.local_repairs.or(Some(LOCAL_REPAIRS)),
-            ..self.tcp.clone()
-        }
+        TcpParameters { local_repairs: self.tcp.local_repairs.or(Some(LOCAL_REPAIRS)), ..self.tcp.clone() }
     }
 
     fn constants(&self, egress: &EgressQueue) -> EwccpConstants {
@@ -202,8 +199,8 @@ impl Parameters for Ewccp {
             let found = Found::Unsigned(self.summary_bits.into());
             return Err(ParameterError::new("summary_bits", found, Wanted::MultipleOf(32)));
         }
-        if self.least_window < 1.0 && !self.pacing {
-            let found = Found::NoEffect(Clash::new(self.least_window, "pacing", false));
+        if let (Some(least), false) = (self.least_window.filter(|least| *least < 1.0), self.pacing) {
+            let found = Found::NoEffect(Clash::new(least, "pacing", false));
             return Err(ParameterError::new("least_window", found, Wanted::LeaveOutOr("pacing", "true")));
         }
         reject_ecn(&self.tcp)?;
@@ -233,7 +230,10 @@ impl TcpScheme for Ewccp {
             segment_size: options.segment_size,
             packet_size: options.segment_size + header,
             max_window: options.receive_window(),
-            least_window: f64::from(options.segment_size) * self.least_window,
+            least_window: match self.least_window {
+                None if self.pacing => LeastWindow::PerInterval,
+                given => LeastWindow::Constant(f64::from(options.segment_size) * given.unwrap_or(1.0)),
+            },
             law: self.law,
             link_words: 1 + (self.summary_bits / 32) as u8,
             alpha: self.alpha,

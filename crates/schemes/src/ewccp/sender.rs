@@ -18,7 +18,7 @@ pub(super) struct SenderOptions {
     pub max_window: u64,
     /// Minimum window. Below a segment it acts as a pace: one segment is outstanding, and the next is sent
     /// more than a round trip later.
-    pub least_window: f64,
+    pub least_window: LeastWindow,
     /// Quantity that grows by the same amount in each control interval.
     pub law: Law,
     /// Length of the link's part of the header in data, in 32-bit words.
@@ -33,6 +33,16 @@ pub(super) struct SenderOptions {
     pub paced: bool,
     /// Effect of a retransmission timeout on the window.
     pub on_timeout: OnTimeout,
+}
+
+/// Minimum window of a sender.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum LeastWindow {
+    /// Constant, in bytes.
+    Constant(f64),
+    /// One segment per control interval, and at most one per round trip. A sender then gets feedback in each
+    /// interval, and does not fill a medium that its neighbours need.
+    PerInterval,
 }
 
 /// State of the probe for a window.
@@ -74,7 +84,17 @@ impl EwccpSender {
     }
 
     fn set_window(&mut self, window: f64) {
-        self.window = window.min(self.options.max_window as f64).max(self.options.least_window);
+        self.window = window.min(self.options.max_window as f64).max(self.least_window());
+    }
+
+    fn least_window(&self) -> f64 {
+        match self.options.least_window {
+            LeastWindow::Constant(bytes) => bytes,
+            LeastWindow::PerInterval => {
+                let intervals = self.srtt.map_or(1.0, |srtt| srtt / self.options.round.seconds());
+                self.segment() * intervals.min(1.0)
+            }
+        }
     }
 
     fn sample(&mut self, rtt: Span) {
@@ -184,7 +204,7 @@ mod tests {
             segment_size: 1_000,
             packet_size: 1_066,
             max_window: 100_000,
-            least_window: SEGMENT,
+            least_window: LeastWindow::Constant(SEGMENT),
             law: Law::Windows,
             link_words: 5,
             alpha: 1.0,
@@ -359,7 +379,12 @@ mod tests {
     /// 1 * .01^2 * 1e6 / (250 * .01) = 40 bytes per packet.
     #[test]
     fn a_window_below_a_segment_is_a_pace() {
-        let least = SenderOptions { probes: false, law: Law::Rates, least_window: 100.0, ..options() };
+        let least = SenderOptions {
+            probes: false,
+            law: Law::Rates,
+            least_window: LeastWindow::Constant(100.0),
+            ..options()
+        };
         let mut sender = sender(least);
         sender.on_opened(Span::from_ms(10));
         sender.set_window(250.0);
@@ -371,6 +396,19 @@ mod tests {
         assert!((sender.window - 290.0).abs() < 1e-9, "{}", sender.window);
         sender.on_feedback(&debit(1e6));
         assert!((sender.window - 100.0).abs() < 1e-9, "{}", sender.window);
+    }
+
+    /// One segment per interval of 100 ms: a tenth of a segment in a round trip of 10 ms. With a round trip
+    /// of 300 ms the minimum is one segment per round trip.
+    #[test]
+    fn the_least_rate_is_a_segment_per_interval_or_round_trip() {
+        for (rtt, least) in [(10, 100.0), (50, 500.0), (100, 1_000.0), (300, 1_000.0)] {
+            let mut sender =
+                sender(SenderOptions { probes: false, least_window: LeastWindow::PerInterval, ..options() });
+            sender.on_opened(Span::from_ms(rtt));
+            sender.on_feedback(&debit(1e6));
+            assert!((sender.window - least).abs() < 1e-9, "{rtt} ms: {}", sender.window);
+        }
     }
 
     #[test]

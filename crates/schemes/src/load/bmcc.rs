@@ -1,8 +1,19 @@
 //! BMCC (Qazi, Andrew and Znati 2009): routers signal their load factor as a number in the two ECN bits of
 //! many packets.
 //!
-//! The papers' texts could not be retrieved. Public are the abstract and the paper on capacity estimation.
-//! Constants and laws follow MLCP and the authors' program for VCP, the ancestor of BMCC.
+//! The texts of the paper and of its journal version (2012) could not be retrieved. Sources of what is here:
+//!
+//! | part | source |
+//! |---|---|
+//! | load factor; three responses by the load; ECN bits alone | Qazi, Znati and Mosse, Table I, section III |
+//! | `interval` of 200 ms | the same, section VI.A |
+//! | a number from the marks of many packets | abstracts of both versions |
+//! | a cut that grows with the load (`backoff_slope`) | abstract of MLCP, without a value |
+//! | laws of increase, scaling with round trips | program of VCP, `vcp-src.cc` in `zxxia/ns-2.29` |
+//! | [`KAPPA`], [`QUEUE_SHARE`], `utilization`, `backoff` | from memory of MLCP and BMCC, not verified |
+//! | `alpha`, value of `backoff_slope`, `mark_acks`, `carry_fractions` | this project |
+//!
+//! `limit_addition` uses a table of VCP's program, which the sender of the public copy does not read.
 
 use super::header::{LoadEcho, LoadHeader};
 use crate::capacity::CapacityParameters;
@@ -47,13 +58,16 @@ keys! {
         pub utilization: f64 [0.01, 2] = 1.0,
         /// Segments that additive increase adds in a round trip of 100 ms (`alpha`). The increase is at most
         /// `1 - backoff` of the window, which a cut takes back. The default is small, because several flows
-        /// add between two cuts, and their sum should not exceed a cut. The authors' program for VCP uses 1
-        /// and the limit of `limit_addition`.
+        /// add between two cuts, and their sum should not exceed a cut. The authors' program for VCP uses 1.
         pub alpha: f64 [0, 1000] = 0.1,
-        /// Whether the increase per acknowledgement is limited, as in the authors' program for VCP: to a
-        /// tenth of a segment at a window of one, down to a fiftieth at 1000. With small windows the increase
-        /// is then in proportion to the window, and shares do not become equal.
+        /// Whether the increase per acknowledgement is limited, by a table of the authors' program for VCP:
+        /// to a tenth of a segment at a window of one, down to a fiftieth at 1000. With small windows the
+        /// increase is then in proportion to the window, and shares do not become equal.
         pub limit_addition: bool,
+        /// Whether the fraction of a segment in the window is carried over to the next round trip. A window
+        /// of 1.5 segments then sends one and two segments in turn. If false, windows are rounded down: of
+        /// two senders with 1.9 and 2.1 segments, one sends twice as much as the other.
+        pub carry_fractions: bool = true,
         /// Whether routers also mark acknowledgements. The sender then uses the larger load factor of the two
         /// directions, so that a queue of acknowledgements limits it too. Pure acknowledgements are then ECN
         /// capable, as in RFC 5690, without additional bytes.
@@ -117,6 +131,7 @@ impl TcpScheme for Bmcc {
             backoff_slope: self.backoff_slope,
             limits_addition: self.limit_addition,
             limits_multiplication: false,
+            carries_fractions: self.carry_fractions,
         });
         Box::new(sender)
     }

@@ -9,7 +9,8 @@
 //! Both rules and the limits are those of the authors' program for VCP. Its limit of the increase per
 //! acknowledgement applies to windows of up to about ten segments at a round trip of 100 ms. The increase is
 //! then in proportion to the window, and shares become equal slowly. BMCC has no such limit by default. It
-//! adds less and cuts more at a larger overload.
+//! adds less and cuts more at a larger overload. BMCC also carries fractions of a segment over to the next
+//! round trip: rounded down, a window of 1.9 segments would send half as much as one of 2.1.
 
 use super::header::{LoadEcho, LoadHeader, MarkHeader};
 use crate::load::router::HIGH_LOAD;
@@ -42,6 +43,8 @@ pub(crate) struct LoadSenderOptions {
     pub limits_addition: bool,
     /// Whether multiplicative increase is limited for large windows.
     pub limits_multiplication: bool,
+    /// Whether fractions of a segment are carried over to the window of the next round trip.
+    pub carries_fractions: bool,
 }
 
 /// Response of a sender to a load.
@@ -66,6 +69,12 @@ pub(crate) struct LoadSender {
     /// Time until which the window is not cut again.
     uncut_until: Time,
     recovering: bool,
+    /// Bytes of the window that are not acknowledged yet in this round trip.
+    round_left: f64,
+    /// Bytes of a segment that earlier windows did not use, below a segment.
+    carried: f64,
+    /// Bytes that the window of this round trip has in addition: none or a segment.
+    extra: f64,
     /// Bytes that the current acknowledgement covers.
     acked: u64,
     /// Load of the acknowledgements' path, where routers mark acknowledgements.
@@ -95,6 +104,9 @@ impl LoadSender {
             frozen_until: Time::ZERO,
             uncut_until: Time::ZERO,
             recovering: false,
+            round_left: 0.0,
+            carried: 0.0,
+            extra: 0.0,
             acked: 0,
             ack_path_load: LoadEcho::default(),
             options,
@@ -107,6 +119,11 @@ impl LoadSender {
 
     fn segments(&self) -> f64 {
         self.window / self.segment()
+    }
+
+    /// Returns the upper limit of the window.
+    fn max_window(&self) -> f64 {
+        (self.options.max_window as f64).max(self.segment())
     }
 
     /// Returns the response to the feedback of an acknowledgement. `reverse` is the load factor of the
@@ -164,7 +181,21 @@ impl LoadSender {
     /// Opens the window by a share of a segment for each segment acknowledged.
     fn open_window(&mut self, share: f64) {
         let by = share * self.acked as f64;
-        self.window = (self.window + by).min((self.options.max_window as f64).max(self.segment()));
+        self.window = (self.window + by).min(self.max_window());
+    }
+
+    /// Counts the acknowledged bytes of a round trip. At its end, the window's fraction of a segment is
+    /// carried over, and fractions that add up to a segment open the next window by that segment.
+    fn carry_fraction(&mut self) {
+        self.round_left -= self.acked as f64;
+        if self.round_left > 0.0 {
+            return;
+        }
+        let segment = self.segment();
+        let carried = self.carried + self.window % segment;
+        self.extra = if carried < segment { 0.0 } else { segment };
+        self.carried = carried - self.extra;
+        self.round_left = ((self.window + self.extra) / segment).floor() * segment;
     }
 
     fn cut_window(&mut self, now: Time, share: f64, rtt: f64) {
@@ -200,11 +231,14 @@ impl Controller for LoadSender {
             let is_sparse = self.segments() <= MAX_SPARSE_WINDOW && srtt / self.segments() > SPARSE_SPACING;
             is_sparse.then(|| Rate::from_bps((self.window * 8.0 / srtt).max(8.0) as u64))
         });
-        Allowance { window: self.window as u64, pace }
+        Allowance { window: (self.window + self.extra).min(self.max_window()) as u64, pace }
     }
 
     fn on_ack(&mut self, ack: &AckInfo) {
         self.acked = ack.advance.unwrap_or(0);
+        if self.options.carries_fractions {
+            self.carry_fraction();
+        }
     }
 
     fn on_feedback(&mut self, returned: &Returned) {
@@ -239,6 +273,7 @@ impl Controller for LoadSender {
             LossKind::Timeout { .. } => 0.0,
         };
         self.recovering = lost.kind == LossKind::DuplicateAcks;
+        (self.carried, self.extra) = (0.0, 0.0);
         self.window = left.max(self.segment());
     }
 
@@ -273,6 +308,7 @@ mod tests {
             backoff_slope: 0.0,
             limits_addition: true,
             limits_multiplication: false,
+            carries_fractions: false,
         }
     }
 
@@ -404,6 +440,28 @@ mod tests {
         assert!((cut(0.0, 1.1) - 0.875).abs() < 1e-9);
         assert!((cut(0.5, 1.1) - 0.825).abs() < 1e-9);
         assert!((cut(5.0, 1.19) - 0.5).abs() < 1e-9);
+    }
+
+    /// A window of 1.4 segments has two segments in two of five round trips, so that all five send seven.
+    #[test]
+    fn fractions_of_a_segment_are_carried_over() {
+        let sent = |carries_fractions: bool, initial_window: u64| -> Vec<u64> {
+            let options = LoadSenderOptions { initial_window, carries_fractions, ..options() };
+            let mut sender = LoadSender::new(options);
+            let round = |_| {
+                let segments = sender.allowance().window / 1_000;
+                (0..segments).for_each(|_| sender.on_ack(&AckInfo { now: ms(0), advance: Some(1_000) }));
+                segments
+            };
+            (0..11).map(round).collect()
+        };
+        assert_eq!(sent(true, 1_400), [1, 1, 1, 2, 1, 2, 1, 1, 2, 1, 2]);
+        assert_eq!(sent(false, 1_400), [1; 11]);
+        assert_eq!(sent(true, 2_000), [2; 11], "a whole window has no fraction");
+        let options = LoadSenderOptions { max_window: 1_400, initial_window: 1_400, ..options() };
+        let mut full = LoadSender::new(LoadSenderOptions { carries_fractions: true, ..options });
+        (0..9).for_each(|at| acknowledge(&mut full, ms(at), 1_000, load(0.5)));
+        assert_eq!(full.allowance().window, 1_400, "the receive window is the limit");
     }
 
     #[test]

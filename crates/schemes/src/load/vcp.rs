@@ -69,6 +69,7 @@ impl TcpScheme for Vcp {
             backoff_slope: 0.0,
             limits_addition: true,
             limits_multiplication: true,
+            carries_fractions: false,
         });
         Box::new(sender)
     }

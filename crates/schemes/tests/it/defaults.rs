@@ -77,7 +77,7 @@ fn with_flavours()
             _ => None,
         }
     };
-    REGISTRY.iter().filter_map(transport)
+    REGISTRY.iter().filter(|entry| entry.preset_of.is_none()).filter_map(transport)
 }
 
 /// Defaults in which schemes differ from their transport.
@@ -134,8 +134,6 @@ xcp-winf timestamps true
 rcp-winf keep_sacked true (rfc, ns2) or none (linux)
 rcp-winf timestamps true
 rcp-winf window 1024
-ewccp ack_every none
-ewccp delayed_ack \"0 s\"
 ewccp local_repairs 10
 wcp keep_sacked true (rfc, ns2) or none (linux)
 wcp segmentation_offload false

@@ -82,7 +82,7 @@ fn every_switch_that_is_given_is_resolved() {
 #[test]
 fn acknowledging_several_segments_needs_a_delay() {
     let wanted = Wanted::LeaveOutOr("delayed_ack", "\"40 ms\"");
-    for (name, refused) in [("tcp-ap", true), ("ewccp", true), ("tcp-cubic", false), ("xcp", false)] {
+    for (name, refused) in [("tcp-ap", true), ("ewccp-published", true), ("ewccp", false), ("xcp", false)] {
         let build = |parameters| find(name).unwrap().build(&parameters).err();
         let found = Found::NoEffect(Clash::new(4, "delayed_ack", "\"0 s\""));
         let expected = refused.then(|| ParameterError::new("ack_every", found, wanted.clone()));
@@ -106,7 +106,7 @@ fn datagrams_and_streams_are_distinguished() {
         let scheme = entry.build(&json!({})).unwrap();
         assert_eq!(scheme.is_uncontrolled(), entry.name == "udp", "{}", entry.name);
         let loses = ["udp", "tfrc", "tfrc-capped", "re-tfrc", "nada", "gcc", "scream", "quick-and-plenty"]
-            .contains(&entry.name);
+            .contains(&entry.preset_of.unwrap_or(entry.name));
         assert_eq!((scheme.is_reliable(), entry.reliable), (!loses, !loses), "{}", entry.name);
     }
 }

@@ -65,7 +65,7 @@ fn flows_of_one_set_have_equal_windows_or_equal_rates() {
         least / most
     };
     for (law, psi, equal_windows) in [("windows", 0.11, true), ("rates", 0.44, false)] {
-        let outcome = run(&bar(&json!({ "law": law, "psi": psi })));
+        let outcome = run(&bar(&json!({ "law": law, "psi": psi, "delayed_ack": "0 s" })));
         let windows: Vec<f64> = outcome.flows.iter().map(|flow| flow.window_mean_bytes.unwrap()).collect();
         let rates: Vec<f64> = outcome.flows.iter().map(|flow| flow.delivered_bytes as f64).collect();
         let (equal, unequal) = if equal_windows { (&windows, &rates) } else { (&rates, &windows) };
