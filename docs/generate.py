@@ -89,6 +89,8 @@ def study_page(schema: dict[str, Any]) -> str:
         "[stop]": "Stop",
         "[metrics.NAME]": "MetricSpec",
         "[[charts]]": "Chart",
+        "[[charts.curves]]": "Curve",
+        "[[charts.printed]]": "Printed",
         "[[claims]]": "Claim",
         "[quick]": "Quick",
     }
@@ -126,6 +128,10 @@ def schemes_page(schemes: list[dict[str, Any]]) -> str:
     ]
     for scheme in schemes:
         lines += [f"## {scheme['name']}", "", f"{_sentence(scheme['summary'])} Defined by: {scheme['reference']}.", ""]
+        if (base := scheme["preset_of"]) is not None:
+            values = "\n".join(f"{key} = {_toml(value)}" for key, value in scheme["preset"].items())
+            lines += [f"[`{base}`](#{base}) with these defaults:", "", f"```toml\n{values}\n```", ""]
+            continue
         parameters = scheme["parameters"]
         lines += [_one_line(parameters.get("description", "")), ""]
         lines += [*_key_table(parameters.get("properties", {}), parameters.get("$defs", {})), ""]

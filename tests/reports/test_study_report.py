@@ -167,10 +167,10 @@ def test_the_papers_numbers_are_beside_the_points_that_they_are_about(result, ht
     for panel in made.panels:
         printed = {made.names[s.number]: [mark.printed for mark in s.marks] for s in panel.series}
         assert printed == {"<b>none</b>": [(), ()], "RECN": [(123.5,), (456.25,)]}
-    assert html.count('data-tip="RECN, spacing &lt;m&gt; 150: claimed 123.5 kb/s"') == 2
+    assert html.count('data-tip="RECN, spacing &lt;m&gt; 150: paper 123.5 kb/s"') == 2
     assert html.count('data-series="1 printed"') == 4
-    assert "number of a claim</button>" in html
-    assert "(claimed 123.5)" in html
+    assert "paper</button>" in html
+    assert "(paper 123.5)" in html
 
 
 def test_the_channels_bound_is_drawn_where_it_is_known(result, tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from multihop.base.errors import UserError
 from multihop.experiments.metrics import check_metric, check_where, metric_of, split_column
 from multihop.experiments.parsers import place
 from multihop.experiments.points import DESIGN_CHECKS, as_list, require_factor, require_labels
-from multihop.experiments.specs import Chart, Claim, StudySpec, is_number
+from multihop.experiments.specs import Chart, Claim, Curve, StudySpec, is_number
 from multihop.experiments.units import shown_unit
 from multihop.models import require_model
 from multihop.results.columns import TABLES
@@ -64,31 +64,90 @@ def _check_chart(spec: StudySpec, chart: Chart, at: str) -> None:
         if name is not None:
             require_factor(spec, name, f"{at}.{key}")
     require_labels(spec, chart.at, f"{at}.at")
+    if chart.curves:
+        _check_curves(spec, chart, at)
     if chart.kind in {"lines", "bars"}:
+        _check_metrics(spec, chart, at)
+        return
+    for key in ("x_metric", "log_x", "printed", *(("x",) if chart.kind == "time" else ())):
+        if getattr(chart, key):
+            raise UserError(f"{at}.{key}: has no effect in a chart of kind {chart.kind!r}; remove it")
+    if isinstance(spec.seeds, list) and chart.seed is not None and chart.seed not in spec.seeds:
+        raise UserError(f"{at}.seed: found {chart.seed}; needs one of the study's seeds, {spec.seeds}")
+    if not chart.curves:
+        _check_steps(spec, chart, Curve(label=" ", metric=chart.metric, column=chart.column, where=chart.where), at)
+
+
+def _check_metrics(spec: StudySpec, chart: Chart, at: str) -> None:
+    if not chart.curves:
         if chart.metric is None or chart.column is not None:
             raise UserError(f"{at}: a chart of kind {chart.kind!r} plots a metric; set metric and remove column")
         metric_of(spec, chart.metric, f"{at}.metric")
-        if chart.kind == "lines" and chart.x is None:
-            raise UserError(f"{at}.x: missing; name the factor along the axis")
-        for key, instead in (("unit", "set the unit of the metric"), ("where", "set it in the metric, or use at")):
-            if getattr(chart, key):
-                raise UserError(f"{at}.{key}: has no effect in a chart of kind {chart.kind!r}; {instead}")
-        _check_axis(spec, chart, at)
-        return
-    for key in ("x", "x_metric", "log_x"):
-        if getattr(chart, key):
-            raise UserError(f"{at}.{key}: has no effect in a chart of kind {chart.kind!r}; remove it")
+    if chart.kind == "lines" and chart.x is None:
+        raise UserError(f"{at}.x: missing; name the factor along the axis")
+    for key, instead in (
+        ("unit", "set the unit of the metric"),
+        ("where", "set it in the metric, or use at"),
+        ("seed", "use time"),
+    ):
+        if getattr(chart, key) not in (None, {}):
+            raise UserError(f"{at}.{key}: has no effect in a chart of kind {chart.kind!r}; {instead}")
+    for number, printed in enumerate(chart.printed):
+        require_labels(spec, printed.at, f"{at}.printed[{number}].at")
+        labels = [curve.label for curve in chart.curves]
+        if printed.curve is not None and printed.curve not in labels:
+            raise UserError(f"{at}.printed[{number}].curve: no curve is named {printed.curve!r}; needs one of {labels}")
+    _check_axis(spec, chart, at)
+
+
+def _check_curves(spec: StudySpec, chart: Chart, at: str) -> None:
+    """Checks that curves have distinct labels, the quantity that the kind of chart needs, and one unit."""
+    if chart.kind == "flows":
+        raise UserError(f"{at}.curves: has no effect in a chart of kind 'flows'; use bars")
+    given = next((key for key in ("metric", "column", "where", "x_metric") if getattr(chart, key)), None)
+    if given is not None:
+        raise UserError(f"{at}.{given}: has no effect beside curves; set it in each curve, or remove it")
+    units: dict[str, str] = {}
+    for number, curve in enumerate(chart.curves):
+        place_of = f"{at}.curves[{number}]"
+        if any(other.label == curve.label for other in chart.curves[:number]):
+            raise UserError(f"{place_of}.label: {curve.label!r} is given more than once; needs distinct labels")
+        if chart.kind == "time":
+            units.setdefault(_check_steps(spec, chart, curve, place_of), curve.label)
+        elif curve.metric is None or curve.column is not None or curve.where:
+            raise UserError(f"{place_of}: a chart of kind {chart.kind!r} needs metric, without column and where")
+        else:
+            units.setdefault(metric_of(spec, curve.metric, f"{place_of}.metric").unit, curve.label)
+    if len(units) > 1:
+        found = ", ".join(f"{label!r} has {unit or 'none'}" for unit, label in units.items())
+        raise UserError(f"{at}.curves: {found}; needs one unit for all")
+
+
+def _check_steps(spec: StudySpec, chart: Chart, curve: Curve, at: str) -> str:
+    """Checks the column or metric of a chart by flow or over time, or of a curve; returns its unit."""
     tables = ["flows"] if chart.kind == "flows" else ["series", "measurements"]
     names = " or ".join(tables)
-    if chart.column is None or chart.metric is not None:
+    if curve.metric is not None and chart.kind == "time":
+        return _check_metric_over_time(spec, chart, curve, at)
+    if curve.column is None or curve.metric is not None:
         raise UserError(f"{at}: a chart of kind {chart.kind!r} needs column, of the table {names}, and no metric")
-    table = chart.column.partition(".")[0]
+    table = curve.column.partition(".")[0]
     if table not in tables:
         wanted = " or ".join(f"{one}.<column>" for one in tables)
-        raise UserError(f"{at}.column: found {chart.column!r}; a chart of kind {chart.kind!r} needs {wanted}")
-    _, column = split_column(chart.column, f"{at}.column")
-    check_where(chart.where, table, f"{at}.where")
-    shown_unit(TABLES[table][column].unit, chart.unit, f"{at}.unit")
+        raise UserError(f"{at}.column: found {curve.column!r}; a chart of kind {chart.kind!r} needs {wanted}")
+    _, column = split_column(curve.column, f"{at}.column")
+    check_where(curve.where, table, f"{at}.where")
+    return shown_unit(TABLES[table][column].unit, chart.unit, f"{at}.unit")[0]
+
+
+def _check_metric_over_time(spec: StudySpec, chart: Chart, curve: Curve, at: str) -> str:
+    name = curve.metric or ""
+    for key, instead in (("column", "keep one of them"), ("where", "set it in the metric")):
+        if getattr(curve, key):
+            raise UserError(f"{at}.{key}: has no effect beside metric; {instead}")
+    if chart.unit is not None:
+        raise UserError(f"{at}.unit: has no effect beside metric; set the unit of the metric")
+    return metric_of(spec, name, f"{at}.metric").unit
 
 
 def _check_axis(spec: StudySpec, chart: Chart, at: str) -> None:

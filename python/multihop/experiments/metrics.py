@@ -167,10 +167,7 @@ def per_seed(
     if "time_s" in rows.columns:
         after, until = metric.between or (warmup, np.inf)
         rows = rows[(rows["time_s"] > after) & (rows["time_s"] <= until)]
-    values = rows[column].astype(float)
-    if truth is not None:
-        off = (values / truth.reindex(values.index) - 1).replace([np.inf, -np.inf], np.nan)
-        values = off if metric.signed else off.abs()
+    values = row_values(metric, rows[column], truth)
     if metric.per is not None:
         divisors = rows[divisors_of(metric)].astype(float).sum(axis=1).groupby(rows["seed"]).sum(min_count=1)
         return (values.groupby(rows["seed"]).sum(min_count=1) / divisors.where(divisors > 0)).reindex(seeds)
@@ -196,6 +193,15 @@ def per_seed(
             case name:
                 made = grouped.agg(name)
     return made.astype(float).reindex(seeds)
+
+
+def row_values(metric: MetricSpec, cells: pd.Series[float], truth: pd.Series[float] | None) -> pd.Series[float]:
+    """Returns the value of each row before it is reduced: the cell, or its deviation from the reference."""
+    values = cells.astype(float)
+    if truth is None:
+        return values
+    off = (values / truth.reindex(values.index) - 1).replace([np.inf, -np.inf], np.nan)
+    return off if metric.signed else off.abs()
 
 
 def reference_values(metric: MetricSpec, table: pd.DataFrame, other: pd.DataFrame) -> pd.Series[float]:

@@ -13,7 +13,7 @@ from multihop import _core
 from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
 from multihop.experiments.derived_metrics import combined, of_all_flows, of_model, question_of, with_optimum
-from multihop.experiments.metrics import metric_of, per_seed, reference_values
+from multihop.experiments.metrics import matching, metric_of, per_seed, reference_values, row_values
 from multihop.experiments.plans import PlannedStudy
 from multihop.experiments.points import RESERVED, Point
 from multihop.experiments.specs import Label, MetricSpec
@@ -251,6 +251,24 @@ class StudyRuns(Displayed):
         for position, factor in enumerate(labels):
             df.insert(position, column_name(factor, df.columns), self.label(point, factor))
         return df
+
+    def steps(self, point: int, metric: str) -> pd.DataFrame | None:
+        """Returns the rows behind a metric of a column with time steps: `seed`, `time_s`, `value` (SI)."""
+        spec = self.study.spec.metrics.get(metric)
+        table, _, column = ("" if spec is None else spec.column or "").partition(".")
+        if spec is None or spec.per is not None or table not in {"series", "measurements"}:
+            return None
+        df = self.point_table(point, table)
+        if df.empty:
+            return df
+        truth = None
+        if spec.against in self.study.spec.metrics:
+            truth = df["seed"].map(self.values(point, spec.against))
+        elif spec.against is not None:
+            truth = reference_values(spec, df, self.point_table(point, spec.against.partition(".")[0]))
+        after, until = spec.between or (0.0, np.inf)
+        rows = df[matching(df, spec.where) & (df["time_s"] > after) & (df["time_s"] <= until)]
+        return rows[["seed", "time_s"]].assign(value=row_values(spec, rows[column], truth)).dropna()
 
     def overview(self, *, whole: bool = True) -> Overview:
         """Returns the numbers of runs; with `whole`, also the mean of each metric at each point."""

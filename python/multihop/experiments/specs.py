@@ -229,6 +229,25 @@ class MetricSpec(_Table):
         return self
 
 
+class Curve(_Table):
+    """One of several quantities of the same unit in a chart: a line, or a bar."""
+
+    label: str = Field(description="Name of the curve in the legend. Empty: the other factors name it.")
+    metric: str | None = Field(None, description="Its metric, as in a chart without curves.")
+    column: str | None = Field(None, description="For `time`, instead of metric: its column.")
+    where: dict[str, Label | list[Label]] = Field(
+        default_factory=dict, description="For `column`: rows that count, as in a metric."
+    )
+
+
+class Printed(_Table):
+    """Number that a paper prints, where no claim of kind `value` has it."""
+
+    value: float = Field(description="The number, in the metric's unit.")
+    at: dict[str, Label | list[Label]] = Field(default_factory=dict, description="Factors and labels of its points.")
+    curve: str | None = Field(None, description="Label of its curve. Default: every curve.")
+
+
 class Chart(_Table):
     """Figure of the report."""
 
@@ -237,24 +256,49 @@ class Chart(_Table):
         description="`lines` and `bars`: a metric over a factor; `flows`: a column by flow; `time`: a column over "
         "time.",
     )
-    metric: str | None = Field(None, description="For `lines` and `bars`: the metric.")
+    metric: str | None = Field(
+        None,
+        description="For `lines` and `bars`: the metric. For `time`, instead of column: a metric of a column of series "
+        "or measurements before it is reduced to one number, or any other metric as a level line.",
+    )
     column: str | None = Field(
         None,
         description="For `flows`: a column of the table flows; for `time`: of series, averaged over matching flows, "
         "or of measurements, with a line per estimator and node.",
     )
+    curves: list[Curve] = Field(
+        default_factory=list,
+        description="Instead of metric or column: several quantities of one unit in one picture. Bars without `x` are "
+        "grouped by curve.",
+    )
     where: dict[str, Label | list[Label]] = Field(
         default_factory=dict, description="For `flows` and `time`: rows that count, as in a metric."
     )
     unit: str | None = Field(None, description="For `flows` and `time`: unit of display.")
-    x: str | None = Field(None, description="Factor along the axis.")
+    seed: StrictInt | None = Field(
+        None,
+        description="For `time` and `flows`: the run of this seed, and over time the 5th to the 95th percentile of all "
+        "seeds as a band. Default: the mean over seeds with its 95 % interval.",
+    )
+    x: str | None = Field(
+        None, description="Factor along the axis. For `flows`: then each flow is a line, or bars of one colour."
+    )
     x_metric: str | None = Field(
         None,
         description="For `lines`: metric whose mean is the x axis; points are joined in the order of factor `x`.",
     )
+    y_title: str | None = Field(
+        None, description="Title of the y axis, without unit. Default: that of the metric or column; none with curves."
+    )
     by: str | None = Field(None, description="Factor that distinguishes lines or bars; the compared one by default.")
     panels: str | None = Field(None, description="Factor with one panel for each of its values.")
-    at: dict[str, Label | list[Label]] = Field(default_factory=dict, description="Factors and labels of the points.")
+    at: dict[str, Label | list[Label]] = Field(
+        default_factory=dict, description="Factors and labels of the points that the chart shows. Default: all points."
+    )
+    printed: list[Printed] = Field(
+        default_factory=list,
+        description="For `lines` and `bars`: numbers of a paper, marked beside those of the study's claims.",
+    )
     title: str = Field(description="Heading of the chart.")
     note: str = Field("", description="A line below the chart.")
     log_x: bool = Field(False, description="For `lines`: logarithmic x axis, for values above zero.")

@@ -6,6 +6,7 @@ on narrow pages. A file contains all of them, and a script draws one on its own 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from textwrap import fill
@@ -35,6 +36,11 @@ def look(number: int) -> Look:
     turn = number // len(PALETTE) % len(_DASHES)
     colour, marker = PALETTE[number % len(PALETTE)], _MARKERS[number % len(_MARKERS)]
     return Look(colour, marker, _DASHES[turn], _HATCHES[turn])
+
+
+def line_and_hatch(number: int) -> tuple[str, str]:
+    """Returns a dash of lines and a hatching of bars, for series that share a colour."""
+    return _DASHES[number % len(_DASHES)], _HATCHES[number % len(_HATCHES)]
 
 
 def looks(variants: Sequence[str]) -> dict[str, Look]:
@@ -146,6 +152,7 @@ class Figure:
         keys: entries of the legend.
         columns: facets side by side on a wide page.
         least, height: least width and height of a facet, in heights of its text.
+        depth: height of names below the x axis beyond one line, in the same unit.
         note: remark for the reader.
         key: beginning of ids in the page; the name by default.
         width: width of a facet on a page, in inches.
@@ -167,6 +174,7 @@ class Figure:
     is_wide: bool = False
     keys_title: str = ""
     shares_y: bool = False
+    depth: float = 0.0
 
     def chosen(self, measures: Collection[str]) -> Figure:
         """Returns the figure with only the facets that show one of these."""
@@ -188,9 +196,14 @@ def seed_keys(runs: VariantRuns, mark: str = "interval") -> list[Key]:
     return [Key("95 % interval", mark), *([Key("one seed", SEED)] if mark == "interval" else [])]
 
 
-def legend_names(keys: Sequence[Key]) -> list[str]:
-    """Returns names for a legend of Matplotlib, which omits names that begin with an underscore."""
-    return [f"\u200a{key.name}" if key.name.startswith("_") else key.name for key in keys]
+def legend_names(keys: Sequence[Key], width: float = math.inf) -> list[str]:
+    """Returns names for a legend of Matplotlib, in lines that fit this width in heights of text.
+
+    Matplotlib omits names that begin with an underscore.
+    """
+    names = [f"\u200a{key.name}" if key.name.startswith("_") else key.name for key in keys]
+    letters = 10**6 if math.isinf(width) else max(8, int((width - HANDLE) / LETTER))
+    return [fill(name, letters) for name in names]
 
 
 def tokens(runs: VariantRuns, variant: str, flow: int | None = None) -> tuple[str, ...]:
@@ -228,8 +241,8 @@ def cut(name: str, most: int = 24) -> str:
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
-#: Mean width of a letter in heights of text.
-LETTER = 0.56
+#: Mean width of a letter, and of a legend's handle with its margins, in heights of text.
+LETTER, HANDLE = 0.56, 3.2
 
 
 def wrap_labels(axis: Any, width: float, height: float) -> None:  # noqa: ANN401 - an Axes

@@ -8,18 +8,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from multihop.base.errors import UserError
 from multihop.base.files import whole_file
 from multihop.experiments.comparisons import VariantRuns
 from multihop.report.charts import chosen, every, require_measures
-from multihop.report.charts.figures import LETTER, Figure, Key, legend_names, wrap_labels
+from multihop.report.charts.figures import HANDLE, LETTER, Figure, legend_names, wrap_labels
 from multihop.report.notes import Notes
 from multihop.report.svg import paper_style, without_controls
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_Name = TypeVar("_Name")
 
 KINDS = ("pdf", "svg", "png")
 
@@ -31,8 +33,6 @@ _SMALLEST_PT, _LARGEST_PT = 4.0, 40.0
 #: Dots per inch of PNG.
 _RESOLUTION = 300
 
-#: Width of a handle with its margins, in heights of text.
-_HANDLE = 3.2
 _LEGEND_ROW, _TITLE = 1.4, 1.5
 
 
@@ -100,11 +100,12 @@ def drawn(figure: Figure, paper: Paper) -> bytes:
     count = len(figure.facets)
     across = max(1, min(count, int(paper.width / (figure.least * em))))
     down = math.ceil(count / across)
-    per_row = legend_columns(figure.keys, paper.width / em)
+    names = legend_names(figure.keys, paper.width / em)
+    per_row = legend_columns(names, paper.width / em)
     titles = any(facet.title for facet in figure.facets)
-    rows = math.ceil(len(figure.keys) / per_row) + bool(figure.keys_title)
+    rows = _legend_lines(names, per_row) + bool(figure.keys_title)
     legend = _LEGEND_ROW * rows + 0.6 if figure.keys else 0.0
-    height = em * (down * (figure.height + (_TITLE if titles else 0.0)) + legend)
+    height = em * (down * (figure.height + figure.depth + (_TITLE if titles else 0.0)) + legend)
     picture = Canvas(figsize=(paper.width, height), layout="constrained")
     for number, facet in enumerate(figure.facets):
         axis = picture.add_subplot(down, across, number + 1)
@@ -116,9 +117,12 @@ def drawn(figure: Figure, paper: Paper) -> bytes:
             axis.set_ylabel("")
         wrap_labels(axis, paper.width / em / across, figure.height)
     if figure.keys:
-        handles = [key.handle() for key in figure.keys]
+        # Matplotlib fills columns, from the top of the first; readers read rows.
+        rows_first = [number for part in _columns(range(len(names)), per_row) for number in part]
+        handles = [figure.keys[number].handle() for number in rows_first]
+        shown = [names[number] for number in rows_first]
         named = {"title": figure.keys_title, "alignment": "left"} if figure.keys_title else {}
-        picture.legend(handles, legend_names(figure.keys), loc="outside upper left", ncols=per_row, **named)
+        picture.legend(handles, shown, loc="outside upper left", ncols=per_row, **named)
     buffer = io.BytesIO()
     about = {"pdf": ("CreationDate", "Creator", "Producer"), "svg": ("Date", "Creator"), "png": ("Software",)}
     picture.savefig(buffer, format=paper.kind, dpi=_RESOLUTION, metadata=dict.fromkeys(about[paper.kind]))
@@ -126,10 +130,23 @@ def drawn(figure: Figure, paper: Paper) -> bytes:
     return without_controls(data.decode()).encode() if paper.kind == "svg" else data
 
 
-def legend_columns(keys: Sequence[Key], width: float) -> int:
-    """Returns the number of columns of a legend of at most this width in heights of its text."""
-    column = LETTER * max((len(key.name) for key in keys), default=1) + _HANDLE
-    return max(1, min(len(keys) or 1, int(width / column)))
+def legend_columns(names: Sequence[str], width: float) -> int:
+    """Returns the most columns of a legend of these names within this width in heights of its text."""
+    for columns in range(len(names), 1, -1):
+        letters = [max(len(line) for name in part for line in name.split("\n")) for part in _columns(names, columns)]
+        if sum(LETTER * most + HANDLE for most in letters) <= width:
+            return columns
+    return 1
+
+
+def _columns(names: Sequence[_Name], columns: int) -> list[Sequence[_Name]]:
+    """Returns the names of each column of a legend that is read row by row."""
+    return [names[column::columns] for column in range(columns)]
+
+
+def _legend_lines(names: Sequence[str], columns: int) -> int:
+    """Returns the number of lines of the highest column of a legend."""
+    return max((sum(name.count("\n") + 1 for name in part) for part in _columns(names, columns)), default=0)
 
 
 def on_axes(figure: Figure, ax: Axes | None) -> Axes:
@@ -142,13 +159,14 @@ def on_axes(figure: Figure, ax: Axes | None) -> Axes:
     from matplotlib import pyplot as plt
 
     with paper_style(10.0):
-        size = (5.4, 10.0 / _POINTS_PER_INCH * (figure.height + 3.0))
+        size = (5.4, 10.0 / _POINTS_PER_INCH * (figure.height + figure.depth + 3.0))
         made: Axes = plt.figure(figsize=size, layout="constrained").add_subplot()
         figure.facets[0].draw(Notes(), made)
         wrap_labels(made, 5.4 * _POINTS_PER_INCH / 10.0, figure.height)
         if figure.keys:
-            columns = legend_columns(figure.keys, 0.85 * 5.4 * _POINTS_PER_INCH / 10.0)
+            room = 0.85 * 5.4 * _POINTS_PER_INCH / 10.0
+            names = legend_names(figure.keys, room)
             handles = [key.handle() for key in figure.keys]
             places = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0}
-            made.legend(handles, legend_names(figure.keys), ncols=columns, **places)
+            made.legend(handles, names, ncols=legend_columns(names, room), **places)
     return made

@@ -33,7 +33,7 @@ def html(shown: Figure, *, captioned: bool = True, below: str = "") -> str:
 def _picture(shown: Figure, number: int) -> str:
     facet, points = shown.facets[number], shown.width * _POINTS_PER_INCH
     label = f"{shown.title}: {facet.title}" if facet.title else shown.title
-    height = shown.height * _FONT_PT / _POINTS_PER_INCH + (0.2 if facet.title else 0.0)
+    height = (shown.height + shown.depth) * _FONT_PT / _POINTS_PER_INCH + (0.2 if facet.title else 0.0)
     chart = Chart(f"{shown.key or shown.name}{number}", label, shown.width, height)
     axis = chart.figure.subplots()
     facet.draw(chart, axis)
@@ -46,10 +46,12 @@ def _picture(shown: Figure, number: int) -> str:
 def _legend(shown: Figure) -> str:
     """Returns the legend: switches of series, which the script enables, or subjects to select."""
     if any(key.switch for key in shown.keys):
-        title = f"<span>{escape(shown.keys_title)}</span>" if shown.keys_title else ""
+        title = f'<span class="title">{escape(shown.keys_title)}</span>' if shown.keys_title else ""
         entries = "".join(
             f'<button type="button" aria-pressed="true" data-switch="{key.switch}" disabled>'
             f"{_swatch(key)}{escape(key.name)}</button>"
+            if key.switch
+            else f"<span>{_swatch(key)}{escape(key.name)}</span>"
             for key in shown.keys
         )
         return f'<div class="legend" role="group" aria-label="Series of this chart">{title}{entries}</div>'

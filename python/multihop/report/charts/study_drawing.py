@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
-import textwrap
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from multihop.report.charts.figures import CLAIMED, Facet, Figure, Key, faint, ink, look, make_log
+from multihop.report.charts.figures import CLAIMED, Facet, Figure, Key, Look, faint, ink, line_and_hatch, look, make_log
 from multihop.report.charts.marks import band, ends, whiskers
-from multihop.report.charts.study_data import Mark, PlotPanel, Series, StudyPlot
+from multihop.report.charts.study_plots import Mark, PlotPanel, Series, StudyPlot
+from multihop.report.charts.ticks import spaced_ticks, tick_names
 from multihop.report.markup import estimate_words
 from multihop.report.notes import Notes
 from multihop.report.svg import PAGE_WIDTH
@@ -20,13 +19,15 @@ from multihop.report.svg import PAGE_WIDTH
 #: Size of text of these charts, in inches.
 _EM = 10 / 72
 
+#: Width of a file with several panels, or with a wide one, in inches.
+FILE_WIDTH = 7.2
+
 #: Height of the title of a facet, in heights of text.
 _TITLE = 1.5
 
 _MOST_MARKERS = 15
 _MOST_TICKS = 12
 _MOST_OF_INTERVALS = 1.2
-_LETTERS_PER_INCH = 11.5
 _DASHED = (0, (4, 3))
 
 
@@ -34,15 +35,19 @@ def figure(plot: StudyPlot, name: str, note: str = "") -> Figure:
     """Returns a figure with a facet per panel and equal axes; `name` is that of its file."""
     columns = {1: 1, 2: 2, 4: 2}.get(len(plot.panels), 3)
     is_wide = len(plot.panels) == 1 and (plot.shape == "bands" or len(plot.categories) > 8)
-    width, height = (8.0, 3.3) if is_wide else (5.4, 3.1) if columns < 3 else (PAGE_WIDTH / 3, 2.75)
+    width, height = (FILE_WIDTH, 3.3) if is_wide else (5.4, 3.1) if columns < 3 else (PAGE_WIDTH / 3, 2.75)
+    # Panels of a file are narrower than those of a page, and both have the same ticks.
+    narrowest = width if len(plot.panels) == 1 else min(width, FILE_WIDTH / 2)
+    depth = tick_names(plot.categories, narrowest)[2] if plot.categories else 0.0
     return Figure(
         name,
         plot.chart.title,
-        [Facet(panel.title, (), partial(_draw, plot=plot, panel=panel, width=width)) for panel in plot.panels],
+        [Facet(panel.title, (), partial(_draw, plot=plot, panel=panel, width=narrowest)) for panel in plot.panels],
         _keys(plot),
         columns=columns,
-        least=width / _EM - 0.5,
+        least=narrowest / _EM - 0.5,
         height=height / _EM - (_TITLE if any(panel.title for panel in plot.panels) else 0.0),
+        depth=depth,
         note=note,
         key=f"{plot.key}-",
         width=width,
@@ -52,19 +57,31 @@ def figure(plot: StudyPlot, name: str, note: str = "") -> Figure:
     )
 
 
+def file_width(shown: Figure) -> float:
+    """Returns the width of a figure's file in inches, whose text is legible on a page of a phone's width."""
+    return shown.width if len(shown.facets) == 1 else FILE_WIDTH
+
+
+def look_of(plot: StudyPlot, number: int) -> Look:
+    """Returns the look of a series. Curves of a group share its colour; marker, dash and hatch differ."""
+    if not plot.pairs:
+        return look(number)
+    group, curve = plot.pairs[number]
+    return Look(look(group).colour, look(curve).marker, *line_and_hatch(curve))
+
+
 def _keys(plot: StudyPlot) -> list[Key]:
-    """Returns the legend; empty for a single series."""
-    if len(plot.names) < 2 and not plot.has_printed and not plot.has_possible:
-        return []
+    """Returns the legend; empty for a single series without other marks."""
     keys = []
     for number, name in enumerate(plot.names):
-        how = look(number)
+        how = look_of(plot, number)
         mark = "bar" if _has_bars(plot) else how.marker if plot.shape == "bars" else "line"
         marker = "" if plot.shape == "bands" else how.marker
         keys.append(Key(name or plot.y_label, mark, how.colour, how.dash, how.hatch, marker, switch=str(number)))
-    keys += [Key("number of a claim", CLAIMED, switch="printed")] if plot.has_printed else []
-    bound = Key("most that the channel can carry", "line", dash="--", switch="possible")
-    return [*keys, bound] if plot.has_possible else keys
+    keys += [Key(plot.band, "band")] if plot.band else []
+    keys += [Key("paper", CLAIMED, switch="printed")] if plot.has_printed else []
+    keys += [Key("most that the channel can carry", "line", dash="--", switch="possible")] if plot.has_possible else []
+    return keys if len(keys) > 1 else []
 
 
 def _has_bars(plot: StudyPlot) -> bool:
@@ -101,15 +118,16 @@ def _note(notes: Notes, axis: Any, plot: StudyPlot, panel: PlotPanel) -> None:  
     zooms = is_numeric and plot.shape == "bands"
     noted = notes.panel(axis, plot.x_label, plot.y_label, panel.title, cursor=is_numeric, zooms=zooms)
     for series in panel.series:
-        line = noted.line(plot.names[series.number] or plot.y_label, look(series.number).colour)
+        line = noted.line(plot.names[series.number] or plot.y_label, look_of(plot, series.number).colour)
         for mark in series.marks:
             if mark.y is not None:
-                line.add(mark.x if is_numeric else mark.label, mark.y.mean, mark.y.low, mark.y.high)
+                low, high = reach(mark) if mark.spread is not None else (mark.y.low, mark.y.high)
+                line.add(mark.x if is_numeric else mark.label, mark.y.mean, low, high)
 
 
 def _points(notes: Notes, axis: Any, plot: StudyPlot, panel: PlotPanel, series: Series) -> None:  # noqa: ANN401 - an Axes
     """Draws bars, or points that are joined unless x values are names, with their intervals."""
-    how, tokens = look(series.number), (str(series.number),)
+    how, tokens = look_of(plot, series.number), (str(series.number),)
     xs = [mark.x + _shift(plot, panel, series) for mark in series.marks]
     if plot.shape != "bars":
         ys = [np.nan if mark.y is None else mark.y.mean for mark in series.marks]
@@ -130,14 +148,18 @@ def _points(notes: Notes, axis: Any, plot: StudyPlot, panel: PlotPanel, series: 
 
 
 def _band(notes: Notes, axis: Any, plot: StudyPlot, series: Series) -> None:  # noqa: ANN401 - an Axes
-    """Draws a line with its intervals as a band, for many points."""
+    """Draws a line with its intervals, or the spread over seeds, as a band, for many points."""
     means = [mark.y.mean for mark in series.marks if mark.y is not None]
     if not means:
         return
     name, said = plot.names[series.number], f"from {min(means):.4g} to {max(means):.4g} {plot.unit}".rstrip()
     xs, found = [mark.x for mark in series.marks], [mark.y for mark in series.marks]
-    tip = f"{name}: {said}" if name else said
-    band(notes, axis, xs, found, look(series.number), tip, series=(str(series.number),))
+    how, tokens = look_of(plot, series.number), (str(series.number),)
+    if any(mark.spread is not None for mark in series.marks):
+        low, high = zip(*(mark.spread or (np.nan, np.nan) for mark in series.marks), strict=True)
+        filled = axis.fill_between(xs, low, high, color=how.colour, alpha=0.22, linewidth=0)
+        notes.part(filled, series=tokens)
+    band(notes, axis, xs, found, how, f"{name}: {said}" if name else said, series=tokens)
 
 
 def _name_ends(notes: Notes, axis: Any, series: Series, tokens: Sequence[str]) -> None:  # noqa: ANN401 - an Axes
@@ -162,7 +184,7 @@ def _printed(notes: Notes, axis: Any, plot: StudyPlot, panel: PlotPanel) -> None
         series = places[0][1]
         # On a bar of the same colour the mark would be invisible.
         in_colour = is_own and len(panel.series) > 1 and not _has_bars(plot)
-        colour = look(series.number).colour if in_colour else ink()
+        colour = look_of(plot, series.number).colour if in_colour else ink()
         tokens = (str(series.number), "printed") if is_own else ("printed",)
         x = sum(place for place, _ in places) / len(places)
         (diamond,) = axis.plot(
@@ -170,7 +192,7 @@ def _printed(notes: Notes, axis: Any, plot: StudyPlot, panel: PlotPanel) -> None
         )
         whose = f"{plot.names[series.number]}, " if is_own and plot.names[series.number] else ""
         at = f"{plot.x_label} {label}: " if label else ""
-        notes.part(diamond, f"{whose}{at}claimed {value:g} {plot.unit}".rstrip(), tokens)
+        notes.part(diamond, f"{whose}{at}paper {value:g} {plot.unit}".rstrip(), tokens)
 
 
 def _possible(notes: Notes, axis: Any, plot: StudyPlot, panel: PlotPanel) -> None:  # noqa: ANN401 - an Axes
@@ -189,13 +211,13 @@ def _possible(notes: Notes, axis: Any, plot: StudyPlot, panel: PlotPanel) -> Non
 
 
 def _limits(axis: Any, plot: StudyPlot) -> None:  # noqa: ANN401 - an Axes
-    """Sets equal limits for all panels, from zero unless lines are far above or the axis is logarithmic."""
+    """Sets equal limits for all panels, from zero unless points are far above or the axis is logarithmic."""
     low, high = _range(plot)
     least = min(_values(plot), default=0.0)
     if plot.chart.log_y:
         if high > 0:
             axis.set_ylim((low if low > 0 else high / 1e3) / 1.3, high * 1.3)
-    elif least >= 0 and (plot.shape == "bars" or least < 0.5 * high):
+    elif least >= 0 and (plot.shape in {"bars", "bands"} or least < 0.5 * high):
         axis.set_ylim(0, 1.07 * high if high > 0 else 1.0)
     else:
         room = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
@@ -205,8 +227,8 @@ def _limits(axis: Any, plot: StudyPlot) -> None:  # noqa: ANN401 - an Axes
 def is_cut(plot: StudyPlot) -> bool:
     """Whether the axis cuts an interval, since wide intervals of few seeds would leave no room for values."""
     low, high = _range(plot)
-    found = [mark.y for mark in plot.marks if mark.y is not None]
-    return any(end > high or (end_low < low and not plot.chart.log_y) for end_low, end in map(ends, found))
+    found = [reach(mark) for mark in plot.marks if mark.y is not None]
+    return any(end > high or (end_low < low and not plot.chart.log_y) for end_low, end in found)
 
 
 def _range(plot: StudyPlot) -> tuple[float, float]:
@@ -214,15 +236,22 @@ def _range(plot: StudyPlot) -> tuple[float, float]:
     values = _values(plot)
     if not values:
         return 0.0, 0.0
-    reach = [ends(mark.y) for mark in plot.marks if mark.y is not None]
+    found = [reach(mark) for mark in plot.marks if mark.y is not None]
     low, high = min(values), max(values)
     room = _MOST_OF_INTERVALS * max(high - low, max(abs(high), abs(low)) / 2)
-    wanted_low = min([low, *(end for end, _ in reach)])
-    wanted_high = max([high, *(end for _, end in reach)])
+    wanted_low = min([low, *(end for end, _ in found)])
+    wanted_high = max([high, *(end for _, end in found)])
     if plot.chart.log_y:
         positive = [value for value in values if value > 0]
         return (wanted_low if wanted_low > 0 else min(positive, default=0.0)), min(wanted_high, high + 9 * abs(high))
     return max(wanted_low, low - room), min(wanted_high, high + room)
+
+
+def reach(mark: Mark) -> tuple[float, float]:
+    """Returns the ends of a mark's interval, or those of the spread over seeds and the run itself."""
+    if mark.y is None or mark.spread is None:
+        return (np.nan, np.nan) if mark.y is None else ends(mark.y)
+    return min(mark.spread[0], mark.y.mean), max(mark.spread[1], mark.y.mean)
 
 
 def _values(plot: StudyPlot) -> list[float]:
@@ -234,7 +263,7 @@ def _values(plot: StudyPlot) -> list[float]:
 
 def _ticks(axis: Any, plot: StudyPlot, width: float) -> None:  # noqa: ANN401 - an Axes
     if plot.categories:
-        names, how = _tick_names(plot.categories, width)
+        names, how, _ = tick_names(plot.categories, width)
         axis.set_xticks(range(len(names)), names, **how)
         axis.set_xlim(-0.6, len(names) - 0.4)
         return
@@ -242,20 +271,8 @@ def _ticks(axis: Any, plot: StudyPlot, width: float) -> None:  # noqa: ANN401 - 
     if 0 < len(plot.ticks) <= _MOST_TICKS:
         # Points without values register the ticks without extending the axis.
         axis.plot(plot.ticks, [np.nan] * len(plot.ticks), linestyle="none")
-        axis.set_xticks(plot.ticks, [f"{tick:g}" for tick in plot.ticks])
-
-
-def _tick_names(names: Sequence[str], width: float) -> tuple[list[str], dict[str, Any]]:
-    """Returns names that fit below a panel: side by side, in several lines, or tilted and cut."""
-    room = width * _LETTERS_PER_INCH
-    apart = room / len(names)
-    if all((len(one) + len(other)) / 2 + 2 <= apart for one, other in itertools.pairwise([*names, ""])):
-        return list(names), {}
-    each = int(room / len(names)) - 2
-    if each >= 8 and all(len(word) <= each for name in names for word in name.split()):
-        return [textwrap.fill(name, each) for name in names], {}
-    cut = [name if len(name) <= 22 else f"{name[:21]}…" for name in names]
-    return cut, {"rotation": 35 if len(names) <= 10 else 90, "ha": "right" if len(names) <= 10 else "center"}
+        shown = spaced_ticks(plot.ticks, width, is_log=plot.chart.log_x)
+        axis.set_xticks(shown, [f"{tick:g}" for tick in shown])
 
 
 def _shift(plot: StudyPlot, panel: PlotPanel, series: Series) -> float:

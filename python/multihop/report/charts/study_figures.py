@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from multihop.experiments.studies import StudyResult
 from multihop.report.charts.files import Paper, drawn
 from multihop.report.charts.html import html
-from multihop.report.charts.study_data import Mark, PlotPanel, StudyPlot, charts_of, plot
-from multihop.report.charts.study_drawing import figure, is_cut
+from multihop.report.charts.study_data import charts_of, plot
+from multihop.report.charts.study_drawing import figure, file_width, is_cut
+from multihop.report.charts.study_plots import Mark, PlotPanel, StudyPlot
 from multihop.report.markup import disclosure, escape, table
 from multihop.report.svg import paper_style, style
 from multihop.results.columns import Metric
@@ -47,7 +48,7 @@ def figures(result: StudyResult, prefix: str) -> list[StudyFigure]:
         name = _file_name(chart.title, {figure.name for figure in made})
         shown = figure(content, name, "\n\n".join(filter(None, (chart.note, _CUT if is_cut(content) else ""))))
         with paper_style(_FONT_PT):
-            file = drawn(shown, Paper("svg", shown.columns * shown.width, _FONT_PT)).decode()
+            file = drawn(shown, Paper("svg", file_width(shown), _FONT_PT)).decode()
         packed = base64.b64encode(gzip.compress(file.encode(), 9, mtime=0)).decode()
         download = f'download="{escape(name)}.svg" data-file="{packed}"'
         link = f'<a class="file" role="button" hidden {download}>SVG</a>'
@@ -77,6 +78,8 @@ def _numbers(plot: StudyPlot) -> str:
     words = f"{plot.y_label}: mean ± half of the 95 % interval (Student t), {seeds}."
     if n == [1]:
         words = f"{plot.y_label}, one value each, so no interval."
+    if plot.seed is not None:
+        words = f"{plot.y_label}, {plot.band or f'one run, seed {plot.seed}'}."
     if plot.chart.x_metric is not None:
         words += f" At: {plot.x_label}."
     if every > 1:
@@ -96,7 +99,8 @@ def _cell(mark: Mark | None, metric: Metric) -> str:
     text = with_interval(mark.y, metric)
     if mark.across is not None:
         text += f" at {with_interval(mark.across, metric)}"
-    extra = [f"claimed {value:g}" for value in mark.printed]
+    extra = ["{:.4g} to {:.4g}".format(*mark.spread)] if mark.spread is not None else []
+    extra += [f"paper {value:g}" for value in mark.printed]
     extra += [f"channel at most {mark.possible:.4g}"] if mark.possible is not None else []
     return f"{text} ({', '.join(extra)})" if extra else text
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from multihop.experiments.claims.judging import Cell, Judgement, State, Verdict
 from multihop.experiments.studies import StudyResult
-from multihop.report.charts.study_data import text
+from multihop.report.charts.study_layout import text
 from multihop.report.markup import disclosure, escape, paragraphs, remark
 
 _BADGES = {

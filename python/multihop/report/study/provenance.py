@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Sequence
 
 from multihop.experiments.studies import StudyResult
-from multihop.report.charts.study_data import point_words, text
+from multihop.report.charts.study_layout import point_words, text
 from multihop.report.markup import disclosure, escape, facts, remark, table
 from multihop.results.provenance import build
 

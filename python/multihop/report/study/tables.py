@@ -9,7 +9,7 @@ import pandas as pd
 from multihop.experiments.points import advancing_with
 from multihop.experiments.studies import StudyResult
 from multihop.experiments.tables import differences
-from multihop.report.charts.study_data import text, title_of
+from multihop.report.charts.study_layout import text, title_of
 from multihop.report.markup import remark, table
 from multihop.results.columns import Metric
 from multihop.results.statistics import SIGNIFICANCE
