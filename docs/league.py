@@ -3,14 +3,19 @@
     multihop league --mesh meshviewer.json
     python docs/league.py results/league
 
-It runs nothing, and adds to the page of numbers what the rest of the documentation has to say about it.
+The program runs nothing. To the page of numbers it adds links into the rest of the documentation, and it copies the
+picture and the numbers of coexistence, `images/coexistence.svg` and `data/coexistence.csv` beside the page.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from pathlib import Path
+
+#: Files of a league that the page links to, and their folders beside the page.
+FILES = {"coexistence.svg": "images", "coexistence.csv": "data"}
 
 PAGE = Path(__file__).parent / "results" / "league.md"
 
@@ -24,12 +29,6 @@ one with your own mesh, or with your own scheme, which takes part once [it is re
 make league LEAGUE_MESH=meshviewer.json
 multihop league --mesh meshviewer.json --schemes recn,ewccp,tcp-cubic    # only some, for a look
 ```
-
-Networks of radios that aggregate take 1.9 (802.11n), 2.5 (two radios), 1.9 (mesh) and 2.4 times (802.11ac) the CPU of
-the legacy networks beside which they stand; but they are simulated for 60, 30, 100 and 15 s, and those for 60 (mesh:
-100). Per simulated second it is 1.9, 5.0, 1.9 and 9.7 times, as they carry up to fifty times as many packets. With
-NewReno alone, which fills queues, the WLAN of 802.11ac takes 3.0 times, 12 per simulated second. User CPU of whole
-runs of all 28 schemes, two seeds, and of twenty of NewReno, by `python benches/league.py`, with other load present.
 """
 
 
@@ -45,10 +44,16 @@ def main() -> None:
     except OSError as error:
         sys.exit(f"league.py: {source}: cannot be read: {error.strerror}; make it with multihop league")
     given.to.write_text(page(made), encoding="utf-8")
+    for name, folder in FILES.items():
+        target = given.to.parent / folder
+        target.mkdir(exist_ok=True)
+        shutil.copyfile(given.folder / name, target / name)
 
 
 def page(made: str) -> str:
-    """The page of numbers, with what it is below its heading."""
+    """Returns the page of numbers with an introduction below its heading, and links to files beside it."""
+    for name, folder in FILES.items():
+        made = made.replace(f"]({name})", f"]({folder}/{name})")
     heading, _, rest = made.partition("\n")
     return f"{heading}\n{_ABOUT}{rest}"
 

@@ -22,12 +22,14 @@ import pytest
 from conftest import CHAIN
 from studies import STUDY, contents, places, write_study
 
-#: The command line, with a league of its first network only.
+#: The command line, with a league of its first network only, alone and beside another scheme.
 LEAGUE = """
 import multihop.leagues as league
 from multihop.cli import main
-networks = league.networks
+from multihop.leagues import coexistence
+networks, beside = league.networks, coexistence.networks
 league.networks = lambda mesh: networks(mesh)[:1]
+coexistence.networks = lambda: beside()[:1]
 main()
 """
 

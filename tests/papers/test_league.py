@@ -6,17 +6,32 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
 import pandas as pd
 import pytest
+import tomli_w
 from docs import league as page_of_league
 
 import multihop
+import multihop.leagues as leagues
 from conftest import DATA, ROOT
 from multihop import _core
-from multihop.leagues import headers, kind_of, networks, rules, schemes, settings, study
+from multihop.leagues import (
+    configured,
+    entrants,
+    headers,
+    kind_of,
+    networks,
+    rules,
+    scheme_of,
+    schemes,
+    settings,
+    study,
+)
+from multihop.results.words import percent
 from multihop.simulation.scenario import load
 
 NETWORKS = [
@@ -25,6 +40,9 @@ NETWORKS = [
     "exposed",
     "bar",
     "parking-lot",
+    "parallel-links",
+    "stack",
+    "crossing",
     "wlan",
     "mobile-mesh",
     "chain-11n",
@@ -114,6 +132,8 @@ def test_packets_are_alike_whatever_their_headers():
 def test_nothing_is_said_of_networks_and_schemes_that_are_not_there():
     said = rules()
     assert set(said["knowledge"]) <= set(schemes())
+    assert set(said["form"]) <= set(schemes())
+    assert {name for name in schemes() if name.endswith("-published")} <= set(said["form"])
     for network in networks():
         given = network.scenario.get("schemes", {})
         assert set(given) <= set(schemes())
@@ -126,21 +146,85 @@ def test_nothing_is_said_of_networks_and_schemes_that_are_not_there():
     given, plan = said["community"]["set"], said["community"]["plan"]
     assert given["schemes.tcp-ap.rate"] == plan["data_rate"] == "24 Mb/s"
     phy = f'[phy]\nstandard = "{plan["standard"]}"\ndata_rate = "24 Mb/s"\n[[flows]]'
-    assert given["schemes.ewccp.psi"] * 24e6 == pytest.approx(carried_alone(PAIR.replace("[[flows]]", phy)), rel=2e-3)
+    pair = PAIR.replace("[[flows]]", phy)
+    assert given["schemes.ewccp.psi"] * 24e6 == pytest.approx(carried_alone(pair), rel=2e-3)
 
 
 def carried_alone(scenario):
-    """Payload in bit/s that a hop carries without contention, with an acknowledgement for each packet."""
-    demand = load(scenario).capacity({"scheme": "ewccp"})["demands"][0]
+    """Payload in bit/s that a hop carries without contention, with the league's packets and acknowledgements."""
+    terms = {key: value for key, value in settings("ewccp").items() if key != "scheme"}
+    demand = load(scenario).capacity({"scheme": "ewccp", "set": terms})["demands"][0]
     busy = sum(way[0]["exchange_s"] + way[0]["access_s"] for way in (demand["forward"], demand["feedback"]))
     return demand["payload_bytes"] * 8 / busy
+
+
+def test_acknowledgements_are_alike_for_all_over_tcp():
+    said = rules()["acknowledgements"]
+    registry = {
+        scheme["name"]: scheme["parameters"]["properties"] for scheme in json.loads(_core.registry())["schemes"]
+    }
+    for scheme in schemes():
+        made = {key: settings(scheme).get(f"schemes.{scheme}.{key}") for key in ("ack_every", "delayed_ack")}
+        is_over_tcp = registry[scheme].get("window", {}).get("x-role") == "receive-window"
+        assert made == (said if is_over_tcp else {"ack_every": None, "delayed_ack": None})
+    # Those of a host are not changed: a run of CUBIC is the same without these terms.
+    text = networks()[0].scenario
+    small = {**text, "duration": "10 s", "warmup": "1 s"}
+    keys = {path: value for path, value in settings("tcp-cubic").items() if path != "scheme"}
+    bare = {path: value for path, value in keys.items() if path.rpartition(".")[2] not in said}
+    assert len(bare) == len(keys) - 2
+    runs = [multihop.run(tomli_w.dumps(small), scheme="tcp-cubic", set=each) for each in (keys, bare)]
+    assert runs[0].summary["goodput_total_bps"] == runs[1].summary["goodput_total_bps"]
+
+
+def test_a_scheme_that_acknowledges_otherwise_by_itself_is_also_in_it_as_it_is():
+    assert entrants(["tcp-newreno", "tcp-ap", "udp"]) == ["tcp-newreno", "tcp-ap", "tcp-ap (own ACKs)", "udp"]
+    own = "tcp-ap (own ACKs)"
+    assert (scheme_of(own), kind_of(own), headers(own)) == ("tcp-ap", "reliable", headers("tcp-ap"))
+    assert settings(own) == {
+        path: value
+        for path, value in settings("tcp-ap").items()
+        if path.rpartition(".")[2] not in ("ack_every", "delayed_ack")
+    }
+    # Published forms run over TCP of ns-2, whose receivers acknowledge each segment.
+    assert entrants(["recn", "recn-published"]) == ["recn", "recn-published", "recn-published (own ACKs)"]
+    # Each acknowledgement costs airtime, so that a neighbourhood carries less.
+    with_psi = [name for name in schemes() if name.startswith("ewccp")]
+    for name in with_psi:
+        assert configured(networks()[0], f"{name} (own ACKs)")[f"schemes.{name}.psi"] <= 0.3
+
+
+def test_a_published_form_is_configured_as_its_scheme(monkeypatch):
+    entry = next(scheme for scheme in json.loads(_core.registry())["schemes"] if scheme["name"] == "ewccp")
+    known = {"ewccp": entry, "ewccp-published": {**entry, "name": "ewccp-published"}}
+    monkeypatch.setattr(leagues, "_schemes", lambda: known)
+    assert leagues.base_form("ewccp-published (own ACKs)") == "ewccp"
+    assert configured(networks()[0], "ewccp-published") == {"schemes.ewccp-published.psi": 0.3}
+    assert configured(networks()[0], "ewccp") == {}
+    bare = replace(networks()[0], set={"schemes": {}})
+    assert configured(bare, "ewccp-published") == {}
+
+
+def test_the_middle_of_parallel_links_has_half_of_what_the_others_have_at_the_optimum():
+    network = next(network for network in networks() if network.name == "parallel-links")
+    text = tomli_w.dumps(network.scenario)
+    best = multihop.optimum(text, scheme="udp", feedback=False).flows
+    shares = best["optimum_bps"] / best["alone_bps"]
+    assert shares.to_list() == pytest.approx([2 / 3, 1 / 3, 2 / 3], rel=0.02)
+
+
+def test_flows_of_crossing_chains_share_a_node():
+    network = next(network for network in networks() if network.name == "crossing")
+    one, other = (set(flow["path"]) for flow in load(tomli_w.dumps(network.scenario)).check()["flows"])
+    assert (len(one), len(other), len(one & other)) == (7, 7, 1)
 
 
 def test_what_is_ranked_apart_is_what_the_engine_calls_unreliable():
     datagrams = ["udp", "tfrc", "tfrc-capped", "re-tfrc", "nada", "gcc", "scream", "quick-and-plenty"]
     registry = json.loads(_core.registry())["schemes"]
-    assert [scheme["name"] for scheme in registry if not scheme["reliable"]] == datagrams
-    assert [name for name in schemes() if kind_of(name) == "datagrams"] == datagrams
+    unreliable = [scheme["name"] for scheme in registry if not scheme["reliable"]]
+    assert [name for name in unreliable if not name.endswith("-published")] == datagrams
+    assert [name for name in schemes() if kind_of(name) == "datagrams"] == unreliable
 
 
 def test_schemes_are_compared_with_those_of_their_kind(found):
@@ -167,11 +251,65 @@ def test_schemes_are_compared_with_those_of_their_kind(found):
     assert "| recn |" not in datagrams
 
 
+def test_the_page_says_which_form_is_ranked(found):
+    folder, _ = found
+    text = (folder / "league.md").read_text()
+    section = text.partition("### Ranked forms")[2].partition("\n##")[0]
+    assert "Defaults of flavour `rfc`: recn, rcp." in section
+    assert f"| recn | {rules()['form']['recn']} |" in section
+    assert "| rcp |" not in section
+
+
+def test_the_worst_network_of_each_scheme_has_a_cause(found):
+    folder, _ = found
+    worst = pd.read_csv(folder / "worst.csv")
+    assert list(worst["scheme"]) == ["recn", "rcp", "udp", "tfrc"]
+    table = pd.read_csv(folder / "standings.csv")
+    text = (folder / "league.md").read_text()
+    section = text.partition("### Where each scheme is worst, and why")[2].partition("\n##")[0]
+    titles = {network.name: network.title for network in networks()}
+    for row in worst.itertuples():
+        behind = {}
+        for network in NETWORKS:
+            main = MAIN[row.kind][network in MOVING]
+            of = table[(table["network"] == network) & (table["metric"] == main) & (table["kind"] == row.kind)]
+            means = of.set_index("scheme")["mean"]
+            results = means if network in MOVING else 1 - means
+            behind[network] = 1 - results[row.scheme] / results.max()
+        assert row.network == max(behind, key=lambda network: behind[network])
+        assert row.behind == pytest.approx(behind[row.network])
+        assert row.cause
+        assert 0.05 < row.share <= 1
+        assert f"| {row.scheme} | {titles[row.network]} | {percent(row.behind)} | {row.cause}: " in section
+    assert len(list((folder / "causes").iterdir())) == 4
+
+
+def test_causes_are_those_that_explain_finds(found, inline):
+    folder, _ = found
+    worst = pd.read_csv(folder / "worst.csv").set_index("scheme")
+    row = worst.loc["rcp"]
+    keys = {key: value for key, value in settings("rcp").items() if key != "scheme"} | rules()["quick"]["set"]
+    sets = [word for key, value in keys.items() for word in ("--set", f"{key}={value}")]
+    scenario = folder / row["network"] / "scenario.toml"
+    assert inline("run", scenario, "--scheme", "rcp", "--seeds", "2", *sets, "--out", "alone").code == 0
+    said = multihop.explain("alone", no_try=True)
+    kinds = said.causes[said.causes["score"] >= 0.05]
+    assert len(kinds) > 0
+    assert row["cause"] in said.headline() or said.headline().startswith("All"), said.headline()
+
+
+def test_causes_that_were_found_are_not_searched_again(found, monkeypatch):
+    folder, _ = found
+    monkeypatch.setattr("multihop.leagues.worst.run_all", lambda *_: pytest.fail("a run was repeated"))
+    options = {"schemes": ["recn", "udp", "rcp", "tfrc"], "seeds": 2, "quick": True, "out": folder}
+    assert list(multihop.league(**options).worst["scheme"]) == ["recn", "rcp", "udp", "tfrc"]
+
+
 def test_reliable_transports_rank_by_goodput_and_datagrams_by_what_comes_in_time(found):
     folder, _ = found
     table = pd.read_csv(folder / "standings.csv")
     text = (folder / "league.md").read_text()
-    summary = text.partition("## Which scheme is better where")[2].partition("\n## ")[0]
+    summary = text.partition("## Which scheme is better where")[2].partition("\n##")[0]
     cells = [line.strip("| ").split(" | ") for line in summary.splitlines() if line.startswith("|")][2:]
     assert [row[0] for row in cells] == ["reliable"] * 2 + ["datagrams"] * 2
     for kind, scheme, *places in (row[:-2] for row in cells):
@@ -316,7 +454,7 @@ def test_seeds_that_decide_nothing_are_said_to(inline, tmp_path, monkeypatch):
 @pytest.mark.long
 def test_a_scenario_of_the_reader_is_one_more_network(inline, tmp_path):
     (tmp_path / "pair.toml").write_text(PAIR)
-    options = ["--schemes", "ecn-rts,tcp-newreno", "--seeds", "1", "--quick", "--json", "--out", "out"]
+    options = ["--schemes", "ecn-rts,tcp-elfn", "--seeds", "1", "--quick", "--json", "--out", "out"]
     rows = inline("league", "--mesh", "pair.toml", *options).json()
     assert {row["network"] for row in rows} == {*NETWORKS, "community-mesh"}
     assert all(row["rank"] == 1 and row["low"] is None for row in rows)
@@ -325,7 +463,7 @@ def test_a_scenario_of_the_reader_is_one_more_network(inline, tmp_path):
     assert "One seed cannot separate schemes" in text
     # Without RTS there are none that go unanswered.
     wlan = text.partition("## WLAN")[2].partition("\n## ")[0]
-    assert "Runs are equal to the last number for tcp-newreno, ecn-rts." in wlan
+    assert "Runs are equal to the last number for tcp-elfn, ecn-rts." in wlan
     assert "The same runs" not in text.partition("## Chain of 7")[2].partition("\n## ")[0]
     assert str(tmp_path) not in text + (tmp_path / "out" / "manifest.json").read_text()
     assert not (tmp_path / "out" / "differences.csv").exists() or len(pd.read_csv("out/differences.csv"))
@@ -413,3 +551,15 @@ def test_the_page_of_the_documentation_is_made_of_the_league(found):
     assert "(../explanation/optimum.md)" in text
     assert (ROOT / "docs" / "explanation" / "optimum.md").exists()
     assert "| rank | scheme |" in text
+    assert "](images/coexistence.svg)" in text
+    assert "](data/coexistence.csv)" in text
+
+
+def test_files_that_the_page_links_to_are_copied_beside_it(found, tmp_path, monkeypatch):
+    folder, _ = found
+    monkeypatch.setattr(sys, "argv", ["league.py", str(folder), "--to", str(tmp_path / "league.md")])
+    page_of_league.main()
+    text = (tmp_path / "league.md").read_text()
+    for link in re.findall(r"\]\(((?:images|data)/[^)]*)\)", text):
+        assert (tmp_path / link).read_bytes() == (folder / link.rpartition("/")[2]).read_bytes()
+    assert (tmp_path / "images" / "coexistence.svg").exists()

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import multihop
 from multihop.leagues import study, words
 from multihop.leagues.when import compared, regimes
 from multihop.results.columns import METRIC
@@ -105,6 +106,23 @@ def test_every_regime_changes_something_of_its_own():
     assert len({str((network.scenario, network.set)) for network in asked}) == len(asked)
     assert {network.name for network in regimes(quick=True)} < {network.name for network in asked}
     assert len(compared()) > 8
+
+
+def test_networks_of_the_league_without_a_common_path_are_regimes():
+    networks = {
+        network.title.partition(":")[2].strip() for network in regimes() if network.title.startswith("Network:")
+    }
+    assert len(networks) == 3
+    hashes = {view["hash"] for network in regimes() for view in study(network, ["udp"], 1).plan.views}
+    assert len(hashes) == len(regimes())
+
+
+def test_acknowledgements_are_alike_in_regimes_too(tmp_path):
+    found = multihop.when(schemes=["tcp-newreno", "tcp-ap"], seeds=1, quick=True, out=tmp_path / "out", jobs=1)
+    points = found.results[0].points
+    assert [point.labels["scheme"] for point in points] == ["tcp-newreno", "tcp-ap", "tcp-ap (own ACKs)"]
+    keys = [[path.rpartition(".")[2] for path in point.settings] for point in points]
+    assert [{"ack_every", "delayed_ack"} <= set(each) for each in keys] == [True, True, False]
 
 
 def test_no_regime_says_anything_to_a_scheme():

@@ -18,6 +18,7 @@ from conftest import CHAIN
 from multihop import UserError, leagues
 from multihop.base.display import MOST_CHARACTERS, MOST_LINES, Overview
 from multihop.cli import app
+from multihop.leagues import coexistence
 from multihop.simulation.scenario import time_text
 
 MESH = "source,target,delivery\na,b,0.9\nb,a,0.9\nb,c,0.9\nc,b,0.9\n"
@@ -65,9 +66,10 @@ def results(folder):
 
 def _first_networks(folder):
     """A league and a study of regimes, each of its first network alone."""
-    networks, regimes = leagues.networks, leagues.when.regimes
+    networks, regimes, beside = leagues.networks, leagues.when.regimes, coexistence.networks
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(leagues, "networks", lambda mesh: networks(mesh)[:1])
+        patch.setattr(coexistence, "networks", lambda: beside()[:1])
         patch.setattr(leagues.when, "regimes", lambda **options: regimes(**options)[:1])
         return {
             "League": multihop.league(schemes=["udp"], seeds=1, quick=True, out=folder / "league"),
@@ -136,6 +138,8 @@ def test_new_results_have_data_frames(results):
     assert set(league.standings["scheme"]) == {"udp"}
     assert len(league.runs) == len(league.networks)
     assert league.advice() == []
+    assert set(league.shares["rival"]) == {"tcp-cubic", "tcp-bbr"}
+    assert list(league.worst["scheme"]) == ["udp"]
     assert list(results["When"].winners)[:3] == ["regime", "class", "metric"]
     mesh = results["ImportedMesh"]
     assert sorted(mesh.nodes["name"]) == ["a", "b", "c"]

@@ -16,7 +16,7 @@ from multihop import leagues
 from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
 from multihop.experiments.studies import Study, StudyResult
-from multihop.leagues import page, table, words
+from multihop.leagues import coexistence, page, picture, table, words, worst
 from multihop.leagues import when as regimes
 from multihop.results.folders import require_results_directory
 from multihop.simulation.store import Failure
@@ -32,10 +32,12 @@ class League(leagues.League, Displayed):
     Attributes:
         command: command that reproduces the league.
         folder: folder of its runs.
+        jobs: number of concurrent runs; all cores by default.
     """
 
     command: str
     folder: Path
+    jobs: int | None = None
 
     @cached_property
     def standings(self) -> pd.DataFrame:
@@ -47,10 +49,34 @@ class League(leagues.League, Displayed):
         """Table of networks, schemes and seeds, with every metric in SI units."""
         return table.runs(self)
 
+    @cached_property
+    def _pairs(self) -> list[coexistence.Pair]:
+        schemes = dict.fromkeys(leagues.scheme_of(name) for name in self.schemes)
+        return coexistence.pairs(self.coexistence, list(schemes))
+
+    @cached_property
+    def _worst(self) -> list[worst.Worst]:
+        found = worst.worst_networks(self, table.standings(self))
+        return worst.with_causes(self, found, self.folder, self.jobs)
+
+    @cached_property
+    def shares(self) -> pd.DataFrame:
+        """Table of networks, schemes and rivals: share of goodput beside the rival, with 95 % interval."""
+        return coexistence.frame(self._pairs)
+
+    @cached_property
+    def worst(self) -> pd.DataFrame:
+        """Table of the worst network of each scheme, with the main cause there, from repeated runs."""
+        return worst.frame(self._worst)
+
     @property
     def failures(self) -> list[Failure]:
         """Runs that failed."""
-        return [failure for result in self.results for failure in result.failures]
+        return [failure for result in (*self.results, *self.coexistence) for failure in result.failures]
+
+    def beside(self) -> str:
+        """Returns a sentence with the numbers of schemes that starve another one or are starved beside it."""
+        return coexistence.summary(self._pairs)
 
     def decision(self) -> str:
         """Returns a sentence with the number of pairs that differ significantly; empty without pairs."""
@@ -62,12 +88,16 @@ class League(leagues.League, Displayed):
 
     def markdown(self) -> str:
         """Returns the page as Markdown."""
-        return page.markdown(self, self.command)
+        return page.markdown(self, self.command, self._pairs, self._worst)
 
     def save(self, directory: str | os.PathLike[str] | None = None) -> Path:
-        """Writes tables (Parquet, CSV), page and manifest, by default to the folder of runs; returns it."""
+        """Writes tables (Parquet, CSV), page, picture and manifest, by default to the folder of runs.
+
+        Returns the folder.
+        """
         folder = self.folder if directory is None else Path(directory)
-        table.export(self, folder, self.command, self.markdown())
+        more = {"coexistence": self.shares, "worst": self.worst}
+        table.export(self, folder, self.command, self.markdown(), picture.svg(self._pairs), more)
         return folder
 
     def report(self, path: str | os.PathLike[str]) -> list[Path]:
@@ -78,6 +108,11 @@ class League(leagues.League, Displayed):
 
         rank = " ".join(filter(None, (self.decision(), page.RANK)))
         front = section("Which scheme is better where", rows(*page.summary(self)), rank)
+        titles = {network.name: network.title for network in self.networks}
+        front += section("Where each scheme is worst, and why", rows(*worst.rows(self._worst, titles), names=5))
+        front += section(
+            "Beside another scheme", f'<div class="scroll">{picture.svg(self._pairs)}</div>', self.beside()
+        )
         return write_study(self.results, Path(path), title="League of schemes", command=self.command, front=front)
 
     def overview(self, *, whole: bool = True) -> Overview:
@@ -121,13 +156,14 @@ def league(
     path, folder = None if mesh is None else Path(mesh), Path(out)
     names = leagues.schemes(schemes)
     asked = leagues.networks(path)
-    studies = _studies(asked, names, seeds, quick=quick)
+    studies = _studies(asked, leagues.entrants(names), seeds, quick=quick)
+    beside = _planned([coexistence.study(network, names, seeds) for network in coexistence.networks()], quick=quick)
     require_results_directory(folder, table.NAMES)
-    results = _simulated(studies, folder, jobs, dask, simulate)
+    results = _simulated([*studies, *beside], folder, jobs, dask, simulate)
     # The folder of the mesh's file is of no use to others.
     options = ["--mesh", path.name] if path is not None else []
     command = _command("league", options, schemes, seeds, quick=quick)
-    return League(asked, results, path is None, command, folder)
+    return League(asked, results[: len(asked)], results[len(asked) :], path is None, command, folder, jobs)
 
 
 @dataclass(frozen=True, repr=False)
@@ -234,7 +270,7 @@ def when(
     names = regimes.compared(schemes)
     asked = regimes.regimes(quick=quick)
     count = words.regimes()["quick"]["seeds"] if quick and seeds is None else seeds
-    studies = _studies(asked, names, count, quick=quick)
+    studies = _studies(asked, leagues.entrants(names), count, quick=quick)
     require_results_directory(folder, regimes.NAMES)
     results = _simulated(studies, folder, jobs, dask, simulate)
     return When(asked, results, _command("when", [], schemes, count, quick=quick), folder)
@@ -249,8 +285,11 @@ def _require(schemes: object, seeds: int | None, jobs: int | None) -> None:
 
 
 def _studies(asked: Sequence[leagues.Network], names: Sequence[str], seeds: int | None, *, quick: bool) -> list[Study]:
-    studies = [leagues.study(network, names, seeds) for network in asked]
-    studies = [each.quick() for each in studies] if quick else studies
+    return _planned([leagues.study(network, names, seeds) for network in asked], quick=quick)
+
+
+def _planned(studies: Sequence[Study], *, quick: bool) -> list[Study]:
+    studies = [each.quick() for each in studies] if quick else list(studies)
     for each in studies:
         each.plan  # noqa: B018 - reports an invalid network before anything is written
     return studies

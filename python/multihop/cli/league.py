@@ -61,6 +61,7 @@ def league(
             f"{command}\n  to rank schemes on another scenario of this mesh: multihop league --mesh SCENARIO.toml",
             quiet=quiet or as_json,
         )
+    console.note("Runs of the worst network of each scheme are repeated to find their causes.", quiet=quiet or as_json)
     with runs_are_kept(out):
         found.save()
         if as_json:
@@ -68,7 +69,7 @@ def league(
         else:
             heads, rows = page.summary(found)
             console.out().print(console.table(heads, rows))
-            if said := found.decision():
+            if said := "\n".join(filter(None, [found.beside(), found.decision()])):
                 console.say(f"\n{said}")
             if advice := found.advice():
                 console.say("\n".join(["", f"{found.networks[-1].title}: which scheme helps here", *advice]))

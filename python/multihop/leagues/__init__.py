@@ -3,8 +3,11 @@
 Networks, metrics and equal conditions are defined in `league.toml` and `scenarios/`. A network with schemes
 and seeds is a study. The list of schemes is the engine's.
 
-table       ranks of schemes on each network, and tables of all networks
-page        the same as Markdown
+table           ranks of schemes on each network, and tables of all networks
+worst           worst network of each scheme, and the main cause there
+coexistence     shares of every scheme beside schemes of most hosts
+picture         these shares as a picture
+page            all of these as Markdown
 """
 
 from __future__ import annotations
@@ -27,6 +30,15 @@ from multihop.importers import to_scenario
 from multihop.simulation.scenario import load, registered
 
 _FOLDER = Path(__file__).parent
+
+#: End of the name of an entrant whose receivers acknowledge by the defaults of its scheme.
+OWN_ACKNOWLEDGEMENTS = " (own ACKs)"
+
+#: End of the names of schemes that are the published form of another one.
+PUBLISHED = "-published"
+
+#: Flavours whose receivers acknowledge each segment.
+_ACKNOWLEDGE_EACH = ("ns2",)
 
 #: Two nodes and a flow, from which the headers of a scheme's packets are read.
 _PROBE = """
@@ -76,16 +88,18 @@ class League:
     Attributes:
         networks: networks, in the order of the page.
         results: results of each network.
+        coexistence: results of each network on which a scheme runs beside another one.
         without_mesh: whether no community mesh was given.
     """
 
     networks: Sequence[Network]
     results: Sequence[StudyResult]
+    coexistence: Sequence[StudyResult]
     without_mesh: bool
 
     @property
     def schemes(self) -> list[str]:
-        """Compared schemes, in the order of the engine."""
+        """Compared entrants, in the order of the engine."""
         return [str(point.labels["scheme"]) for point in self.results[0].points]
 
     @property
@@ -144,12 +158,42 @@ def schemes(wanted: Sequence[str] | None = None) -> list[str]:
     return [name for name in known if name in wanted]
 
 
+def entrants(names: Sequence[str]) -> list[str]:
+    """Returns schemes as they take part: with the common terms, some also with their own acknowledgements.
+
+    A scheme has its own acknowledgements if its defaults set them otherwise than the common terms do, or if
+    its flavour acknowledges each segment.
+    """
+    made = []
+    for name in names:
+        made += [name, name + OWN_ACKNOWLEDGEMENTS] if _acknowledges_otherwise(name) else [name]
+    return made
+
+
+def scheme_of(entrant: str) -> str:
+    """Returns the scheme of an entrant."""
+    return entrant.removesuffix(OWN_ACKNOWLEDGEMENTS)
+
+
+def base_form(entrant: str) -> str:
+    """Returns the scheme whose published form this entrant is, or the scheme itself."""
+    scheme = scheme_of(entrant)
+    base = scheme.removesuffix(PUBLISHED)
+    return base if base in _schemes() else scheme
+
+
+def flavour(scheme: str) -> str:
+    """Returns the flavour of a scheme's defaults, such as `linux`; empty for schemes without TCP."""
+    parameters = _schemes()[scheme]["parameters"]["properties"]
+    return str(parameters["flavour"]["default"]) if _is_over_tcp(scheme) else ""
+
+
 def study(network: Network, compared: Sequence[str], seeds: int | None = None) -> Study:
     """Returns the study of a network.
 
     Args:
         network: network on which schemes run.
-        compared: names of schemes.
+        compared: names of entrants.
         seeds: number of seeds; that of the league by default, also for a quick run.
 
     Raises:
@@ -159,6 +203,7 @@ def study(network: Network, compared: Sequence[str], seeds: int | None = None) -
     given = network.scenario
     about = [] if isinstance(given, str) else [given.get("description", "")]
     quick = {**said["quick"], "set": {**said["quick"]["set"], **network.quick}}
+    cases = {name: {**settings(name), **configured(network, name)} for name in compared}
     return Study(
         name=network.name,
         title=network.title,
@@ -166,7 +211,7 @@ def study(network: Network, compared: Sequence[str], seeds: int | None = None) -
         scenario=given if isinstance(given, str) else dict(given),
         seeds=said["seeds"] if seeds is None else seeds,
         set=dict(network.set),
-        factors={"scheme": {"title": "scheme", "cases": {name: settings(name) for name in compared}}},
+        factors={"scheme": {"title": "scheme", "cases": cases}},
         compare="scheme",
         metrics=said["metrics"],
         charts=said["charts"],
@@ -175,30 +220,89 @@ def study(network: Network, compared: Sequence[str], seeds: int | None = None) -
 
 
 @cache
-def settings(scheme: str) -> dict[str, Any]:
-    """Returns settings of a scheme by key path, with the packet size and receive window of all others.
+def settings(entrant: str) -> dict[str, Any]:
+    """Returns settings of an entrant by key path, with the common terms of all schemes.
 
-    Packets of all schemes have equal sizes above the MAC, so that longer headers reduce the payload.
+    Packets of all schemes have equal sizes above the MAC, so that longer headers reduce the payload. Schemes
+    over TCP have equal receive windows and acknowledgements.
     """
-    said, parameters = rules(), _schemes()[scheme]["parameters"]["properties"]
+    said, scheme = rules(), scheme_of(entrant)
+    parameters = _schemes()[scheme]["parameters"]["properties"]
     made: dict[str, Any] = {"scheme": scheme}
     if "segment_size" in parameters:
         made[f"schemes.{scheme}.segment_size"] = f"{said['packet'] - headers(scheme)} B"
-    # A parameter `window` of other schemes may have another meaning.
-    if parameters.get("window", {}).get("x-role") == "receive-window":
+    if _is_over_tcp(scheme):
         made[f"schemes.{scheme}.window"] = said["receive_window"]
+        if scheme == entrant:
+            made |= {f"schemes.{scheme}.{key}": value for key, value in said["acknowledgements"].items()}
     return made
 
 
-def kind_of(scheme: str) -> str:
-    """Returns a scheme's kind by its transport, `reliable` or `datagrams`; kinds are ranked apart."""
-    return "reliable" if _schemes()[scheme]["reliable"] else "datagrams"
+def configured(network: Network, entrant: str) -> dict[str, Any]:
+    """Returns settings by key path that a network has for a scheme but not for this entrant.
+
+    A published form is configured like its scheme. With other acknowledgements a neighbourhood carries
+    another share of the bit rate, so `psi` is scaled.
+    """
+    scheme, base, told = scheme_of(entrant), base_form(entrant), _told(network)
+    keys = told.get(scheme, told.get(base, {}))
+    known = _schemes()[scheme]["parameters"]["properties"]
+    made = {} if scheme in told else {f"schemes.{scheme}.{key}": keys[key] for key in keys if key in known}
+    if entrant != scheme and "psi" in keys:
+        ratio = _carried_bps(network, settings(entrant)) / _carried_bps(network, settings(scheme))
+        made[f"schemes.{scheme}.psi"] = round(keys["psi"] * ratio, 3)
+    return made
+
+
+def _told(network: Network) -> dict[str, dict[str, Any]]:
+    """Returns the keys that a network sets of each scheme. A scenario of the reader's is taken as it is."""
+    if isinstance(network.scenario, str):
+        return {}
+    given = network.set.get("schemes", network.scenario.get("schemes", {}))
+    made = {scheme: dict(keys) for scheme, keys in given.items()}
+    for path, value in network.set.items():
+        head, _, key = path.rpartition(".")
+        if head.startswith("schemes."):
+            made.setdefault(head.removeprefix("schemes."), {})[key] = value
+    return made
+
+
+def _carried_bps(network: Network, keys: Mapping[str, Any]) -> float:
+    """Returns the payload in bit/s that a hop carries without contention, with its acknowledgements."""
+    made = Study(name=network.name, scenario=dict(network.scenario), set=dict(network.set))  # type: ignore[arg-type]
+    overrides = {"scheme": keys["scheme"], "set": {**network.set, **{k: v for k, v in keys.items() if k != "scheme"}}}
+    demand = made.scenario.capacity(overrides)["demands"][0]
+    busy = sum(way[0]["exchange_s"] + way[0]["access_s"] for way in (demand["forward"], demand["feedback"]))
+    return float(demand["payload_bytes"] * 8 / busy)
+
+
+def _is_over_tcp(scheme: str) -> bool:
+    """Whether a scheme has TCP's parameters. A parameter `window` of other schemes has another meaning."""
+    parameters = _schemes()[scheme]["parameters"]["properties"]
+    return bool(parameters.get("window", {}).get("x-role") == "receive-window")
+
+
+def _acknowledges_otherwise(scheme: str) -> bool:
+    """Whether a scheme by itself acknowledges more or fewer segments at once than the common terms say.
+
+    Flavours that differ only in the longest delay do not count.
+    """
+    if not _is_over_tcp(scheme):
+        return False
+    parameters, common = _schemes()[scheme]["parameters"]["properties"], rules()["acknowledgements"]
+    sets_them = any(parameters[key].get("default") not in (None, common[key]) for key in common)
+    return sets_them or flavour(scheme) in _ACKNOWLEDGE_EACH
+
+
+def kind_of(entrant: str) -> str:
+    """Returns an entrant's kind by its transport, `reliable` or `datagrams`; kinds are ranked apart."""
+    return "reliable" if _schemes()[scheme_of(entrant)]["reliable"] else "datagrams"
 
 
 @cache
-def headers(scheme: str) -> int:
-    """Returns the bytes of network and transport headers of each packet of a scheme."""
-    probe = load(_PROBE).capacity({"scheme": scheme})
+def headers(entrant: str) -> int:
+    """Returns the bytes of network and transport headers of each packet of an entrant."""
+    probe = load(_PROBE).capacity({"scheme": scheme_of(entrant)})
     return probe["demands"][0]["header_bytes"]
 
 

@@ -8,8 +8,11 @@ import numpy as np
 
 from multihop.experiments.derived_metrics import question_of
 from multihop.experiments.studies import StudyResult
-from multihop.leagues import League, Network, headers, rules, settings
+from multihop.leagues import League, Network, base_form, coexistence, flavour, headers, rules, scheme_of, settings
+from multihop.leagues.coexistence import Pair
 from multihop.leagues.table import Standing, decided, main_metric, overtaken, standings
+from multihop.leagues.worst import Worst
+from multihop.leagues.worst import rows as worst_rows
 from multihop.report.study.provenance import spans
 from multihop.results.columns import Metric
 from multihop.results.provenance import build
@@ -39,8 +42,15 @@ _SAME = ("goodput", "jain", "delay", "loss", "overhead")
 _DECIMALS = 3
 
 
-def markdown(league: League, command: str) -> str:
-    """Returns the page: ranks over networks, each network in full, and equal and unequal conditions."""
+def markdown(league: League, command: str, pairs: Sequence[Pair], worst: Sequence[Worst]) -> str:
+    """Returns the page: ranks over networks, each network in full, and equal and unequal conditions.
+
+    Args:
+        league: league with its results.
+        command: command that reproduces it.
+        pairs: shares of schemes beside others.
+        worst: worst network of each scheme with its cause.
+    """
     table, said = standings(league), rules()["page"]
     made_by = f"with multihop {build()}"
     lines = [
@@ -54,6 +64,9 @@ def markdown(league: League, command: str) -> str:
         *_paragraphs(said["ranks"]),
         *_exceptions(league, table),
         *markdown_table(*summary(league, table)),
+        *_forms(league),
+        *_worst(league, worst),
+        *(coexistence.markdown(pairs) if pairs else []),
         *_aggregation(league, table),
         "## By what",
         "",
@@ -66,7 +79,17 @@ def markdown(league: League, command: str) -> str:
         lines += [f"## {rules()['community']['title']}", "", f"{WITHOUT_MESH}.", ""]
     lines += ["## What was equal, and what was not", "", *said["fair"], "", *markdown_table(*_terms(league))]
     text = "\n".join(lines).rstrip() + "\n"
-    return text.replace("PACKET", str(rules()["packet"])).replace("WINDOW", str(rules()["receive_window"]))
+    for name, value in _numbers().items():
+        text = text.replace(name, value)
+    return text
+
+
+def _numbers() -> dict[str, str]:
+    """Returns numbers of `league.toml` by their names in its texts."""
+    said = rules()
+    common = {key.upper(): str(value) for key, value in said["acknowledgements"].items()}
+    causes = str(said["causes"]["seeds"])
+    return {"PACKET": str(said["packet"]), "WINDOW": str(said["receive_window"]), "CAUSE_SEEDS": causes, **common}
 
 
 def summary(league: League, table: Sequence[Standing] | None = None) -> tuple[list[str], list[list[str]]]:
@@ -85,6 +108,28 @@ def summary(league: League, table: Sequence[Standing] | None = None) -> tuple[li
             places = [ranks.get((network.name, scheme), "none") for network in league.networks]
             rows.append([kind, scheme, *places, str(better), str(worse)])
     return ["kind", "scheme", *(network.title for network in league.networks), "better than", "worse than"], rows
+
+
+def _forms(league: League) -> list[str]:
+    """Returns the section on ranked forms: schemes by flavour of TCP, and additions to published forms."""
+    forms: Mapping[str, str] = rules()["form"]
+    rows = [[name, forms[name]] for name in league.schemes if name in forms]
+    own = [name for name in league.schemes if scheme_of(name) != name]
+    rows += [[name, "receivers acknowledge by the scheme's defaults"] for name in own]
+    flavours: dict[str, list[str]] = {}
+    for name in dict.fromkeys(scheme_of(name) for name in league.schemes):
+        if found := flavour(name):
+            flavours.setdefault(found, []).append(name)
+    lines = ["### Ranked forms", "", *_paragraphs(rules()["page"]["forms"])]
+    lines += _paragraphs(f"Defaults of flavour `{found}`: {', '.join(names)}." for found, names in flavours.items())
+    return [*lines, *(markdown_table(["scheme", "ranked form"], rows) if rows else [])]
+
+
+def _worst(league: League, worst: Sequence[Worst]) -> list[str]:
+    """Returns the section on the worst network of each scheme."""
+    titles = {network.name: network.title for network in league.networks}
+    lines = ["### Where each scheme is worst, and why", "", *_paragraphs(rules()["page"]["worst"])]
+    return [*lines, *markdown_table(*worst_rows(worst, titles))]
 
 
 #: A network, the same network with aggregating radios, pairs of schemes whose order is reversed there, and
@@ -268,12 +313,16 @@ def _terms(league: League) -> tuple[list[str], list[list[str]]]:
     """Returns heads and rows: packets of each scheme, and its configuration or needs."""
     knowledge: Mapping[str, str] = rules()["knowledge"]
     rows = []
-    for scheme in league.schemes:
-        said = settings(scheme)
+    for name in league.schemes:
+        said, scheme = settings(name), scheme_of(name)
         payload = said.get(f"schemes.{scheme}.segment_size", "its own")
         window = "yes" if f"schemes.{scheme}.window" in said else "none"
-        rows.append([scheme, payload, f"{headers(scheme)} B", window, knowledge.get(scheme, "")])
-    return ["scheme", "payload", "headers", "receive window", "needs, or is configured with"], rows
+        every = said.get(f"schemes.{scheme}.ack_every")
+        acks = f"{every}, {said[f'schemes.{scheme}.delayed_ack']}" if every else "its own"
+        needs = knowledge.get(scheme, knowledge.get(base_form(scheme), ""))
+        rows.append([name, payload, f"{headers(scheme)} B", window, acks, needs])
+    heads = ["scheme", "payload", "headers", "receive window", "acknowledgements", "needs, or is configured with"]
+    return heads, rows
 
 
 def _number(found: Estimate, metric: Metric) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import pandas as pd
 
 from multihop.base.files import write_text
 from multihop.experiments.studies import StudyResult
-from multihop.leagues import League, kind_of, rules
+from multihop.leagues import League, coexistence, kind_of, rules
 from multihop.results.columns import Column
 from multihop.results.folders import results_directory, table_file, write_table
 from multihop.results.provenance import record as build_record
@@ -25,8 +25,16 @@ NAMES = (
     "manifest.json",
     "league.md",
     "report.html",
-    *(f"{name}.{kind}" for name in ("standings", "runs", "differences") for kind in ("parquet", "csv")),
+    "coexistence.svg",
+    *(
+        f"{name}.{kind}"
+        for name in ("standings", "runs", "differences", "coexistence", "worst")
+        for kind in ("parquet", "csv")
+    ),
 )
+
+#: First of these names that is of a table.
+_TABLES_FROM = NAMES.index("standings.parquet")
 
 _COLUMNS = {
     "network": Column("", "network on which schemes were compared"),
@@ -46,6 +54,10 @@ _COLUMNS = {
     "b": Column("", "scheme that a is compared with"),
     "difference": Column("as in unit", "mean of a minus b over common seeds"),
     "p_value": Column("1", "two-sided p-value of no difference (paired t-test)"),
+    "behind": Column("1", "share of the result of the network's best scheme of its kind that the scheme lacks"),
+    "cause": Column("", "main cause that explain finds on the scheme's worst network"),
+    "held": Column("1", "number of flows that the cause holds back"),
+    "flows": Column("1", "number of flows"),
     "p_adjusted": Column("1", "p-value adjusted by Holm's method over a kind's pairs of one metric on one network"),
 }
 
@@ -170,24 +182,35 @@ def frame(league: League) -> pd.DataFrame:
     return pd.DataFrame(record(league)).astype(dict.fromkeys(["mean", "low", "high"], float))
 
 
-def export(league: League, directory: Path, command: str, page: str) -> list[Path]:
-    """Writes `standings`, `runs` and `differences` (Parquet, CSV), page and manifest. Returns the paths.
+def export(
+    league: League, directory: Path, command: str, page: str, picture: str, more: Mapping[str, pd.DataFrame]
+) -> list[Path]:
+    """Writes tables (Parquet, CSV), page, picture and manifest. Returns the paths.
+
+    Args:
+        league: league with its results.
+        directory: folder to write into.
+        command: command that reproduces the league.
+        page: page as Markdown.
+        picture: picture of coexistence (SVG).
+        more: tables besides `standings`, `runs` and `differences`, by name.
 
     Raises:
         UserError: if the directory cannot be written, or has files of these names that are not results.
         OutputError: if the disk is full or broken.
     """
-    tables = {"standings": frame(league), "runs": runs(league), "differences": league.differences}
+    tables = {"standings": frame(league), "runs": runs(league), "differences": league.differences, **more}
     about = _manifest(league, command, [name for name, df in tables.items() if len(df)])
     paths = []
     with results_directory(directory, NAMES):
         for name in about["tables"]:
             paths += write_table(directory, name, tables[name], about, _definitions(league))
         # One seed has no differences, and those of an earlier run would be taken for its own.
-        for name in NAMES[3:]:
+        for name in NAMES[_TABLES_FROM:]:
             if directory / name not in paths:
                 (directory / name).unlink(missing_ok=True)
         paths.append(write_text(directory / "league.md", page))
+        paths.append(write_text(directory / "coexistence.svg", picture))
         text = json.dumps(about, indent=2, ensure_ascii=False) + "\n"
         return [*paths, write_text(directory / "manifest.json", text)]
 
@@ -230,4 +253,5 @@ def _manifest(league: League, command: str, tables: Sequence[str]) -> dict[str, 
 def _definitions(league: League) -> dict[str, Column]:
     """Returns unit and meaning of each column."""
     first = league.results[0]
-    return {name: Column("SI", first.metric(name).title) for name in first.metric_names} | _COLUMNS
+    own = {name: Column("SI", first.metric(name).title) for name in first.metric_names}
+    return own | coexistence.COLUMNS | _COLUMNS
