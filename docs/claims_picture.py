@@ -108,7 +108,7 @@ def _key() -> Iterable[str]:
 
 
 def _box(state: State, x: int, y: float, width: int, height: float) -> str:
-    return f'<path class="{state.value}" d="M{x} {round(y, 1):g}h{width}v{round(height, 1):g}h-{width}z"/>'
+    return f'<path class="{state.value}" d="M{x} {round(y, 1):g}h{width}v{round(height, 1):g}h-{width}"/>'
 
 
 def _text(x: float, y: float, text: str, kind: str) -> str:

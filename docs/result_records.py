@@ -1,4 +1,4 @@
-"""Results of a paper as records: the short page of headlines, and the files of all claims and numbers beside it."""
+"""Results of a paper as records: its page, headlines first, and the files of all claims and numbers beside it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
 
@@ -65,6 +65,28 @@ class NumberRecord:
 
 
 @dataclass(frozen=True)
+class HeadlineRecord:
+    """A claim of the abstract, as the page shows it.
+
+    Attributes:
+        where: figures and tables that show it.
+        found: a sentence on what the runs show.
+        verdict: on the cells of all its claims.
+        claims: ids of these, with their verdicts.
+        chart: title of the chart.
+        picture: path of the chart, relative to the page.
+    """
+
+    says: str
+    where: str
+    found: str
+    verdict: Verdict
+    claims: Sequence[tuple[str, Verdict]]
+    chart: str
+    picture: str
+
+
+@dataclass(frozen=True)
 class StudyRecord:
     """A study of a paper, as its page shows it.
 
@@ -84,8 +106,10 @@ class StudyRecord:
     numbers: Sequence[NumberRecord] = field(default_factory=list)
 
 
-def page(paper: Paper, build: str, extent: Extent, studies: Sequence[StudyRecord]) -> str:
-    """The page: verdicts by study, then the first sentence and the charts of each."""
+def page(
+    paper: Paper, build: str, extent: Extent, headlines: Sequence[HeadlineRecord], studies: Sequence[StudyRecord]
+) -> str:
+    """The page: headlines, verdicts by study, then the first sentence and the charts of each."""
     command = f"multihop reproduce {paper.name}{' --quick' if extent is Extent.QUICK else ''}"
     claims = [claim for study in studies for claim in study.claims]
     lines = [
@@ -95,17 +119,25 @@ def page(paper: Paper, build: str, extent: Extent, studies: Sequence[StudyRecord
         "",
         f"Runs of `{command}` with multihop {build}. The command repeats them, and writes a report with every cell.",
         "",
+    ]
+    if about := EXTENTS[extent]:
+        lines += [f"**{about}**", ""]
+    if headlines:
+        lines += ["## Claims of the abstract", ""]
+    for headline in headlines:
+        lines += _headline(headline)
+    lines += [
+        "## All claims" if claims else "## Studies",
+        "",
         f"- [Claims with reasons](data/{paper.name}-claims.csv); [one page](numbers.md) searches these, and numbers.",
         f"- Descriptions and discussions of the studies: `python/multihop/papers/{paper.name}/`, and the report.",
         "- [What a verdict means](../explanation/claims.md).",
         "",
     ]
-    if about := EXTENTS[extent]:
-        lines += [f"**{about}**", ""]
     if claims:
-        lines += ["## Verdicts", "", f"{_counted(claims)}.", "", *_verdicts(studies), *_failed(claims)]
+        lines += [f"{_counted(claims)}.", "", *_verdicts(studies), *_failed(claims)]
     for study in studies:
-        lines += _study(study)
+        lines += _study(study, {headline.picture for headline in headlines})
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -121,7 +153,7 @@ def write_tables(folder: Path, paper: str, studies: Sequence[StudyRecord]) -> No
             (folder / f"{study.item}.csv").write_text(_csv(NumberRecord, study.numbers), encoding="utf-8")
 
 
-def headline(found: str) -> str:
+def first_sentence(found: str) -> str:
     """The first sentence of a text, and the second where the first has few words."""
     words: list[str] = []
     for word in found.split():
@@ -130,6 +162,20 @@ def headline(found: str) -> str:
         if ends and len(words) >= 6:
             break
     return " ".join(words)
+
+
+def _headline(headline: HeadlineRecord) -> list[str]:
+    claims = ", ".join(f"{verdict.symbol} `{claim}`" for claim, verdict in headline.claims)
+    return [
+        f"### {headline.says}",
+        "",
+        f"**{headline.verdict.symbol} {headline.verdict}** ({headline.where}). {headline.found}",
+        "",
+        f"![{headline.chart}]({headline.picture})",
+        "",
+        f"Decided by {claims}.",
+        "",
+    ]
 
 
 def _counted(claims: Sequence[ClaimRecord]) -> str:
@@ -158,10 +204,12 @@ def _failed(claims: Sequence[ClaimRecord]) -> list[str]:
     return ["Not reproduced:", "", *lines, ""]
 
 
-def _study(study: StudyRecord) -> list[str]:
+def _study(study: StudyRecord, above: Collection[str]) -> list[str]:
+    """The section of a study, without charts that headlines above it show."""
     numbers = f"; [numbers](data/{study.item}.csv)" if study.numbers else ""
-    lines = [f"## {study.title}", "", f"`{study.item}`: {study.extent}{numbers}. {headline(study.found)}".rstrip(), ""]
-    shown = [f"![{re.sub('-', ' ', Path(chart).stem)}]({chart})" for chart in study.charts]
+    about = f"`{study.item}`: {study.extent}{numbers}. {first_sentence(study.found)}".rstrip()
+    lines = [f"## {study.title}", "", about, ""]
+    shown = [f"![{re.sub('-', ' ', Path(chart).stem)}]({chart})" for chart in study.charts if chart not in above]
     for picture in shown[:1]:
         lines += [picture, ""]
     if len(shown) > 1:

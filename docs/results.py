@@ -4,8 +4,8 @@
     python -m docs.results recn results/reproduce/recn
 
 writes docs/results/recn.md, the charts into docs/results/images/recn/ITEM, all claims and numbers into
-docs/results/data, and the verdicts beside the runs. It runs nothing, and needs the build of multihop that
-made the runs.
+docs/results/data, the verdicts beside the runs, and those that the package ships. With --to it leaves the
+last alone. It runs nothing, and needs the build of multihop that made the runs.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from docs.pictures import compact
-from docs.result_records import ClaimRecord, NumberRecord, StudyRecord, page, write_tables
+from docs.result_records import ClaimRecord, HeadlineRecord, NumberRecord, StudyRecord, page, write_tables
 
 from multihop import UserError
 from multihop.experiments.claims.judging import Cell, Judgement
 from multihop.experiments.points import as_list
 from multihop.experiments.specs import Label
 from multihop.experiments.studies import StudyResult
-from multihop.papers import Paper, find
-from multihop.papers.verdicts import Extent, write_verdicts
+from multihop.papers import Paper, find, headlines
+from multihop.papers.verdicts import Extent, read_verdicts, shipped_file, write_shipped, write_verdicts
+from multihop.report.charts.study_data import charts_of
 from multihop.report.charts.study_figures import figures
 from multihop.report.study.provenance import runs, spans
 from multihop.results.provenance import build
@@ -46,6 +47,7 @@ def main() -> None:
     given = parser.parse_args()
     try:
         paper = find(given.paper)
+        headlines.check(paper)
         results = [_result(paper, item, given.folder / item, quick=given.quick) for item in paper.items]
     except UserError as error:
         sys.exit(f"results.py: {error}")
@@ -61,9 +63,12 @@ def main() -> None:
             (images / item / f"{figure.name}.svg").write_text(compact(figure.svg), encoding="utf-8")
             charts[item].append(f"images/{target.stem}/{item}/{figure.name}.svg")
     studies = records(paper, results, charts)
-    target.write_text(page(paper, build(), Extent.of(results), studies), encoding="utf-8")
+    shown = headline_records(paper, results, charts)
+    target.write_text(page(paper, build(), Extent.of(results), shown, studies), encoding="utf-8")
     write_tables(target.parent / "data", paper.name, studies)
     write_verdicts(given.folder, results)
+    if given.to is None:
+        write_shipped(shipped_file(paper), read_verdicts(paper, given.folder))
 
 
 def records(paper: Paper, results: Sequence[StudyResult], charts: Mapping[str, Sequence[str]]) -> list[StudyRecord]:
@@ -78,6 +83,29 @@ def records(paper: Paper, results: Sequence[StudyResult], charts: Mapping[str, S
         _study(f"{paper.name}/{item}", result, charts.get(item, ()))
         for item, result in zip(paper.items, results, strict=True)
     ]
+
+
+def headline_records(
+    paper: Paper, results: Sequence[StudyResult], charts: Mapping[str, Sequence[str]]
+) -> list[HeadlineRecord]:
+    """The headlines of the page. Arguments are those of `records`."""
+    by_item = dict(zip(paper.items, results, strict=True))
+    made = []
+    for judged in headlines.judged(paper.headlines, [each for result in results for each in result.judgements]):
+        headline = judged.headline
+        titles = [chart.title for chart in charts_of(by_item[headline.item])]
+        made.append(
+            HeadlineRecord(
+                says=headline.says,
+                where=headline.where,
+                found=headline.found,
+                verdict=judged.verdict,
+                claims=[(judgement.claim.id, judgement.verdict) for judgement in judged.judgements],
+                chart=headline.chart,
+                picture=charts[headline.item][titles.index(headline.chart)],
+            )
+        )
+    return made
 
 
 def _result(paper: Paper, item: str, folder: Path, *, quick: bool) -> StudyResult:

@@ -73,7 +73,8 @@ def check_contents(wheel: Path, sdist: Path) -> None:
     """Examples, licences and types are in the wheel, as files; the sdist has what the wheel is built from."""
     with zipfile.ZipFile(wheel) as archive:
         there = set(archive.namelist())
-        wanted = {f"multihop/examples/{name}" for name in EXAMPLES} | {"multihop/py.typed", "multihop/report/style.css"}
+        wanted = {f"multihop/examples/{name}" for name in EXAMPLES}
+        wanted |= {"multihop/py.typed", "multihop/report/style.css", "multihop/papers/recn.json"}
         lacking = sorted(wanted - there)
         for name in EXAMPLES:
             if not lacking and archive.read(f"multihop/examples/{name}") != (ROOT / name).read_bytes():

@@ -11,7 +11,7 @@ from docs import claims_picture
 from multihop import UserError
 from multihop.cli.summary import print_summary
 from multihop.experiments.studies import Study
-from multihop.papers import Paper, find
+from multihop.papers import Headline, Paper, find, headlines
 from multihop.papers.verdicts import Extent, Verdicts, read_verdicts, write_verdicts
 
 BOUND = {"kind": "bound", "metric": "end_to_end", "per": "rate", "at_least": 500.0}
@@ -65,8 +65,11 @@ def test_the_picture_has_a_column_for_each_claim_as_high_as_its_cells(judged):
 
 
 def test_the_terminal_says_the_same(judged, capsys):
-    print_summary("Mine", judged[0][1])
+    headline = Headline("few hops are better", "Fig. 9", ["mine/all", "mine/order"], "item", "A chart", "They share.")
+    print_summary("Mine", "Of runs.", headlines.judged([headline], judged[0][1]), judged[0][1])
     out = capsys.readouterr().out
+    assert out.startswith("Mine\nOf runs.\n")
+    assert re.search(r"◕ mostly holds +few hops are better +Fig\. 9", out[: out.index("mine/one")])
     assert re.search(r"Fig\. 9\(a\) +mine/one +● reproduced +■", out)
     assert re.search(r"mine/all +\S \S.* +■x", out)
     assert "1 against 3 | 1 against 6" in out

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 import subprocess
 import sys
@@ -13,9 +14,10 @@ from docs import results as page_of_results
 from docs.result_records import ClaimRecord, NumberRecord
 
 from conftest import ROOT
+from multihop.experiments.claims.bars import rows
 from multihop.experiments.studies import Study
-from multihop.papers import Paper, papers
-from multihop.papers.verdicts import Extent
+from multihop.papers import Headline, Paper, papers
+from multihop.papers.verdicts import Extent, Verdicts, read_shipped, shipped_file, write_shipped
 
 CLAIMS = [
     {
@@ -48,27 +50,45 @@ CLAIMS = [
         "at_least": 1e9,
     },
 ]
-PAPER = Paper("mine", "A title", "An author", "A journal, 2026", ["item"])
+HEADLINE = Headline("hops cost", "Fig. 9", ["mine/bound", "mine/no"], "item", "A chart", "They share the air.")
+STUDY = {
+    "name": "mine",
+    "title": "Mine",
+    "model": "chain-capacity",
+    "factors": {"hops": [3, 1], "rate": ["1 Mb/s", "2 Mb/s"]},
+    "charts": [{"title": title, "metric": "end_to_end", "x": "hops"} for title in ("Another", "A third", "A chart")],
+    "claims": CLAIMS,
+    "discussion": "As by Kim et al. (2003) and Eq. 3, one hop is\nbest. Three are not.",
+}
+
+
+class MyPaper(Paper):
+    """A paper whose study is no file."""
+
+    def study(self, item):
+        assert item == "item"
+        return Study(**STUDY)
+
+
+PAPER = MyPaper("mine", "A title", "An author", "A journal, 2026", ["item"], headlines=[HEADLINE])
+CHARTS = {"item": [f"images/mine/item/{name}.svg" for name in ("another", "a-third", "a-chart")]}
 DATA = ROOT / "docs" / "results" / "data"
 
 
 @pytest.fixture
-def records(tmp_path):
-    study = Study(
-        name="mine",
-        title="Mine",
-        model="chain-capacity",
-        factors={"hops": [3, 1], "rate": ["1 Mb/s", "2 Mb/s"]},
-        claims=CLAIMS,
-        discussion="As by Kim et al. (2003) and Eq. 3, one hop is\nbest. Three are not.",
-    )
-    result = study.run(tmp_path / "mine")
-    return page_of_results.records(PAPER, [result], {"item": ["images/mine/item/a-chart.svg", "images/b.svg"]})
+def result(tmp_path):
+    return PAPER.study("item").run(tmp_path / "mine")
 
 
 @pytest.fixture
-def page(records):
-    return result_records.page(PAPER, "0.1.0, commit 0123", Extent.FULL, records)
+def records(result):
+    return page_of_results.records(PAPER, [result], CHARTS)
+
+
+@pytest.fixture
+def page(records, result):
+    headlines = page_of_results.headline_records(PAPER, [result], CHARTS)
+    return result_records.page(PAPER, "0.1.0, commit 0123", Extent.FULL, headlines, records)
 
 
 def read(text):
@@ -81,6 +101,56 @@ def tables(records, tmp_path):
     return [read((tmp_path / "data" / name).read_text("utf-8")) for name in ("mine-claims.csv", "mine/item.csv")]
 
 
+def test_headlines_come_first_with_verdict_sentence_and_picture(page):
+    first = page.index("### hops cost")
+    assert first < page.index("## All claims") < page.index("## Mine")
+    # Of `mine/bound` one cell holds and one fails; of `mine/no` all four fail.
+    block = page[first : page.index("## All claims")].split("\n\n")
+    assert block[1:4] == [
+        "**◔ mostly fails** (Fig. 9). They share the air.",
+        "![A chart](images/mine/item/a-chart.svg)",
+        "Decided by ◑ `mine/bound`, ○ `mine/no`.",
+    ]
+
+
+def test_a_paper_without_headlines_begins_with_its_claims(records):
+    page = result_records.page(PAPER, "0.1.0", Extent.FULL, [], records)
+    assert "Claims of the abstract" not in page
+    assert "## All claims" in page
+
+
+@pytest.mark.parametrize("to", [None, "elsewhere"])
+def test_verdicts_of_the_package_are_written_with_the_page(tmp_path, monkeypatch, to):
+    """A page elsewhere is a look, and leaves what is shipped."""
+    PAPER.study("item").run(tmp_path / "mine" / "item")
+    monkeypatch.setattr(page_of_results, "find", lambda _: PAPER)
+    monkeypatch.setattr(page_of_results, "DOCS", tmp_path)
+    monkeypatch.setattr(page_of_results, "shipped_file", lambda _: tmp_path / "shipped.json")
+    target = tmp_path / (to or "results") / "mine.md"
+    target.parent.mkdir()
+    where = ["--to", str(target)] if to else []
+    monkeypatch.setattr("sys.argv", ["results.py", "mine", str(tmp_path / "mine"), *where])
+    page_of_results.main()
+    assert "### hops cost" in target.read_text("utf-8")
+    shipped = tmp_path / "shipped.json"
+    assert shipped.exists() == (to is None)
+    if to is None:
+        claims = json.loads(shipped.read_text("utf-8"))["claims"]
+        assert claims["mine/bound"] == {"1 Mb/s": [0, 1, 0, 0], "2 Mb/s": [1, 0, 0, 0]}
+        assert claims["mine/no"] == {"": [0, 4, 0, 0]}
+
+
+def test_shipped_verdicts_come_back(result, tmp_path, monkeypatch):
+    path = tmp_path / "mine.json"
+    write_shipped(path, Verdicts(PAPER, result.judgements, "0.1.0, commit 0123", Extent.QUICK))
+    monkeypatch.setattr("multihop.papers.verdicts.shipped_file", lambda _: path)
+    found = read_shipped(PAPER)
+    assert (found.build, found.extent, found.is_shipped) == ("0.1.0, commit 0123", Extent.QUICK, True)
+    assert [(j.verdict, j.summary, j.whose, rows(j)) for j in found.judgements] == [
+        (j.verdict, j.summary, j.whose, rows(j)) for j in result.judgements
+    ]
+
+
 def test_the_page_counts_verdicts_by_study(page):
     assert "3 claims: 1 mixed, 1 mostly fails, 1 not reproduced." in page
     assert "| `mine/item` | 3 | 1 | 1 | 1 |" in page
@@ -91,8 +161,10 @@ def test_the_page_counts_verdicts_by_study(page):
 def test_a_study_has_its_first_sentence_and_its_charts(page):
     study = "`mine/item`: closed form, 4 points; [numbers](data/mine/item.csv)."
     assert f"{study} As by Kim et al. (2003) and Eq. 3, one hop is best.\n" in page
-    assert "![a chart](images/mine/item/a-chart.svg)" in page
-    assert page.index("a-chart.svg") < page.index("More charts") < page.index("images/b.svg")
+    assert "![a third](images/mine/item/a-third.svg)" in page
+    charts = page[page.index("## Mine") :]
+    assert charts.index("another.svg") < charts.index("More charts") < charts.index("a-third.svg")
+    assert page.count("a-chart.svg") == 1, "its headline shows it"
 
 
 def test_every_claim_has_its_verdict_and_its_reason(tables):
@@ -129,7 +201,7 @@ def test_fewer_seeds_than_asked_for_are_said(tmp_path):
     study.run(tmp_path / "mine")
     results = [study.result(tmp_path / "mine")]
     records = page_of_results.records(PAPER, results, {})
-    page = result_records.page(PAPER, "0.1.0", Extent.of(results), records)
+    page = result_records.page(PAPER, "0.1.0", Extent.of(results), [], records)
     assert "**Some studies have fewer seeds here than they define" in page
     assert "`mine/item`: 2 points, seeds 1, 2 of 3, 4 runs; [numbers]" in page
 
@@ -142,12 +214,17 @@ def test_stored_results_have_the_layout_of_the_program(paper):
     assert list(judged[0]) == [each.name for each in fields(ClaimRecord)]
     assert {row["study"] for row in judged} <= set(studies)
     assert [row["claim"] for row in judged] == claims
+    shipped = read_shipped(paper)
+    assert [row["verdict"] for row in judged] == [str(judgement.verdict) for judgement in shipped.judgements]
+    assert json.loads(shipped_file(paper).read_text("utf-8"))["claims"].keys() == set(claims)
     measured = [row for study in (DATA / paper.name).glob("*.csv") for row in read(study.read_text("utf-8"))]
     assert list(measured[0]) == [each.name for each in fields(NumberRecord)]
     assert {row["study"] for row in measured} <= set(studies)
     assert {row["claim"] for row in measured} <= {"", *claims}
 
     page = (ROOT / "docs" / "results" / f"{paper.name}.md").read_text("utf-8")
+    assert f"with multihop {shipped.build}." in page
+    assert [f"### {headline.says}" in page for headline in paper.headlines] == [True] * len(paper.headlines)
     assert re.findall(r"^`([\w/-]+)`: ", page, re.MULTILINE) == studies
     assert f"{len(claims)} claims: " in page
     assert sum(bool(re.search(r"\w", word)) for word in page.split()) <= 1500

@@ -223,7 +223,9 @@ def _keys(entry: dict[str, Any]) -> dict[str, str]:
         return {f"{field_place(field)} {field['name']}": field["summary"] for field in entry["fields"]}
     parameters = entry.get("parameters", {}).get("properties", {})
     if parameters:
-        return {key: _summary(about) for key, about in parameters.items()}
+        # A preset differs from its scheme in these defaults alone.
+        shown = entry["preset"] if entry.get("preset_of") else parameters
+        return {key: _summary(parameters[key]) for key in shown}
     return {key: _sentences(str(text or ""))[0] for key, text in entry.get("keys", {}).items()}
 
 

@@ -1,4 +1,4 @@
-"""Table of claims in the terminal, with a bar of cells for each reading and pair of a claim."""
+"""Headlines and claims of a paper in the terminal, claims with bars of their cells."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rich.text import Text
 from multihop.cli import console
 from multihop.experiments.claims.bars import Bar, pairs, rows
 from multihop.experiments.claims.judging import WHOSE, Judgement, State, Verdict
+from multihop.papers.headlines import JudgedHeadline
 
 #: Blue and vermilion of the palette of Okabe and Ito. The symbols differ for terminals without colours.
 _CELLS = {
@@ -23,10 +24,15 @@ _CELLS = {
 _WIDTH = 12
 
 
-def print_summary(title: str, judgements: Sequence[Judgement]) -> None:
-    """Prints all claims of a paper by figure: verdict, cells that hold, cause of a difference."""
+def print_summary(
+    title: str, source: str, headlines: Sequence[JudgedHeadline], judgements: Sequence[Judgement]
+) -> None:
+    """Prints a paper's headlines, then its claims: verdict, cells that hold, cause of a difference."""
     write = console.out().print
     write(title, style="bold")
+    console.say(source)
+    console.say()
+    print_headlines(headlines)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for head in ("where", "claim", "verdict", "cells", "difference"):
         table.add_column(head, overflow="fold")
@@ -38,6 +44,19 @@ def print_summary(title: str, judgements: Sequence[Judgement]) -> None:
         table.add_row(where, claim.id, f"{verdict.symbol} {verdict}", _bars(judgement), judgement.whose)
     write(table)
     write(_totals(judgements))
+    console.say()
+
+
+def print_headlines(headlines: Sequence[JudgedHeadline]) -> None:
+    """Prints the claims of a paper's abstract with their verdicts."""
+    if not headlines:
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for head in ("verdict", "claim of the abstract", "where"):
+        table.add_column(head, overflow="fold")
+    for judged in headlines:
+        table.add_row(f"{judged.verdict.symbol} {judged.verdict}", judged.headline.says, judged.headline.where)
+    console.out().print(table)
     console.say()
 
 

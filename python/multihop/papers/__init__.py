@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,27 @@ from multihop.experiments.studies import Study
 from multihop.importers import to_scenario
 
 _FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Headline:
+    """Claim of a paper's abstract, decided by claims of its studies and shown by one chart.
+
+    Attributes:
+        says: the claim in our own words.
+        where: figures and tables that show it; `beyond the paper` if the claim is ours.
+        claims: ids of the claims that decide it, of any study of the paper.
+        item: study of the chart.
+        chart: title of the chart that shows the claim as the paper drew it.
+        found: sentence on what the runs show and why. Without numbers, since they follow from the runs.
+    """
+
+    says: str
+    where: str
+    claims: Sequence[str]
+    item: str
+    chart: str
+    found: str
 
 
 @dataclass(frozen=True)
@@ -28,6 +49,7 @@ class Paper:
         items: names of its studies, in the order of the paper.
         community: study (`item`), `factor` and `case` to which a reader's mesh can be added, and its import
             (`plan`).
+        headlines: claims of its abstract, in the order of its page.
     """
 
     name: str
@@ -36,6 +58,7 @@ class Paper:
     published: str
     items: list[str]
     community: Mapping[str, Any] = field(default_factory=dict)
+    headlines: Sequence[Headline] = ()
 
     def study(self, item: str) -> Study:
         """Returns the study of a figure or table.
@@ -68,7 +91,7 @@ class Paper:
 def papers() -> list[Paper]:
     """Returns all papers, by name."""
     files = sorted(_FOLDER.glob("*.toml"))
-    return [Paper(file.stem, **tomllib.loads(file.read_text("utf-8"))) for file in files]
+    return [_paper(file) for file in files]
 
 
 def catalogue() -> list[dict[str, Any]]:
@@ -93,3 +116,9 @@ def find(name: str) -> Paper:
     if name not in known:
         raise UserError(f"{name}: no such paper; {instead_of(name, known)}")
     return known[name]
+
+
+def _paper(file: Path) -> Paper:
+    content = tomllib.loads(file.read_text("utf-8"))
+    headlines = [Headline(**headline) for headline in content.pop("headlines", [])]
+    return Paper(file.stem, **content, headlines=headlines)

@@ -1,4 +1,4 @@
-"""Verdicts on a paper's claims as a file, from which pages are made without the runs and their build."""
+"""Verdicts on a paper's claims as files: beside its runs, and in the package."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from multihop.base.errors import UserError
 from multihop.base.files import write_text
-from multihop.experiments.claims.judging import Cell, Judgement, State, Verdict
+from multihop.experiments.claims.judging import Cell, Judgement, State, Verdict, grade
 from multihop.experiments.exports import verdict_record
 from multihop.experiments.specs import Claim
 from multihop.experiments.studies import StudyResult
@@ -54,12 +54,14 @@ class Verdicts:
         judgements: verdicts on its claims.
         build: engine and commit of multihop that made the runs.
         extent: share of the studies' runs.
+        is_shipped: whether they are those of the package, whose cells have only a state and a reading.
     """
 
     paper: Paper
     judgements: Sequence[Judgement]
     build: str
     extent: Extent
+    is_shipped: bool = False
 
 
 def write_verdicts(folder: Path, results: Sequence[StudyResult]) -> Path:
@@ -95,6 +97,64 @@ def read_verdicts(paper: Paper, folder: Path) -> Verdicts:
     if records:
         raise UserError(f"{path}: {', '.join(records)}: no such claim of {paper.name}; {again}")
     return found
+
+
+def shipped_file(paper: Paper) -> Path:
+    """Returns the path of a paper's verdicts in the package."""
+    return Path(__file__).parent / f"{paper.name}.json"
+
+
+def write_shipped(path: Path, verdicts: Verdicts) -> Path:
+    """Writes verdicts as the package has them: the number of cells by state, for each claim and reading.
+
+    Raises:
+        OutputError: if the disk is full or broken.
+        UserError: if the folder cannot be written.
+    """
+    head = f'{{\n"build": {_json(verdicts.build)},\n"extent": {_json(verdicts.extent)},\n"claims": {{\n'
+    rows = [f"{_json(judgement.claim.id)}: {_json(_counts(judgement.cells))}" for judgement in verdicts.judgements]
+    return write_text(path, head + ",\n".join(rows) + "\n}\n}\n")
+
+
+def read_shipped(paper: Paper) -> Verdicts:
+    """Reads the verdicts of the package. A claim that they lack has no cells."""
+    content = json.loads(shipped_file(paper).read_text("utf-8"))
+    claims = [claim for item in paper.items for claim in paper.study(item).spec.claims]
+    judgements = [_of_counts(claim, content["claims"].get(claim.id, {})) for claim in claims]
+    return Verdicts(paper, judgements, content["build"], Extent(content["extent"]), is_shipped=True)
+
+
+def latest_verdicts(paper: Paper, folder: Path) -> Verdicts:
+    """Returns the verdicts beside a paper's runs if they are of this build, else those of the package."""
+    try:
+        found = read_verdicts(paper, folder)
+    except UserError:
+        return read_shipped(paper)
+    return found if found.build == build() else read_shipped(paper)
+
+
+def _counts(cells: Sequence[Cell]) -> dict[str, list[int]]:
+    """Returns the number of cells by state, in the order of `State`, for each reading."""
+    states = list(State)
+    counts: dict[str, list[int]] = {}
+    for cell in cells:
+        counts.setdefault(cell.reading, [0] * len(states))[states.index(cell.state)] += 1
+    return counts
+
+
+def _of_counts(claim: Claim, counts: Mapping[str, Sequence[int]]) -> Judgement:
+    cells = [
+        Cell("", "", "", state, reading=reading)
+        for reading, each in counts.items()
+        for state, count in zip(State, each, strict=True)
+        for _ in range(count)
+    ]
+    readings = [(name, grade([cell for cell in cells if cell.reading == name])) for name in counts if name]
+    return Judgement(claim, grade(cells), cells, readings)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _judgement(record: Mapping[str, Any], claim: Claim) -> Judgement:
