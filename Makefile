@@ -148,8 +148,8 @@ validation: build
 	$(BIN)/python -m validation.imports
 	$(BIN)/python -m validation.kernel
 
-# The pages of papers' results, docs/results/PAPER.md, from all runs of their studies; PAPERS=winf for one of them,
-# RESULTS=--quick for a quick look. Interrupted, it resumes.
+# The pages of papers' results, docs/results/PAPER.md, and the verdicts in the package, from all runs of their studies; PAPERS=winf for one of
+# them, RESULTS=--quick for a quick look. Interrupted, it resumes.
 results: build
 	for paper in $(PAPERS); do \
 	    $(BIN)/multihop reproduce $$paper $(RESULTS); \
