@@ -175,9 +175,8 @@ impl SchemeEntry {
         let mut schema = (self.schema)();
         for (key, value) in self.preset() {
             let property = &mut schema["properties"][key];
-            let (about, _) =
-                property["description"].as_str().unwrap_or_default().split_once(" Default").unzip();
-            if let Some(about) = about.map(str::to_owned) {
+            let text = property["description"].as_str().unwrap_or_default();
+            if let Some((about, _)) = text.split_once(" Default") {
                 property["description"] = json!(about);
             }
             property["default"] = value;
