@@ -123,7 +123,7 @@ def page(
     if about := EXTENTS[extent]:
         lines += [f"**{about}**", ""]
     if headlines:
-        lines += ["## Claims of the abstract", ""]
+        lines += ["## Main claims", ""]
     for headline in headlines:
         lines += _headline(headline)
     lines += [

@@ -1,4 +1,4 @@
-"""Headlines: claims of a paper's abstract as data, their verdicts, and where `multihop reproduce` prints them."""
+"""Headlines: main claims of a paper as data, their verdicts, and where `multihop reproduce` prints them."""
 
 import json
 import re
@@ -84,7 +84,7 @@ def test_reproduce_ends_with_them(inline):
     made = inline("reproduce", "recn/fig3", "--out", "out")
     assert made.code == 0, made.err
     lines = made.out.rstrip().splitlines()
-    assert re.match(r"verdict +claim of the abstract +where", lines[-2])
+    assert re.match(r"verdict +main claim +where", lines[-2])
     assert re.match(rf"◕ mostly holds +{re.escape(HEADLINE.says)} +Fig\. 3", lines[-1])
     (record,) = json.loads(inline("reproduce", "recn/fig3", "--out", "out", "--json").out)
     assert (record["paper"], record["build"]) == ("recn", build())

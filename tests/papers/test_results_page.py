@@ -115,7 +115,7 @@ def test_headlines_come_first_with_verdict_sentence_and_picture(page):
 
 def test_a_paper_without_headlines_begins_with_its_claims(records):
     page = result_records.page(PAPER, "0.1.0", Extent.FULL, [], records)
-    assert "Claims of the abstract" not in page
+    assert "Main claims" not in page
     assert "## All claims" in page
 
 

@@ -63,7 +63,7 @@ mod xcp;
 pub use abc::Abc;
 pub use capacity::{CapacityParameters, CapacitySource, SampledFrames, WinfParameters};
 pub use ewccp::{Ewccp, OnTimeout, SharedLoad};
-pub use load::{Bmcc, Vcp};
+pub use load::{AdditionLimit, Bmcc, Vcp};
 pub use marking::{Busyness, EcnBusy, EcnFsd, EcnRts, FrameEfficiency, Recn, RtsFailures, ServiceDelay};
 pub use maxnet::MaxNet;
 pub use media::{Gcc, Nada, Scream};

@@ -1,4 +1,4 @@
-"""`reproduce`: figures, tables and verdicts of a paper's claims, with the headlines of its abstract."""
+"""`reproduce`: figures, tables and verdicts of a paper's claims, with its main claims first."""
 
 from __future__ import annotations
 

@@ -48,11 +48,11 @@ def print_summary(
 
 
 def print_headlines(headlines: Sequence[JudgedHeadline]) -> None:
-    """Prints the claims of a paper's abstract with their verdicts."""
+    """Prints the main claims of a paper with their verdicts."""
     if not headlines:
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for head in ("verdict", "claim of the abstract", "where"):
+    for head in ("verdict", "main claim", "where"):
         table.add_column(head, overflow="fold")
     for judged in headlines:
         table.add_row(f"{judged.verdict.symbol} {judged.verdict}", judged.headline.says, judged.headline.where)

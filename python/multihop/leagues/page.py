@@ -68,7 +68,7 @@ def markdown(league: League, command: str, pairs: Sequence[Pair], worst: Sequenc
         *_worst(league, worst),
         *(coexistence.markdown(pairs) if pairs else []),
         *_aggregation(league, table),
-        "## By what",
+        "## By metric",
         "",
         *_paragraphs(said["measures"]),
         *markdown_table(*by_measure(league, table)),

@@ -18,7 +18,7 @@ _FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Headline:
-    """Claim of a paper's abstract, decided by claims of its studies and shown by one chart.
+    """Main claim of a paper, decided by claims of its studies and shown by one chart.
 
     Attributes:
         says: the claim in our own words.
@@ -49,7 +49,7 @@ class Paper:
         items: names of its studies, in the order of the paper.
         community: study (`item`), `factor` and `case` to which a reader's mesh can be added, and its import
             (`plan`).
-        headlines: claims of its abstract, in the order of its page.
+        headlines: its main claims, those of the abstract first, in the order of its page.
     """
 
     name: str

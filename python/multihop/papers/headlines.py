@@ -1,4 +1,4 @@
-"""Verdicts on headlines, the claims of papers' abstracts, and the check of what headlines name."""
+"""Verdicts on headlines, the main claims of papers, and the check of what headlines name."""
 
 from __future__ import annotations
 

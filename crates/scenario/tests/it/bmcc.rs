@@ -106,7 +106,7 @@ fn shares_of_small_windows_become_equal() {
     let limited = goodputs(&wlan(
         10,
         "down",
-        "alpha = 1.0\nlimit_addition = true\nbackoff_slope = 0.0\ncarry_fractions = false",
+        "alpha = 1.0\naddition_limit = \"table\"\nbackoff_slope = 0.0\ncarry_fractions = false",
         0.0,
     ));
     assert!(jain(&limited) < jain(&free) - 0.02, "{limited:?}");

@@ -108,13 +108,13 @@ impl EwccpSender {
     fn increment(&self) -> f64 {
         let Some(srtt) = self.srtt else { return 0.0 };
         let round = self.options.round.seconds();
-        let opens = match self.options.law {
-            Law::Windows => self.options.alpha * self.segment(),
-            Law::Rates => self.options.alpha * self.segment() * srtt / round,
+        let (opens, most) = match self.options.law {
+            Law::Windows => (self.options.alpha * self.segment(), f64::INFINITY),
+            // The window at most doubles in a round trip, as in slow start. Much shorter intervals would
+            // otherwise open it by many windows.
+            Law::Rates => (self.options.alpha * self.segment() * srtt / round, self.segment()),
         };
-        // The window at most doubles in a round trip, as in slow start. Much shorter intervals would
-        // otherwise open it by many windows.
-        (opens * srtt * self.segment() / (self.window * round)).min(self.segment())
+        (opens * srtt * self.segment() / (self.window * round)).min(most)
     }
 }
 

@@ -13,12 +13,12 @@
 //! | [`KAPPA`], [`QUEUE_SHARE`], `utilization`, `backoff` | from memory of MLCP and BMCC, not verified |
 //! | `alpha`, value of `backoff_slope`, `mark_acks`, `carry_fractions` | this project |
 //!
-//! `limit_addition` uses a table of VCP's program, which the sender of the public copy does not read.
+//! `addition_limit = "table"` is a table of VCP's program, which the sender of the public copy does not read.
 
 use super::header::{LoadEcho, LoadHeader};
 use crate::capacity::CapacityParameters;
 use crate::load::router::{Code, LoadConstants, LoadRouter};
-use crate::load::sender::{LoadSender, LoadSenderOptions};
+use crate::load::sender::{AdditionLimit, LoadSender, LoadSenderOptions};
 use crate::tcp::TcpParameters;
 use crate::xcp::reject_ecn;
 use crate::{ParameterError, Parameters, TcpScheme};
@@ -56,14 +56,14 @@ keys! {
         pub interval: Duration ["10 ms", "1 min"] = Duration(0.2),
         /// Target share of the capacity (`gamma`).
         pub utilization: f64 [0.01, 2] = 1.0,
-        /// Segments that additive increase adds in a round trip of 100 ms (`alpha`). The increase is at most
-        /// `1 - backoff` of the window, which a cut takes back. The default is small, because several flows
+        /// Segments that additive increase adds in a round trip of 100 ms (`alpha`). The default is small, because several flows
         /// add between two cuts, and their sum should not exceed a cut. The authors' program for VCP uses 1.
         pub alpha: f64 [0, 1000] = 0.1,
-        /// Whether the increase per acknowledgement is limited, by a table of the authors' program for VCP:
-        /// to a tenth of a segment at a window of one, down to a fiftieth at 1000. With small windows the
-        /// increase is then in proportion to the window, and shares do not become equal.
-        pub limit_addition: bool,
+        /// Upper limit of the additive increase: "cut", `1 - backoff` of the window in a round trip, which a
+        /// cut takes back; "none"; or "table", by a table of the authors' program for VCP: a tenth of a
+        /// segment for each acknowledged segment at a window of one, down to a fiftieth at 1000. With small
+        /// windows the increase is then in proportion to the window, and shares do not become equal.
+        pub addition_limit: AdditionLimit,
         /// Whether the fraction of a segment in the window is carried over to the next round trip. A window
         /// of 1.5 segments then sends one and two segments in turn. If false, windows are rounded down: of
         /// two senders with 1.9 and 2.1 segments, one sends twice as much as the other.
@@ -129,7 +129,7 @@ impl TcpScheme for Bmcc {
             typical_rtt: TYPICAL_RTT.0,
             backoff: self.backoff,
             backoff_slope: self.backoff_slope,
-            limits_addition: self.limit_addition,
+            addition_limit: self.addition_limit,
             limits_multiplication: false,
             carries_fractions: self.carry_fractions,
         });

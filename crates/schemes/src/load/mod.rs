@@ -10,4 +10,5 @@ mod sender;
 mod vcp;
 
 pub use bmcc::Bmcc;
+pub use sender::AdditionLimit;
 pub use vcp::Vcp;

@@ -17,6 +17,8 @@ use crate::load::router::HIGH_LOAD;
 use crate::round_trip::smoothed;
 use multihop_core::{Ecn, HeaderBytes, Rate, Span, Time};
 use multihop_transport::{AckInfo, Acked, Allowance, Controller, Echo, LossKind, Lost, Recovered, Returned};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Options of [`LoadSender`]. Windows are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,12 +41,25 @@ pub(crate) struct LoadSenderOptions {
     pub backoff: f64,
     /// Reduction of `backoff` for each unit of load above one.
     pub backoff_slope: f64,
-    /// Whether the increase per acknowledgement is limited.
-    pub limits_addition: bool,
+    /// Upper limit of the additive increase.
+    pub addition_limit: AdditionLimit,
     /// Whether multiplicative increase is limited for large windows.
     pub limits_multiplication: bool,
     /// Whether fractions of a segment are carried over to the window of the next round trip.
     pub carries_fractions: bool,
+}
+
+/// Upper limit of the additive increase per acknowledged segment.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AdditionLimit {
+    /// A cut at a load of one, `1 - backoff` of the window in a round trip.
+    #[default]
+    Cut,
+    /// Table of VCP's program: a tenth of a segment at a window of one, down to a fiftieth at 1000.
+    Table,
+    /// No limit.
+    None,
 }
 
 /// Response of a sender to a load.
@@ -168,13 +183,15 @@ impl LoadSender {
         self.options.alpha * scale
     }
 
-    /// Opens the window by `alpha_s / w` segments for each segment acknowledged. The increase in a round trip
-    /// is at most a cut at a load of one, because a queue lengthens round trips and the increase grows with
-    /// their square.
+    /// Opens the window by `alpha_s / w` segments for each segment acknowledged, up to the limit. A queue
+    /// lengthens round trips, and the increase grows with their square.
     fn add(&mut self, rtt: f64) {
         let share = self.additive_increase(rtt) / self.segments();
-        let cut = 1.0 - self.options.backoff;
-        let most = if self.options.limits_addition { addition_limit(self.segments()) } else { cut };
+        let most = match self.options.addition_limit {
+            AdditionLimit::Cut => 1.0 - self.options.backoff,
+            AdditionLimit::Table => addition_limit(self.segments()),
+            AdditionLimit::None => f64::INFINITY,
+        };
         self.open_window(share.min(most));
     }
 
@@ -306,7 +323,7 @@ mod tests {
             typical_rtt: 0.1,
             backoff: 0.875,
             backoff_slope: 0.0,
-            limits_addition: true,
+            addition_limit: AdditionLimit::Table,
             limits_multiplication: false,
             carries_fractions: false,
         }
@@ -399,22 +416,23 @@ mod tests {
     /// at most a tenth of a segment at a window of one, and 0.2^(1/3) = 0.585 of that at ten.
     #[test]
     fn one_acknowledgement_adds_alpha_over_the_window() {
-        for (alpha, limits_addition, segments, expected) in [
-            (0.1, false, 1, 100.0),
-            (0.1, false, 2, 50.0),
-            (0.1, false, 10, 10.0),
-            (1.0, false, 10, 100.0),
+        for (alpha, addition_limit, segments, expected) in [
+            (0.1, AdditionLimit::Cut, 1, 100.0),
+            (0.1, AdditionLimit::Cut, 2, 50.0),
+            (0.1, AdditionLimit::Cut, 10, 10.0),
+            (1.0, AdditionLimit::Cut, 10, 100.0),
             // At most a cut, 1 - 0.875 of the window per window.
-            (1.0, false, 2, 125.0),
-            (1.0, true, 1, 100.0),
-            (1.0, true, 10, 58.48),
+            (1.0, AdditionLimit::Cut, 2, 125.0),
+            (1.0, AdditionLimit::None, 2, 500.0),
+            (1.0, AdditionLimit::Table, 1, 100.0),
+            (1.0, AdditionLimit::Table, 10, 58.48),
         ] {
             let initial_window = 1_000 * segments;
-            let options = LoadSenderOptions { initial_window, alpha, limits_addition, ..options() };
+            let options = LoadSenderOptions { initial_window, alpha, addition_limit, ..options() };
             let mut sender = LoadSender::new(options);
             acknowledge(&mut sender, ms(0), 1_000, load(0.9));
             let added = sender.window - initial_window as f64;
-            assert!((added - expected).abs() < 0.01, "{alpha} {limits_addition} {segments}: {added}");
+            assert!((added - expected).abs() < 0.01, "{alpha} {addition_limit:?} {segments}: {added}");
         }
     }
 

@@ -5,7 +5,7 @@ use super::header::MarkEcho;
 use super::header::MarkHeader;
 use crate::capacity::CapacityParameters;
 use crate::load::router::{Code, LoadConstants, LoadRouter};
-use crate::load::sender::{LoadSender, LoadSenderOptions};
+use crate::load::sender::{AdditionLimit, LoadSender, LoadSenderOptions};
 use crate::tcp::TcpParameters;
 use crate::xcp::reject_ecn;
 use crate::{ParameterError, Parameters, TcpScheme};
@@ -67,7 +67,7 @@ impl TcpScheme for Vcp {
             typical_rtt: 0.1,
             backoff: 0.875,
             backoff_slope: 0.0,
-            limits_addition: true,
+            addition_limit: AdditionLimit::Table,
             limits_multiplication: true,
             carries_fractions: false,
         });

@@ -94,7 +94,7 @@ tcp-newreno {"flavour": true} -> flavour: found true; expected one of the texts 
 tcp-newreno {"window": "20"} -> window: found the text "20"; expected a whole number from 1 to 1048576
 bmcc {"alpha": -0.1} -> alpha: -0.1 is out of range; give a value from 0 to 1000
 bmcc {"mark_acks": "both"} -> mark_acks: found the text "both"; expected true or false
-bmcc {"limit_addition": 0.1} -> limit_addition: found the number 0.1; expected true or false
+bmcc {"addition_limit": 0.1} -> addition_limit: found the number 0.1; expected one of the texts cut, table, none
 ewccp {"law": "sums"} -> law: unknown name "sums"; known: rates, windows
 ewccp {"least_window": 2.0} -> least_window: 2.0 is out of range; give a value from 0.01 to 1
 ewccp {"local_repairs": 2000000} -> local_repairs: 2000000 is out of range; give a value from 0 to 1048576
