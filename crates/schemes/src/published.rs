@@ -62,8 +62,8 @@ pub(crate) const EWCCP: Preset = Preset {
     }"#,
 };
 
-/// Qazi, Andrew and Znati 2009, with the estimate of Qazi, Znati and Mosse, section V. Additive increase and cut,
-/// which the public texts do not give, are those of VCP, its ancestor.
+/// Qazi, Andrew and Znati 2009, with the estimate of Qazi, Znati and Mosse, section V. Additive increase
+/// and cut, which the public texts do not give, are those of VCP, its ancestor.
 pub(crate) const BMCC: Preset = Preset {
     name: "bmcc-published",
     summary: "BMCC as in Qazi, Znati and Mosse: whole segments, VCP's increase and cut, marks on data alone",

@@ -56,8 +56,9 @@ keys! {
         pub interval: Duration ["10 ms", "1 min"] = Duration(0.2),
         /// Target share of the capacity (`gamma`).
         pub utilization: f64 [0.01, 2] = 1.0,
-        /// Segments that additive increase adds in a round trip of 100 ms (`alpha`). The default is small, because several flows
-        /// add between two cuts, and their sum should not exceed a cut. The authors' program for VCP uses 1.
+        /// Segments that additive increase adds in a round trip of 100 ms (`alpha`). The default is small,
+        /// because several flows add between two cuts, and their sum should not exceed a cut. The authors'
+        /// program for VCP uses 1.
         pub alpha: f64 [0, 1000] = 0.1,
         /// Upper limit of the additive increase: "cut", `1 - backoff` of the window in a round trip, which a
         /// cut takes back; "none"; or "table", by a table of the authors' program for VCP: a tenth of a
