@@ -17,7 +17,10 @@ from multihop.importers.radios import RADIOS
 if TYPE_CHECKING:
     from multihop.api.meshes import ImportedMesh
 
-MeshArgument = Annotated[Path, typer.Argument(metavar="FILE", help="File of the mesh.", show_default=False)]
+MeshArgument = Annotated[
+    Path,
+    typer.Argument(metavar="FILE", help="File of the mesh, or folder with a file of each node.", show_default=False),
+]
 OutOption = Annotated[Path | None, typer.Option(help="Write the scenario to this file; standard output by default.")]
 FormatOption = Annotated[
     str, typer.Option(help=f"auto, {', '.join(importers.FORMATS)}.", autocompletion=completion.format)

@@ -23,6 +23,9 @@ __all__ = ["FORMATS", "Options", "read"]
 #: Largest file of a mesh. The largest real one so far has 1 MB. Reading needs up to ten times the memory.
 MAX_BYTES = 100_000_000
 
+#: What a file has to be.
+_WHAT = "a file with a mesh"
+
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 #: Most reasons for omitted parts in a message.
@@ -32,14 +35,14 @@ _SUPPORTED = f"needs one of: {', '.join(FORMATS)} (docs/how-to/import.md)"
 
 
 def read(path: Path, options: Options) -> Mesh:
-    """Reads a mesh.
+    """Reads a mesh from a file, or from a folder with a file of each node.
 
     Raises:
         UserError: if the file cannot be read, its format is unknown, or half of its records or more are
             broken.
     """
     _require(options)
-    text = content.read(path, "a file with a mesh", MAX_BYTES)
+    text, unreadable = _of_folder(path) if path.is_dir() else (content.read(path, _WHAT, MAX_BYTES), [])
     if not text.strip():
         raise UserError(f"{path}: the file is empty; {_SUPPORTED}")
     source, reader = _recognised(text, path)
@@ -55,7 +58,42 @@ def read(path: Path, options: Options) -> Mesh:
         raise UserError(f"{path}: contains no usable wireless link; {_tally(mesh)}")
     if mesh.tally.broken:
         mesh.left_out["broken records"] += mesh.tally.broken
+    if unreadable:
+        mesh.left_out[f"unreadable files (the first: {unreadable[0]})"] += len(unreadable)
     return mesh
+
+
+def _of_folder(path: Path) -> tuple[str, list[str]]:
+    """Joins the files of a folder: JSON to a list, other text one after the other.
+
+    Returns the text, and what is wrong with files that cannot be read.
+
+    Raises:
+        UserError: if there are no files, half of them or more cannot be read, or only some are JSON.
+    """
+    files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+    if not files:
+        raise UserError(f"{path}: this folder has no files; {_SUPPORTED}")
+    values: list[Any] = []
+    texts: list[str] = []
+    unreadable: list[str] = []
+    left = MAX_BYTES
+    for file in files:
+        try:
+            text = content.read(file, _WHAT, left)
+            left = max(left - len(text), 1)
+            if text.lstrip()[:1] in {"{", "["}:
+                value = _parse_json(text, file)
+                values += value if isinstance(value, list) else [value]
+            elif text.strip():
+                texts.append(text)
+        except UserError as error:
+            unreadable.append(str(error))
+    if 2 * len(unreadable) >= len(files):
+        raise UserError(f"{unreadable[0]} ({len(unreadable)} of {len(files)} files of {path} cannot be read)")
+    if values and texts:
+        raise UserError(f"{path}: some files are JSON, and some are not; put the files of one format into a folder")
+    return (json.dumps(values) if values else "\n".join(texts)), unreadable
 
 
 def _require(options: Options) -> None:
