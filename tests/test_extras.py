@@ -122,7 +122,8 @@ def test_doctor_says_which_extras_are_there(tmp_path):
     assert "extra        parquet: lacks pyarrow; pip install pyarrow\n" in done.stdout
     found = json.loads(without(("parquet",), "doctor", "--json", cwd=tmp_path).stdout)
     assert found["extras"] == {"report": True, "parquet": False, "mesh": True, "optimum": True, "cluster": True} | {
-        "vendors": extras.has("vendors")
+        "vendors": extras.has("vendors"),
+        "learning": extras.has("learning"),
     }
 
 

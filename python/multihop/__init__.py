@@ -36,7 +36,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from multihop._core import ScenarioError
+    from multihop._core import CallbackError, Controller, RouterPolicy, ScenarioError
     from multihop.api import bound, catalogue, check, compare, optimum, run, schema
     from multihop.api.leagues import League, When, league, when
     from multihop.api.meshes import ImportedMesh, import_mesh
@@ -88,6 +88,9 @@ _HOMES = {
     "When": "api.leagues",
     "ImportedMesh": "api.meshes",
     "Measurement": "measurement",
+    "Controller": "_core",
+    "RouterPolicy": "_core",
+    "CallbackError": "_core",
     "ScenarioError": "_core",
     "UserError": "base.errors",
 }
@@ -124,6 +127,9 @@ __all__ = [  # noqa: RUF022
     "When",
     "ImportedMesh",
     "Measurement",
+    "Controller",
+    "RouterPolicy",
+    "CallbackError",
     "ScenarioError",
     "UserError",
 ]

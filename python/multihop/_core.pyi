@@ -5,7 +5,7 @@ Scenarios live in crates/scenario, the engine in crates/sim.
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any, ClassVar, NotRequired, Self, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -70,7 +70,8 @@ class ScenarioView(TypedDict):
 
     `links` holds [from, to, delivery probability of a full DATA frame without interference]; that of wires,
     which are among them, is 1. `wires` has each direction of a wire. `motion_file` is what nodes take their
-    motion from, if it is a file. `queue` is how many packets the queue of a radio holds.
+    motion from, if it is a file. `queue` is how many packets the queue of a radio holds. `classes` are names
+    of the Python classes of its schemes.
     """
 
     name: str
@@ -86,6 +87,7 @@ class ScenarioView(TypedDict):
     flows: list[FlowView]
     measurements: list[MeasurementView]
     motion_file: str | None
+    classes: list[str]
 
 class LinkTimeView(TypedDict):
     """Airtime on a link for one message of a flow, in seconds; of a wire, the time of sending.
@@ -302,6 +304,9 @@ class Meter:
 class Stepper:
     """A run in steps; its methods release the GIL."""
 
+    def controllers(self) -> dict[int, Controller]:
+        """The controllers in Python by index of their flow."""
+
     def __init__(self, text: str, origin: str, overrides: Mapping[str, Any] | None = None) -> None: ...
     def now(self) -> float:
         """Seconds of virtual time that have passed."""
@@ -320,6 +325,307 @@ class Stepper:
 
     def tables(self) -> Output:
         """The tables as they would be if the run ended now."""
+
+class Acked:
+    """New data that was acknowledged outside loss recovery.
+
+    `bytes` are newly acknowledged. `rtt_s` is the round-trip sample of the acknowledgement, if it gave one
+    (Karn); `smoothed_rtt_s` as of RFC 6298. `app_limited`: the sender had less to send than the window
+    allowed. `marked`: the acknowledgement carried ECN-Echo.
+    """
+
+    now_s: float
+    bytes: int
+    rtt_s: float | None
+    smoothed_rtt_s: float | None
+    in_flight_bytes: int
+    app_limited: bool
+    marked: bool
+
+class Delivered:
+    """Data that an acknowledgement, cumulative or selective, reported for the first time.
+
+    `total_bytes` counts from the start of the connection. `rate_bps` is a sample of the delivery rate
+    (draft-cheng-iccrg-delivery-rate-estimation), a lower bound with `app_limited`. `lost_bytes` are those
+    that the acknowledgement showed to be lost. `recovering`: losses are still being repaired.
+    """
+
+    now_s: float
+    bytes: int
+    total_bytes: int
+    rate_bps: float | None
+    rtt_s: float | None
+    in_flight_bytes: int
+    lost_bytes: int
+    app_limited: bool
+    recovering: bool
+
+class Lost:
+    """Indication of a loss, or of a congestion mark; once per window of data.
+
+    `timeout`: the retransmission timer expired, `again` for the same segment; otherwise acknowledgements
+    showed it.
+    """
+
+    now_s: float
+    in_flight_bytes: int
+    timeout: bool
+    again: bool
+
+class Recovered:
+    """End of loss recovery after duplicate acknowledgements.
+
+    `window_bytes` is the most that recovery would set.
+    """
+
+    now_s: float
+    in_flight_bytes: int
+    window_bytes: int
+
+class Sent:
+    """Segment that was sent; `bytes` are payload, `in_flight_bytes` include it."""
+
+    now_s: float
+    bytes: int
+    in_flight_bytes: int
+    retransmission: bool
+
+class Mac:
+    """Knowledge of the sender's own MAC.
+
+    A value is `None` unless an estimator that the class names has measured it.
+
+    | value | estimators |
+    |---|---|
+    | `busy_ratio`: share of time in which the medium is busy | `busy-ratio` |
+    | `service_delay_s`: from the head of the queue to the ACK | `fsd` |
+    | `transmission_efficiency`: share of that time for the exchange itself | `fte` |
+    | `packet_throughput_bps` | `packet-throughput` |
+    | `capacity_bps` of a link, and its unused part `available_bps` | `rt-winf`, `rt-winf-probe` |
+    | `capacity_bps` | `modelled-capacity` |
+    | `available_bps` | `idlegap` |
+
+    `rate_bps` is the bit rate in use, if an estimator reports it. `queued_packets` are packets of this flow
+    that have not left the node.
+    """
+
+    busy_ratio: float | None
+    rate_bps: float | None
+    service_delay_s: float | None
+    transmission_efficiency: float | None
+    packet_throughput_bps: float | None
+    capacity_bps: float | None
+    available_bps: float | None
+    queued_packets: int
+
+class Counts:
+    """Counters of a sender since its first segment.
+
+    `sent_bytes` are payload sent for the first time, `acked_bytes` payload acknowledged in order. `losses`
+    counts episodes of losses, `timeouts` those by timeout. `rtt_s` is the latest round-trip sample,
+    `rtt_min_s` the least.
+    """
+
+    sent_bytes: int
+    acked_bytes: int
+    retransmissions: int
+    losses: int
+    timeouts: int
+    marks: int
+    rtt_samples: int
+    rtt_sum_s: float
+    rtt_s: float | None
+    rtt_min_s: float | None
+    in_flight_bytes: int
+
+class Feedback:
+    """Congestion header that an acknowledgement, or the answer to the first segment, returned."""
+
+    now_s: float
+    header: bytes
+    rtt_s: float | None
+    app_limited: bool
+
+class Packet:
+    """Packet at a router, valid during a call.
+
+    `flow`, `source` and `destination` are indices. `size_bytes` has all headers above the MAC,
+    `payload_bytes` is 0 for acknowledgements, `is_feedback` says whether the packet goes to the flow's
+    sender. `header` is the scheme's own congestion header, empty without one; what is assigned must have as
+    many bytes.
+    """
+
+    now_s: float
+    flow: int
+    source: int
+    destination: int
+    size_bytes: int
+    payload_bytes: int
+    hops: int
+    is_feedback: bool
+    is_ecn_capable: bool
+    is_marked: bool
+    is_retransmission: bool
+    header: bytes
+
+class Link:
+    """State of a link at a router: its queue, and values of the estimators that the class names, as in `Mac`.
+
+    `queue_bytes` does not count the packet of the call.
+    """
+
+    queue_bytes: int
+    busy_ratio: float | None
+    rate_bps: float | None
+    service_delay_s: float | None
+    transmission_efficiency: float | None
+    packet_throughput_bps: float | None
+    capacity_bps: float | None
+    available_bps: float | None
+
+class RouterPolicy:
+    """Policy of a forwarding node for the packets of one scheme at one queue, for subclasses.
+
+    One object is created for each queue of each node. Methods return `"mark"` (congestion experienced, if
+    the transport has ECN), `"drop"`, or `None`, and may change `packet.header`. They must not return "drop"
+    in `on_data`, where it has no effect.
+
+    Attributes:
+        estimators: as in `Controller`; their values are in `link`.
+    """
+
+    estimators: ClassVar[Sequence[str | Mapping[str, Any]]] = ()
+
+    def __new__(cls, *arguments: object, **keywords: object) -> Self: ...
+    @property
+    def node(self) -> int:
+        """Index of the node."""
+
+    @property
+    def rate_bps(self) -> int:
+        """Bit rate of the link: the PHY's data rate, or that of a wire."""
+
+    @property
+    def is_wired(self) -> bool:
+        """Whether the link is a wire, for which estimators measure nothing."""
+
+    @property
+    def queue_limit(self) -> int:
+        """Length of the queue in packets."""
+
+    @property
+    def seed(self) -> int:
+        """Seed for random numbers of the policy, unique within the run."""
+
+    def on_arrival(self, packet: Packet, link: Link, /) -> str | None:
+        """Called before the packet enters the queue."""
+
+    def on_head_of_line(self, packet: Packet, link: Link, /) -> str | None:
+        """Called after the MAC has dequeued the packet."""
+
+    def on_data(self, packet: Packet, link: Link, /) -> str | None:
+        """Called before each transmission of the packet's DATA frame."""
+
+    def on_received(self, packet: Packet, link: Link, /) -> str | None:
+        """Called when the packet was received by radio, before it is forwarded or delivered."""
+
+class Controller:
+    """Congestion controller of a TCP sender, for subclasses. The engine has reliability, timers and headers.
+
+    One object is created for each flow. Methods set `window_bytes` and `pace_bps`; an invalid value raises
+    `ValueError`. An exception ends the run as `CallbackError`.
+
+    Attributes:
+        estimators: names of estimators of the sender's own MAC (`multihop list estimators`), or tables with
+            `estimator` and its options; their values are in `mac`.
+        transport: keys of the TCP connection, as in `{"flavour": "rfc", "ecn": True}`.
+        router: class of the policy that routers have for packets of this scheme.
+        header_bytes: bytes of a congestion header of the class's own layout, up to `HEADER_MOST`. On the air
+            it takes one byte more, for its type. Receivers return the latest header in acknowledgements.
+    """
+
+    estimators: ClassVar[Sequence[str | Mapping[str, Any]]] = ()
+    transport: ClassVar[Mapping[str, Any]] = {}
+    router: ClassVar[type[RouterPolicy] | None] = None
+    header_bytes: ClassVar[int] = 0
+
+    header: bytes
+    """Congestion header of the segments that follow, `header_bytes` long. Initially zeros."""
+    window_bytes: float
+    """Congestion window, initially ten segments. At least one segment is allowed whatever its value."""
+    pace_bps: float | None
+    """Pace of packets with headers, in bit/s. Initially `None`: segments leave as the window allows."""
+    threshold_bytes: float | None
+    """Slow-start threshold, for the record alone."""
+    timer_s: float | None
+    """Virtual time at which `on_timer` is called, once. `None` stops the timer."""
+
+    def __new__(cls, *arguments: object, **keywords: object) -> Self: ...
+    @property
+    def now_s(self) -> float:
+        """Virtual time in seconds."""
+
+    @property
+    def segment_bytes(self) -> int:
+        """Payload of a full segment."""
+
+    @property
+    def flow(self) -> int:
+        """Index of the flow in the table of flows."""
+
+    @property
+    def seed(self) -> int:
+        """Seed for random numbers of the controller, different for each flow and each seed of the run."""
+
+    @property
+    def mac(self) -> Mac:
+        """Knowledge of the sender's own MAC at this time."""
+
+    @property
+    def counts(self) -> Counts:
+        """Counters of the sender, also between steps of a run."""
+
+    def start(self) -> None:
+        """Called before the first segment."""
+
+    def on_acked(self, acked: Acked, /) -> None:
+        """Called when new data is acknowledged outside loss recovery."""
+
+    def on_delivered(self, delivered: Delivered, /) -> None:
+        """Called when data is delivered, in loss recovery or outside, after the other methods."""
+
+    def on_lost(self, lost: Lost, /) -> None:
+        """Called when a loss is detected, once per episode, before anything is retransmitted."""
+
+    def on_marked(self, marked: Lost, /) -> None:
+        """Called when a congestion mark is echoed, at most once per window of data. Needs `ecn`."""
+
+    def on_sent(self, sent: Sent, /) -> None:
+        """Called when a segment is sent. The pace that is set here applies to the next segment."""
+
+    def on_recovered(self, recovered: Recovered, /) -> None:
+        """Called when loss recovery ends without a timeout."""
+
+    def on_undone(self) -> None:
+        """Called when a loss proves to have been none."""
+
+    def on_idle(self) -> None:
+        """Called when the application sends again after a pause longer than a retransmission timeout."""
+
+    def on_timer(self) -> None:
+        """Called at `timer_s`."""
+
+    def on_feedback(self, feedback: Feedback, /) -> None:
+        """Called when a congestion header is returned."""
+
+#: Most bytes of `Controller.header_bytes`.
+HEADER_MOST: int
+
+class CallbackError(RuntimeError):
+    """A method of a controller raised an exception, which is the cause of this one.
+
+    The message has class, method, exception, virtual time and flow.
+    """
 
 class EmulationStatus(TypedDict):
     """Progress of an emulation: virtual and real seconds, lateness of packets, and what became of them.

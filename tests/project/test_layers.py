@@ -32,6 +32,7 @@ LAYERS = [
     "report",
     "leagues",
     "api",
+    "learning",
     "emulation",
     "explaining",
     "cli",
@@ -136,10 +137,12 @@ def test_a_cycle_within_a_layer_is_found():
 
 def test_imports_are_statements():
     # Others would not be seen here. `multihop` itself finds its public names when first used, and the commands,
-    # of which nothing but the command line knows, theirs.
+    # of which nothing but the command line knows, theirs. Modules of users, with their classes, are none of ours.
     known = modules()
     assert [name for name, source in known.items() if "cli.app" in imports(name, source, known)] == ["cli"]
-    texts = {name: source for name, source in known.items() if name not in {"__init__", "cli.app"}}
+    texts = {
+        name: source for name, source in known.items() if name not in {"__init__", "cli.app", "simulation.classes"}
+    }
     assert [
         name for name, source in texts.items() if re.search(r"\bimportlib\.import_|import_module|__import__", source)
     ] == []

@@ -157,6 +157,8 @@ pub enum Wanted {
     RaiseOrLower(&'static str),
     /// Value that conforms to the schema.
     Schema,
+    /// Remedy in words.
+    Said(String),
 }
 
 /// Kind of value that would be accepted.
@@ -278,6 +280,7 @@ impl fmt::Display for Wanted {
             Wanted::BetweenOrMove => f.write_str("give a value between them, or change them"),
             Wanted::RaiseOrLower(key) => write!(f, "raise it, or lower {key}"),
             Wanted::Schema => f.write_str("see `multihop schema`"),
+            Wanted::Said(remedy) => f.write_str(remedy),
         }
     }
 }

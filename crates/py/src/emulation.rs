@@ -88,7 +88,8 @@ impl Emulator {
         let overrides = read_overrides(overrides)?;
         py.detach(|| {
             panics::caught(|| {
-                let mut config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+                let mut config =
+                    crate::controllers::load(text, origin, &overrides).map_err(scenario_error)?;
                 config.recording.causes = true;
                 let shim = shim.then(|| Shim::below_tcp(&config.traffic)).transpose();
                 let shim = shim.map_err(|error| PyValueError::new_err(format!("scheme: {error}")))?;
@@ -251,7 +252,7 @@ pub fn replay<'py>(
     let overrides = read_overrides(overrides)?;
     let (config, outcome, ending) = py.detach(|| {
         panics::caught(|| {
-            let mut config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+            let mut config = crate::controllers::load(text, origin, &overrides).map_err(scenario_error)?;
             config.recording.causes = true;
             let mut world = world(&config, origin, pcap.as_deref())?;
             let mut journal = BufReader::new(File::open(journal)?);

@@ -1,10 +1,11 @@
 //! Python module `multihop._core`: scenarios in, columns out.
 //!
-//! The module holds no logic. [`multihop_scenario`] reads scenarios, [`multihop_sim::run`] runs them without
-//! the GIL, and results are returned as `NumPy` arrays ([`tables`]). [`multihop_measure`] measures captures
-//! ([`measure`]). [`models`] has closed forms that the engine uses too. A panic of the engine, which is a
-//! bug, becomes an `InternalError` ([`panics`]).
+//! The module holds no logic but that of schemes written in Python ([`controllers`]). [`multihop_scenario`]
+//! reads scenarios, [`multihop_sim::run`] runs them without the GIL, and results are returned as `NumPy`
+//! arrays ([`tables`]). [`multihop_measure`] measures captures ([`measure`]). [`models`] has closed forms
+//! that the engine uses too. A panic of the engine, which is a bug, becomes an `InternalError` ([`panics`]).
 
+mod controllers;
 #[cfg(target_os = "linux")]
 mod emulation;
 mod frames;
@@ -22,6 +23,7 @@ use multihop_sim::config::{Config, TopologyConfig};
 use multihop_sim::logs::{AirLog, LogError, Logs};
 use multihop_sim::preflight::path;
 use multihop_sim::routing::{LinkQuality, Routes};
+use multihop_sim::{Ties, World};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -45,6 +47,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CaptureError", module.py().get_type::<CaptureError>())?;
     module.add("InternalError", module.py().get_type::<InternalError>())?;
     module.add("MAC_HEADER", DcfRules::IEEE.data_header)?;
+    controllers::add(module)?;
     module.add_class::<Meter>()?;
     module.add_class::<stepping::Stepper>()?;
     #[cfg(target_os = "linux")]
@@ -91,19 +94,22 @@ fn check<'py>(
     overrides: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let overrides = read_overrides(overrides)?;
-    let (resolved, links, paths) = py.detach(|| {
+    let (resolved, classes, links, paths) = py.detach(|| {
         panics::caught(|| {
-            let resolved = multihop_scenario::resolve(text, origin, &overrides).map_err(scenario_error)?;
+            let resolved = controllers::resolve(text, origin, &overrides).map_err(scenario_error)?;
+            let classes = controllers::classes();
             let config = &resolved.config;
             let quality = LinkQuality::new(config);
             let links = quality.usable();
             let routes = Routes::new(config, &quality);
             let paths: Vec<_> =
                 config.traffic.flows.iter().map(|flow| path(config, flow, &routes, &quality)).collect();
-            Ok((resolved, links, paths))
+            Ok((resolved, classes, links, paths))
         })
     })?;
-    view(py, &resolved, &links, &paths)
+    let made = view(py, &resolved, &links, &paths)?;
+    made.set_item("classes", classes)?;
+    Ok(made)
 }
 
 /// Progress of a run, readable from any thread.
@@ -153,16 +159,20 @@ fn run<'py>(
     let meter = meter.map(Bound::get);
     let (config, outcome) = py.detach(|| {
         panics::caught(|| {
-            let mut config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+            let mut config = controllers::load(text, origin, &overrides).map_err(scenario_error)?;
             config.recording.causes = causes;
-            let watch = |now| {
+            controllers::begin(&config);
+            let mut world = World::new(&config, Ties::InOrder);
+            let written = logs(&config, pcap.as_ref(), frames.as_ref(), &part);
+            world.log_to(written.map_err(|error| air_log_error(error, origin))?);
+            world.advance_while(world.end(), |now| {
                 if let Some(meter) = meter {
                     meter.set(now);
                 }
-            };
-            let outcome = logs(&config, pcap.as_ref(), frames.as_ref(), &part)
-                .and_then(|logs| multihop_sim::run_logged(&config, logs, watch))
-                .map_err(|error| air_log_error(error, origin))?;
+                !controllers::failed()
+            });
+            controllers::end()?;
+            let outcome = world.close().map_err(|error| air_log_error(error, origin))?;
             Ok((config, outcome))
         })
     })?;
@@ -195,7 +205,7 @@ fn airtimes<'py>(
     frame_bytes: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
     let times = panics::caught(|| {
-        let config = multihop_scenario::load(text, origin, &Overrides::default()).map_err(scenario_error)?;
+        let config = controllers::load(text, origin, &Overrides::default()).map_err(scenario_error)?;
         Ok(Airtimes::new(&config, frame_bytes))
     })?;
     let made = PyDict::new(py);
@@ -230,7 +240,7 @@ fn capacity<'py>(
     let overrides = read_overrides(overrides)?;
     let capacity = py.detach(|| {
         panics::caught(|| {
-            let config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+            let config = controllers::load(text, origin, &overrides).map_err(scenario_error)?;
             Ok(Capacity::new(&config))
         })
     })?;
@@ -308,7 +318,7 @@ fn schema() -> String {
 /// Names that a scenario can use: schemes, estimators, and others.
 #[pyfunction]
 fn registry() -> String {
-    multihop_scenario::catalogue().to_string()
+    multihop_scenario::catalogue_among(&controllers::known()).to_string()
 }
 
 /// Identification of congestion headers: the mask of the type bits in the first byte, and pairs of the

@@ -110,7 +110,7 @@ pub fn throughput_equation(
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
 pub fn snr_of_delivery(text: &str, origin: &str, shares: Vec<f64>) -> PyResult<Vec<f64>> {
     panics::caught(|| {
-        let config = multihop_scenario::load(text, origin, &Overrides::default()).map_err(scenario_error)?;
+        let config = crate::controllers::load(text, origin, &Overrides::default()).map_err(scenario_error)?;
         let ratios = power_ratio_of_delivery(&config, &shares);
         let ratios = ratios.ok_or_else(|| PyValueError::new_err("the medium has no probes and powers"))?;
         Ok(ratios.into_iter().map(|ratio| 10.0 * ratio.log10()).collect())
@@ -120,7 +120,7 @@ pub fn snr_of_delivery(text: &str, origin: &str, shares: Vec<f64>) -> PyResult<V
 /// PHY and MAC durations of a scenario, for models.
 fn phy_of(text: &str, origin: &str) -> PyResult<PhyTimes> {
     panics::caught(|| {
-        let config = multihop_scenario::load(text, origin, &Overrides::default()).map_err(scenario_error)?;
+        let config = crate::controllers::load(text, origin, &Overrides::default()).map_err(scenario_error)?;
         Ok(phy_times(&config))
     })
 }

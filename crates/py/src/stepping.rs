@@ -1,6 +1,7 @@
 //! Runs in steps.
 
-use crate::{Meter, panics, raised_by_signal, read_overrides, scenario_error, tables};
+use crate::controllers::Controller;
+use crate::{Meter, controllers, panics, raised_by_signal, read_overrides, scenario_error, tables};
 use multihop_core::{Ecn, FlowId, HeaderBytes, Span, Time};
 use multihop_sim::config::{AppConfig, Config};
 use multihop_sim::external::{Injection, PacketOutcome};
@@ -24,6 +25,8 @@ pub struct Stepper {
     world: Mutex<Option<World>>,
     /// Virtual time reached, readable from any thread during a step.
     now: Meter,
+    /// Controllers in Python, by flow.
+    controllers: Vec<(u32, Py<Controller>)>,
 }
 
 /// Interval at which a thread checks whether another thread still uses the run.
@@ -91,12 +94,24 @@ impl Stepper {
         let overrides = read_overrides(overrides)?;
         py.detach(|| {
             panics::caught(|| {
-                let mut config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+                let mut config = controllers::load(text, origin, &overrides).map_err(scenario_error)?;
                 config.recording.causes = true;
+                controllers::begin(&config);
                 let world = Mutex::new(Some(World::new(&config, Ties::InOrder)));
-                Ok(Stepper { config, world, now: Meter::default() })
+                let created = controllers::created();
+                controllers::end()?;
+                Ok(Stepper { config, world, now: Meter::default(), controllers: created })
             })
         })
+    }
+
+    /// Controllers in Python, by flow.
+    fn controllers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let made = PyDict::new(py);
+        for (flow, controller) in &self.controllers {
+            made.set_item(flow, controller)?;
+        }
+        Ok(made)
     }
 
     /// Virtual time reached, in seconds; during a step of another thread, slightly earlier.
@@ -110,11 +125,13 @@ impl Stepper {
         self.with(py, |world| {
             let until = Time::ZERO + Span::from_seconds(until_s.min(world.end().seconds() + 1.0));
             let mut raised = None;
+            controllers::begin(&self.config);
             let next = world.advance_while(until, |now| {
                 self.now.set(now);
                 raised = Python::attach(raised_by_signal);
-                raised.is_none()
+                raised.is_none() && !controllers::failed()
             });
+            controllers::end()?;
             raised.map_or(Ok(next.map(Time::seconds)), Err)
         })
     }

@@ -12,7 +12,7 @@ use crate::topology::radios;
 use multihop_config::keys::schema_with_references;
 use multihop_core::{Carrier, FieldKind, FieldLayout, HeaderFormat, Layout, Rate};
 use multihop_dot11::{Phy, Preamble, Standard};
-use multihop_schemes::REGISTRY;
+use multihop_schemes::{REGISTRY, SchemeEntry};
 use multihop_sim::config::RouteMetric;
 use multihop_sim::routing::{FORMATS, WireFormat};
 use schemars::JsonSchema;
@@ -35,7 +35,12 @@ use serde_json::{Map, Value, json};
 ///
 /// Names with keys of their own have the JSON Schema of these keys in `parameters`.
 pub fn catalogue() -> Value {
-    let schemes = REGISTRY.iter().map(|entry| {
+    catalogue_among(REGISTRY)
+}
+
+/// Same as [`catalogue`], with these schemes.
+pub fn catalogue_among(known: &[SchemeEntry]) -> Value {
+    let schemes = known.iter().map(|entry| {
         json!({
             "name": entry.name,
             "summary": entry.summary,

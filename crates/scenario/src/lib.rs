@@ -46,7 +46,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-pub use catalogue::catalogue;
+pub use catalogue::{catalogue, catalogue_among};
 pub use discipline::{Cake, Codel, Discipline, DualPi2, Isolation, Pie};
 pub use document::{Step, locate};
 pub use error::{

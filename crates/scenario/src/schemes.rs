@@ -147,7 +147,8 @@ impl<'a> Schemes<'a> {
 /// Parameters that differ from the scheme's defaults, in their canonical form. For every scheme, `rfc` counts
 /// as the default flavour of the connection, so that hashes of before the default changed stay valid.
 fn distinct(entry: &SchemeEntry, given: &Value) -> std::result::Result<Value, ParameterError> {
-    let mut usual = entry.resolve(&Value::Object(Map::new()))?;
+    // A scheme with a required parameter has no form of defaults alone.
+    let mut usual = entry.resolve(&Value::Object(Map::new())).unwrap_or_default();
     if let Some(flavour) = usual.get_mut("flavour") {
         *flavour = json!(Flavour::Rfc);
     }

@@ -18,6 +18,7 @@ from multihop.experiments.varied_flows import varying
 from multihop.optima import capacity
 from multihop.optima import optimum as optima
 from multihop.optima.utility import Utility
+from multihop.simulation import classes
 from multihop.simulation.logs import NO_LOGS, Logs
 from multihop.simulation.scenario import Scenario, ScenarioLike, TimeLike, load, registered, settings, time_text
 from multihop.simulation.scenario import schema as schema_of_scenarios
@@ -49,7 +50,7 @@ def run(
             `{"topology.hops": 5}`. Times are text with a unit. `flows[*].start` is a key of every flow;
             `flows.length` keeps that many first flows. Entries apply in their order.
         **overrides: `duration`, `warmup` and `record_interval`, in seconds or as text with a unit (`"60 s"`);
-            `scheme` for all flows.
+            `scheme` for all flows: a name, or a class as in `compare`.
 
     Raises:
         ScenarioError: naming file, line, key, the value found and what is needed.
@@ -71,7 +72,7 @@ def run(
 
 def compare(
     scenario: ScenarioLike,
-    schemes: Sequence[str],
+    schemes: Sequence[str | type[_core.Controller]],
     *,
     seeds: int | Iterable[int] = 10,
     jobs: int | None = None,
@@ -84,7 +85,8 @@ def compare(
 
     Args:
         scenario: a path, TOML text, or a dictionary of the same shape.
-        schemes: names from `multihop list schemes`, or of variants that the scenario defines.
+        schemes: names from `multihop list schemes`, or of variants that the scenario defines; subclasses of
+            `Controller`, or their names, as in `my.py:MyScheme`.
         seeds: number of seeds, counted up from the scenario's seed; or the seeds themselves.
         jobs: number of threads; all cores by default. Results do not depend on it.
         on_done: callback after each run, from a worker thread.
@@ -100,14 +102,15 @@ def compare(
     """
     if isinstance(schemes, str):
         raise UserError(f"schemes: found the text {schemes!r}; needs a list, as in [{schemes!r}]")
-    other = next((name for name in schemes if not isinstance(name, str)), None)
+    other = next((scheme for scheme in schemes if not isinstance(scheme, str | type)), None)
     if other is not None:
-        raise UserError(f"schemes: found {other!r} in the list; needs names")
+        raise UserError(f"schemes: found {other!r} in the list; needs names, or subclasses of multihop.Controller")
     if jobs is not None and (not is_whole(jobs) or jobs < 1):
         raise UserError(f"jobs: found {jobs!r}; needs a whole number from 1")
     if not schemes:
         raise UserError("schemes: none given; name at least one, as in --schemes tcp-newreno,recn")
-    repeated = sorted({name for name in schemes if list(schemes).count(name) > 1})
+    names = [scheme if isinstance(scheme, str) else scheme.__name__ for scheme in schemes]
+    repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise UserError(f"schemes: {', '.join(repeated)} given more than once; give each once")
     source = load(scenario)
@@ -116,11 +119,25 @@ def compare(
 
 
 def scheme_variants(
-    scenario: Scenario, overrides: dict[str, Any], schemes: Sequence[str], vary: str | None
+    scenario: Scenario, overrides: dict[str, Any], schemes: Sequence[str | type[_core.Controller]], vary: str | None
 ) -> list[tuple[str, dict[str, Any]]]:
-    """Returns a variant for each scheme: its name, and overrides for the flows that vary."""
-    chosen = varying(scenario, replacements(overrides), schemes, vary)
-    return [(name, {**overrides, "scheme": name, "varying": chosen}) for name in schemes]
+    """Returns a variant for each scheme or class: its name, and overrides for the flows that vary."""
+    made = [classes.variant(scheme) for scheme in schemes]
+    given = dict(overrides.get("set") or {})
+    every = {key: value for _, settings in made for key, value in settings.items()}
+    chosen = varying(scenario, replacements({**overrides, "set": {**every, **given}}), [name for name, _ in made], vary)
+    return [
+        (name, {**overrides, "set": {**settings, **given}, "scheme": name, "varying": chosen})
+        for name, settings in made
+    ]
+
+
+def with_class(given: dict[str, Any]) -> dict[str, Any]:
+    """Returns overrides in which a class, or the name of one, as `scheme` is a variant of `python`."""
+    if not isinstance(given.get("scheme"), str | type):
+        return given
+    name, settings = classes.variant(given["scheme"])
+    return {**given, "scheme": name, "set": {**settings, **(given.get("set") or {})}} if settings else given
 
 
 def run_variants(
@@ -277,7 +294,8 @@ def _result(run: FinishedRun) -> Result:
 
 
 def replacements(given: dict[str, Any]) -> dict[str, Any]:
-    """Returns the overrides of a run; `set` is present only with entries."""
+    """Returns the overrides of a run; `set` is present only with entries, and `scheme` is a name."""
+    given = with_class(given)
     replaced = settings(given.get("set"))
     texts = {name: value for name, value in given.items() if name not in {"set", "varying"}}
     for name, value in texts.items():

@@ -76,6 +76,12 @@ class Run(Displayed):
         return self._stepper.now()
 
     @property
+    def controllers(self) -> dict[str, _core.Controller]:
+        """Controllers in Python by name of their flow, for reading and setting between steps."""
+        names = {index: name for name, index in self._flows.items()}
+        return {names[index]: controller for index, controller in self._stepper.controllers().items()}
+
+    @property
     def duration_s(self) -> float:
         """Virtual time at which the run ends [s]."""
         return self._view["duration"]

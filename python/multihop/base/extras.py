@@ -14,6 +14,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "optimum": ("scipy", "clarabel", "networkx"),
     "cluster": ("distributed",),
     "vendors": ("netaddr",),
+    "learning": ("gymnasium", "pettingzoo"),
 }
 
 

@@ -140,7 +140,7 @@ def _run() -> int:
 def _command() -> int:
     import typer
 
-    from multihop._core import InternalError, ScenarioError
+    from multihop._core import CallbackError, InternalError, ScenarioError
     from multihop.base.errors import Interrupted, OutputError, UserError
     from multihop.cli.app import app
 
@@ -154,6 +154,9 @@ def _command() -> int:
         for further in getattr(error, "__notes__", ()):
             _fail(further, EXIT_USER_ERROR)
         return first
+    except CallbackError as error:
+        sys.stderr.write(_traceback_of_cause(error))
+        return _fail(str(error), EXIT_USER_ERROR)
     except typer.TyperException as error:
         return _fail(f"{_usage(error, arguments)} (multihop --help lists commands and options)", EXIT_USER_ERROR)
     except SystemExit as leaving:
@@ -177,6 +180,17 @@ def _command() -> int:
             raise
         return _fail(_internal(f"{type(error).__name__}: {error}"), EXIT_INTERNAL)
     return _interrupted() if code == signals.EXIT_INTERRUPTED else int(code or 0)
+
+
+def _traceback_of_cause(error: BaseException) -> str:
+    """Returns the traceback of an exception's cause; of another process, without that process's own calls."""
+    import traceback
+
+    if error.__cause__ is None:
+        return ""
+    text = "".join(traceback.format_exception(error.__cause__))
+    remote = text.split('"""')
+    return f"{remote[1].partition(chr(10) * 2 + 'The above exception')[0].strip()}\n" if len(remote) > 2 else text
 
 
 def _usage(error: Exception, arguments: list[str]) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from queue import Empty, SimpleQueue
@@ -15,15 +14,21 @@ from typing import Any
 
 from multihop import _core
 from multihop.base.errors import OutputError
+from multihop.base.executors import in_processes, pool_for, workers
 from multihop.experiments.points import AS_WRITTEN, Point
 from multihop.experiments.runs import FinishedRun
 from multihop.results.provenance import engine
+from multihop.simulation import classes
 from multihop.simulation.logs import NO_LOGS, Logs
+from multihop.simulation.reservations import Reservations
 from multihop.simulation.scenario import Scenario, for_core
-from multihop.simulation.store import Failure, RunId, Store, encode
+from multihop.simulation.store import Failure, RunId, Store, decode, encode
 
 #: Most runs submitted at once: enough to keep a cluster busy, few enough to stop soon.
 _UNDER_WAY_MOST = 2_000
+
+#: Time between looks at what other processes have stored [s].
+_LOOK_EVERY_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,11 @@ class Job:
         """Identity of the run in a store."""
         return RunId(self.view["hash"], self.seed, engine())
 
+    @property
+    def given(self) -> tuple[classes.Given, ...]:
+        """Classes of its schemes that were given as objects, for other processes."""
+        return classes.given(self.view["classes"])
+
     def finished(self, output: _core.Output) -> FinishedRun:
         """Returns the run with its output."""
         return FinishedRun(self.scenario, self.view, self.overrides, output)
@@ -86,6 +96,10 @@ class Group:
         self.seeds = 0
         self.wanted = first
         self.open: set[str] = set()
+
+    def first(self) -> list[Job]:
+        """Returns the jobs of the first seed."""
+        return self._make(0)
 
     def next_jobs(self) -> list[Job]:
         """Returns the jobs that are needed now and were not returned yet; none once enough seeds have run."""
@@ -120,7 +134,8 @@ def run_all(
     """
     memory = _Memory(store, on_done)
     tick = None if on_tick is None else lambda _: on_tick(memory.simulated_share)
-    with _executor_or_threads(None, threads) as pool:
+    runs_python = any(job.view["classes"] for job in jobs)
+    with pool_for(threads, runs_python=runs_python, runs=len(jobs)) as pool:
         _Runner([Group(lambda _: list(jobs), 1, 1, lambda seeds: seeds)], memory, pool, tick).run()
     return [job.finished(memory.outputs[job.id.key]) for job in jobs]
 
@@ -140,12 +155,30 @@ def run_missing(
     Raises:
         OutputError: if a result cannot be written, or the executor is lost; finished runs are kept.
     """
-    with _executor_or_threads(executor, jobs) as pool:
-        _Runner(groups, _Stored(store, replay, fail_fast=fail_fast), pool, on_progress).run()
+    runs_python = executor is None and any(job.view["classes"] for group in groups for job in group.first())
+    # One process submits all runs to an executor that was given; others share them by reservations.
+    reservations = store.reservations() if executor is None else None
+    keeper = _Stored(store, replay, reservations, fail_fast=fail_fast)
+    try:
+        with pool_for(jobs, executor, runs_python=runs_python) as pool:
+            _Runner(groups, keeper, pool, on_progress, most=None if executor else 2 * workers(jobs)).run()
+    finally:
+        if reservations is not None:
+            reservations.close()
 
 
-def execute(text: str, origin: str, overrides: dict[str, Any], run: RunId) -> bytes:
+def execute(
+    text: str,
+    origin: str,
+    overrides: dict[str, Any],
+    run: RunId,
+    given: Sequence[classes.Given] = (),
+    *,
+    causes: bool = False,
+) -> bytes:
     """Executes one run on a worker and returns its encoded output.
+
+    `given` are the classes of its schemes that were given as objects.
 
     Raises:
         OutputError: if this worker has another build of multihop than the study.
@@ -153,7 +186,9 @@ def execute(text: str, origin: str, overrides: dict[str, Any], run: RunId) -> by
     if engine() != run.engine:
         here, there = engine(), run.engine
         raise OutputError(f"this worker has multihop {here}, but the study runs {there}; install the same build")
-    return encode(_core.run(text, origin, overrides), run)
+    classes.receive(given)
+    output = _core.run(text, origin, overrides, causes=True) if causes else _core.run(text, origin, overrides)
+    return encode(output, run)
 
 
 class _Memory:
@@ -171,6 +206,15 @@ class _Memory:
         """Share of virtual time that has been simulated."""
         return sum(meter.simulated_s for meter in self._meters) / max(self._to_simulate_s, 1e-9)
 
+    def reserve(self, _: Job) -> bool:
+        return True
+
+    def renew(self) -> None:
+        """Runs in memory are not shared with other processes."""
+
+    def look_elsewhere(self) -> None:
+        """Runs in memory are not shared with other processes."""
+
     def has(self, job: Job) -> bool:
         output = None if self._store is None else self._store.read(job.id)
         if output is None:
@@ -179,7 +223,12 @@ class _Memory:
         self.outputs[job.id.key] = output
         return True
 
-    def submit(self, pool: Executor, job: Job) -> Future[_core.Output]:
+    def submit(self, pool: Executor, job: Job) -> Future[_core.Output] | Future[bytes]:
+        if in_processes(pool):
+            overrides = for_core(job.overrides)
+            return pool.submit(
+                execute, job.scenario.text, job.scenario.origin, overrides, job.id, job.given, causes=job.causes
+            )
         self._meters.append(_core.Meter())
         return pool.submit(self._run, job, self._meters[-1])
 
@@ -193,7 +242,13 @@ class _Memory:
             self._on_done(job.finished(output))
         return output
 
-    def keep(self, job: Job, made: _core.Output) -> None:
+    def keep(self, job: Job, made: _core.Output | bytes) -> None:
+        if isinstance(made, bytes):
+            if self._store is not None:
+                self._store.write(job.id, made)
+            made = decode(made, job.id)
+            if self._on_done is not None:
+                self._on_done(job.finished(made))
         self.outputs[job.id.key] = made
 
     def fail(self, _: Job, error: Exception) -> bool:
@@ -203,17 +258,45 @@ class _Memory:
 class _Stored:
     """Runs in a store, from any executor, with records of failures."""
 
-    def __init__(self, store: Store, replay: Callable[[Job], str], *, fail_fast: bool) -> None:
+    def __init__(
+        self, store: Store, replay: Callable[[Job], str], reservations: Reservations | None, *, fail_fast: bool
+    ) -> None:
         self._store = store
+        self._reservations = reservations
         self._replay = replay
         self._fail_fast = fail_fast
 
     def has(self, job: Job) -> bool:
         return self._store.has(job.id)
 
+    def reserve(self, job: Job) -> bool:
+        """Reserves a run for this process. Returns whether it is to be made here and now."""
+        if self._reservations is None:
+            return True
+        if not self._reservations.take(job.id.key):
+            return False
+        if self._reservations.are_shared():
+            # Another process may have finished it since the store was read.
+            self._store.refresh()
+            if self._store.has(job.id):
+                self._reservations.release(job.id.key)
+                return False
+        return True
+
+    def renew(self) -> None:
+        """Keeps the reservations of this process."""
+        if self._reservations is not None:
+            self._reservations.renew()
+
+    def look_elsewhere(self) -> None:
+        """Reads what other processes have stored."""
+        self._store.refresh()
+
     def submit(self, pool: Executor, job: Job) -> Future[bytes]:
         try:
-            return pool.submit(execute, job.scenario.text, job.scenario.origin, for_core(job.overrides), job.id)
+            overrides = for_core(job.overrides)
+            given = (job.given,) if job.given else ()
+            return pool.submit(execute, job.scenario.text, job.scenario.origin, overrides, job.id, *given)
         except (BrokenExecutor, RuntimeError) as error:
             raise self._without_workers(error) from error
 
@@ -224,6 +307,11 @@ class _Stored:
                 "that its function returned; finished runs are kept"
             )
         self._store.write(job.id, made)
+        self._release(job)
+
+    def _release(self, job: Job) -> None:
+        if self._reservations is not None:
+            self._reservations.release(job.id.key)
 
     def fail(self, job: Job, error: Exception) -> bool:
         """Records a failure. Returns whether to start further runs.
@@ -239,6 +327,7 @@ class _Stored:
             remedy = "repair its installation and repeat the command; finished runs are kept"
             raise OutputError(f"{said}; {remedy}") from error
         words = f"{type(error).__name__}: {error}"
+        self._release(job)
         self._store.write_failure(job.id, Failure(dict(job.point.labels), job.seed, words, self._replay(job)))
         return not self._fail_fast
 
@@ -258,8 +347,13 @@ class _Runner:
         keeper: _Memory | _Stored,
         pool: Executor,
         on_progress: Callable[[Progress], None] | None,
+        most: int | None = None,
     ) -> None:
         self._groups = groups
+        self._most = most or _UNDER_WAY_MOST
+        #: Jobs that other processes are making.
+        self._elsewhere: list[Job] = []
+        self._looked = 0.0
         self._keeper = keeper
         self._pool = pool
         self._on_progress = on_progress
@@ -280,8 +374,10 @@ class _Runner:
             self._advance(group)
         self._tell()
         try:
-            while self._queue or self._under_way:
+            while self._queue or self._under_way or self._elsewhere:
+                self._keeper.renew()
                 self._submit()
+                self._look_elsewhere()
                 # The timeout returns control to the interpreter, so that Ctrl-C is handled.
                 with suppress(Empty):
                     self._finish(self._done.get(timeout=0.2))
@@ -314,11 +410,37 @@ class _Runner:
 
     def _submit(self) -> None:
         # First in, first out: results appear in the order of the study.
-        while self._queue and len(self._under_way) < _UNDER_WAY_MOST:
+        while self._queue and len(self._under_way) < self._most:
             job = self._queue.popleft()
+            if not self._keeper.reserve(job):
+                self._elsewhere.append(job)
+                continue
             future = self._keeper.submit(self._pool, job)
             self._under_way[future] = job
             future.add_done_callback(self._done.put)
+
+    def _look_elsewhere(self) -> None:
+        """Settles jobs that other processes have finished, and queues those that they have given up."""
+        if not self._elsewhere or time.monotonic() - self._looked < _LOOK_EVERY_S:
+            return
+        self._looked = time.monotonic()
+        self._keeper.look_elsewhere()
+        waiting, self._elsewhere = self._elsewhere, []
+        for job in waiting:
+            if not self._keeper.has(job):
+                self._queue.append(job)
+                continue
+            self._waiting_s -= job.view["duration"]
+            self._progress.found += 1
+            self._settle(job)
+
+    def _settle(self, job: Job) -> None:
+        """Counts a run as finished for all groups that wait for it."""
+        self._settled.add(job.id.key)
+        for group in self._waiting.pop(job.id.key):
+            group.open.discard(job.id.key)
+            if not group.open and not self._stopped:
+                self._advance(group)
 
     def _finish(self, future: Future[Any]) -> None:
         job = self._under_way.pop(future, None)
@@ -333,11 +455,7 @@ class _Runner:
             self._keeper.keep(job, made)
             self._progress.finished += 1
             self._progress.simulated_s += job.view["duration"]
-        self._settled.add(job.id.key)
-        for group in self._waiting.pop(job.id.key):
-            group.open.discard(job.id.key)
-            if not group.open and not self._stopped:
-                self._advance(group)
+        self._settle(job)
 
     def _fail(self, job: Job, error: Exception) -> None:
         goes_on = self._keeper.fail(job, error)
@@ -345,6 +463,7 @@ class _Runner:
         if not goes_on:
             self._stopped = True
             self._queue.clear()
+            self._elsewhere.clear()
             for future in list(self._under_way):
                 if future.cancel():
                     self._under_way.pop(future, None)
@@ -353,22 +472,8 @@ class _Runner:
         if self._on_progress is None:
             return
         p = self._progress
-        p.total = p.found + p.finished + p.failed + len(self._queue) + len(self._under_way)
+        p.total = p.found + p.finished + p.failed + len(self._queue) + len(self._under_way) + len(self._elsewhere)
         elapsed = time.monotonic() - self._began
         if p.simulated_s > 0:
             p.left_s = elapsed / p.simulated_s * self._waiting_s
         self._on_progress(p)
-
-
-@contextmanager
-def _executor_or_threads(executor: Executor | None, jobs: int | None) -> Iterator[Executor]:
-    """Yields the given executor, or threads on all cores, since the engine releases the GIL."""
-    if executor is not None:
-        yield executor
-        return
-    pool = ThreadPoolExecutor(max_workers=jobs or os.cpu_count() or 1, thread_name_prefix="multihop")
-    try:
-        yield pool
-    finally:
-        with suppress(RuntimeError):
-            pool.shutdown(wait=False, cancel_futures=True)

@@ -308,8 +308,8 @@ def headers(entrant: str) -> int:
 
 @cache
 def _schemes() -> dict[str, dict[str, Any]]:
-    """Returns the registry entries of all schemes by name."""
-    return {entry["name"]: entry for entry in registered()["schemes"]}
+    """Returns the registry entries of all schemes by name, without that of users' classes."""
+    return {entry["name"]: entry for entry in registered()["schemes"] if entry["name"] != "python"}
 
 
 def _community(mesh: Path) -> Network:

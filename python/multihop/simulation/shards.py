@@ -67,6 +67,8 @@ class Shards:
         self._lock = threading.Lock()
         self._own: Path | None = None
         self._passed: set[bytes] = set()
+        #: End of the last complete entry that was read of each shard.
+        self._read_to: dict[Path, int] = {}
         self.places: dict[str, Place] = {}
         self.damaged: list[Place] = []
 
@@ -81,6 +83,8 @@ class Shards:
         damaged: list[Place] = []
         for path in self.files():
             for key, place in _entries(path):
+                if key is not None:
+                    self._read_to[path] = place.offset + place.length
                 if key is None:
                     damaged.append(place)
                 elif key == _PASSED_OVER:
@@ -92,6 +96,24 @@ class Shards:
         for place in damaged:
             if not self.is_passed_over(place):
                 self.pass_over(place)
+
+    def scan_new(self) -> None:
+        """Reads what other processes have added since the last scan. Damage is left to `scan`.
+
+        Raises:
+            OSError: if a shard cannot be read.
+        """
+        for path in self.files():
+            begin = self._read_to.get(path, 0)
+            if path == self._own or path.stat().st_size <= begin:
+                continue
+            for key, place in _entries(path, begin):
+                if key is None:
+                    break
+                self._read_to[path] = place.offset + place.length
+                if key != _PASSED_OVER:
+                    with self._lock:
+                        self.places.setdefault(key.hex(), place)
 
     def is_passed_over(self, place: Place) -> bool:
         """Whether an earlier process recorded the place as damaged."""
@@ -154,10 +176,10 @@ def _name_of(place: Place) -> bytes:
     return f"{place.path.name} {place.offset}".encode()
 
 
-def _entries(path: Path) -> Iterator[tuple[bytes | None, Place]]:
+def _entries(path: Path, begin: int = 0) -> Iterator[tuple[bytes | None, Place]]:
     """Yields the key of each complete entry and the place of its content; no key for damaged bytes."""
     with path.open("rb") as file:
-        size, at, damage = os.fstat(file.fileno()).st_size, 0, -1
+        size, at, damage = os.fstat(file.fileno()).st_size, begin, -1
         while at < size:
             found = _entry(file, at, size)
             if found is None:

@@ -23,6 +23,7 @@ from multihop.base.errors import OutputError, UserError
 from multihop.base.files import clear_left_overs, is_part, moved_into_place, require_writable_directory
 from multihop.results.causes import CAUSE_TABLES
 from multihop.results.columns import TABLES
+from multihop.simulation.reservations import Reservations
 from multihop.simulation.shards import Place, Shards
 
 #: Format of the folder; changes when older versions of multihop cannot read it, or it cannot read older ones.
@@ -147,6 +148,9 @@ class Store:
         there = self.mark()
         # A process killed during its first write leaves a temporary file.
         if there is None and any(not is_part(name) for name in self._names()):
+            # Another process may have made a store of it since.
+            there = self.mark()
+        if there is None and any(not is_part(name) for name in self._names()):
             raise UserError(
                 f"{self.directory}: not a study folder of multihop, and not empty; name another place with --out"
             )
@@ -190,6 +194,21 @@ class Store:
             return False
         self._whole.add(run.key)
         return True
+
+    def refresh(self) -> None:
+        """Reads the runs that other processes have added.
+
+        Raises:
+            UserError: if the store cannot be read.
+        """
+        try:
+            self._opened.scan_new()
+        except OSError as error:
+            raise _unreadable(Path(error.filename or self.directory), error) from error
+
+    def reservations(self) -> Reservations:
+        """Returns the reservations of runs that processes are making."""
+        return Reservations(self.directory / "under-way")
 
     def has_failed(self, run: RunId) -> bool:
         """Whether the run was tried and failed."""

@@ -47,10 +47,14 @@ impl World {
         self.advance_while(until, |_| true)
     }
 
-    /// Variant of [`World::advance`] that stops when `look` returns false; `look` is called occasionally with
-    /// the time reached.
+    /// Variant of [`World::advance`] that stops when `look` returns false, or when a log cannot be written;
+    /// `look` is called occasionally with the time reached.
     pub fn advance_while(&mut self, until: Time, mut look: impl FnMut(Time) -> bool) -> Option<Time> {
-        self.process(until, &mut |world| look(world.now));
+        self.process(until, &mut |world| {
+            look(world.now)
+                && !world.air_log.as_ref().is_some_and(|log| log.has_failed())
+                && !world.frame_log.as_ref().is_some_and(|log| log.has_failed())
+        });
         (self.now < self.end()).then(|| self.next_event())
     }
 

@@ -49,6 +49,7 @@ const EDGES: [(&str, &[&str]); 15] = [
         "multihop-py",
         &[
             "multihop-capture",
+            "multihop-config",
             "multihop-core",
             "multihop-dot11",
             "multihop-frames",
@@ -56,6 +57,7 @@ const EDGES: [(&str, &[&str]); 15] = [
             "multihop-live",
             "multihop-measure",
             "multihop-scenario",
+            "multihop-schemes",
             "multihop-sim",
             "multihop-transport",
         ],

@@ -1,0 +1,277 @@
+"""Classes of controllers: found by name, identified by their source, sent to other processes."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import tomli_w
+
+from multihop._core import HEADER_MOST, Controller, RouterPolicy
+from multihop.base.errors import UserError, instead_of
+
+#: Methods of which a controller defines at least one.
+METHODS = ("start", "on_acked", "on_delivered", "on_lost", "on_marked", "on_sent", "on_feedback", "on_timer")
+
+#: Prefix of the names of classes that were given as objects.
+_GIVEN = "object:"
+
+
+class ClassError(ValueError):
+    """Class that cannot be used. The engine makes a message of the scenario from it."""
+
+    def __init__(self, found: str, remedy: str, key: str = "class") -> None:
+        super().__init__(f"{key}: {found}; {remedy}")
+        self.found = found
+        self.remedy = remedy
+        self.key = key
+
+
+@dataclass(frozen=True)
+class Given:
+    """Class that was given as an object, by value."""
+
+    #: Name in scenarios.
+    name: str
+    #: The class, pickled by cloudpickle.
+    content: bytes
+
+
+#: Classes that were given as objects, by name, and their pickles.
+_given: dict[str, tuple[type[Controller], Given]] = {}
+
+#: Loaded files: time of change, size, digest and module.
+_files: dict[Path, tuple[tuple[int, int], str, ModuleType]] = {}
+
+
+@dataclass(frozen=True)
+class Found:
+    """Class of a controller, for the engine."""
+
+    object: type[Controller]
+    #: Digest of its source.
+    digest: str
+    #: Estimators that it names, as TOML.
+    estimators: str | None
+    #: Bytes of its own congestion header.
+    header_bytes: int
+    #: Class of its router policy, and the estimators of that as TOML.
+    router: type[RouterPolicy] | None
+    router_estimators: str | None
+
+
+def find(name: str, folder: str, arguments: Mapping[str, Any], *, checked: bool = True) -> Found:
+    """Finds a class.
+
+    Args:
+        name: `file.py:Class`, `package.module:Class`, or a name from `give`.
+        folder: folder to which names of files are relative.
+        arguments: keyword arguments for the class.
+        checked: whether it must take the arguments.
+
+    Raises:
+        ClassError: if there is no such class, it is no controller, or it does not take the arguments.
+    """
+    if name in _given:
+        found: Any = _given[name][0]
+        digest = name.rpartition(" ")[2]
+    else:
+        place, colon, attribute = name.rpartition(":")
+        if not colon or not attribute:
+            raise ClassError(f'found "{name}"', 'needs a file or a module and a class, as in "my.py:MyScheme"')
+        module, digest = _file(Path(folder, place)) if place.endswith(".py") else _module(place)
+        found = getattr(module, attribute, None)
+        if found is None:
+            known = [each for each, value in vars(module).items() if is_controller(value)]
+            raise ClassError(f'found "{name}", but {place} has no {attribute}', _instead(attribute, known))
+    check(found, name)
+    if checked:
+        _check_arguments(found, arguments)
+    router = getattr(found, "router", None)
+    return Found(found, digest, _estimators(found), _header_bytes(found), router, _estimators(router))
+
+
+def is_controller(value: object) -> bool:
+    """Whether a value is a class of controllers, other than the base class."""
+    return isinstance(value, type) and issubclass(value, Controller) and value is not Controller
+
+
+def check(found: object, name: str) -> None:
+    """Checks that a class can be used.
+
+    Raises:
+        ClassError: if it is no subclass of `Controller`, or defines no method.
+    """
+    if not is_controller(found):
+        what = "a class" if isinstance(found, type) else type(found).__name__
+        raise ClassError(f'found "{name}", which is {what}', "needs a subclass of multihop.Controller")
+    router = getattr(found, "router", None)
+    if router is not None and not (isinstance(router, type) and issubclass(router, RouterPolicy)):
+        said = f"{name}.router is {getattr(router, '__qualname__', repr(router))}"
+        raise ClassError(said, "needs a subclass of multihop.RouterPolicy")
+    if all(getattr(found, method) is getattr(Controller, method) for method in METHODS):
+        raise ClassError(f'found "{name}", which defines no method', f"define one of {', '.join(METHODS)}")
+
+
+def give(found: type[Controller]) -> str:
+    """Makes a class known by value, and returns its name in scenarios.
+
+    Raises:
+        ClassError: if it cannot be used or pickled.
+    """
+    check(found, found.__qualname__)
+    import cloudpickle
+
+    try:
+        content = cloudpickle.dumps(found)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        message = f'found "{found.__qualname__}", which cannot be sent to other processes ({why})'
+        raise ClassError(message, "keep what it uses in modules, or create it in its methods") from error
+    digest = hashlib.sha256(_source(found) + content).hexdigest()[:16]
+    name = f"{_GIVEN}{found.__qualname__} {digest}"
+    _given[name] = found, Given(name, content)
+    return name
+
+
+def given(names: Sequence[str]) -> tuple[Given, ...]:
+    """Returns those of these classes that were given as objects, for other processes."""
+    return tuple(_given[name][1] for name in names if name in _given)
+
+
+def variant(scheme: str | type[Controller]) -> tuple[str, dict[str, Any]]:
+    """Returns name and settings of a scheme: of a class, a variant of `python`; of a name, no settings.
+
+    Args:
+        scheme: name of a scheme; a class; or a name of a class, as in `my.py:MyScheme`.
+
+    Raises:
+        UserError: if the class cannot be used.
+    """
+    if isinstance(scheme, str):
+        place, colon, name = scheme.rpartition(":")
+        if not colon:
+            return scheme, {}
+        full = f"{Path(place).resolve()}:{name}" if place.endswith(".py") else scheme
+        try:
+            found = find(full, "", {}, checked=False).object
+        except ClassError as error:
+            raise UserError(f"scheme: {error.found}; {error.remedy}") from error
+    else:
+        try:
+            full, found = give(scheme), scheme
+        except ClassError as error:
+            raise UserError(f"scheme: {error.found}; {error.remedy}") from error
+        name = scheme.__name__
+    return name, {f"schemes.{name}": {"base": "python", "class": full, **getattr(found, "transport", {})}}
+
+
+def receive(classes: Sequence[Given]) -> None:
+    """Makes classes known that another process was given."""
+    import pickle
+
+    for each in classes:
+        if each.name not in _given:
+            _given[each.name] = pickle.loads(each.content), each
+
+
+def _source(found: type[Controller]) -> bytes:
+    try:
+        return inspect.getsource(found).encode()
+    except (OSError, TypeError):
+        return b""
+
+
+def _file(path: Path) -> tuple[ModuleType, str]:
+    """Loads a file, again if it has changed. Returns its module and the digest of its text."""
+    path = path.resolve()
+    try:
+        status = path.stat()
+        stamp = status.st_mtime_ns, status.st_size
+        if path in _files and _files[path][0] == stamp:
+            return _files[path][2], _files[path][1]
+        text = path.read_bytes()
+    except OSError as error:
+        raise ClassError(f"{path} cannot be read: {error.strerror}", "name a file with a class") from error
+    digest = hashlib.sha256(text).hexdigest()[:16]
+    name = f"multihop_class_{path.stem}_{digest}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ClassError(f"{path} cannot be loaded", "name a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise ClassError(f"{path} raised {_said(error)}", "correct the file") from error
+    _files[path] = stamp, digest, module
+    return module, digest
+
+
+def _module(name: str) -> tuple[ModuleType, str]:
+    """Imports a module. Returns it and the digest of its source, or of its version if it has no source."""
+    try:
+        module = importlib.import_module(name)
+    except Exception as error:
+        raise ClassError(
+            f"module {name} raised {_said(error)}", 'install it, or name a file, as in "my.py:MyScheme"'
+        ) from error
+    try:
+        source = inspect.getsource(module).encode()
+    except (OSError, TypeError):
+        source = str(getattr(module, "__version__", "")).encode()
+    return module, hashlib.sha256(source).hexdigest()[:16]
+
+
+def _said(error: Exception) -> str:
+    """Returns type, message and, of an error in a file, the line."""
+    trace = error.__traceback__
+    line = ""
+    while trace is not None:
+        line = f" in line {trace.tb_lineno}"
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError):
+        line = f" in line {error.lineno}"
+    return f"{type(error).__name__}: {getattr(error, 'msg', error)}{line}"
+
+
+def _check_arguments(found: type[Controller], arguments: Mapping[str, Any]) -> None:
+    if found.__init__ is object.__init__:
+        if arguments:
+            said = f"found {', '.join(arguments)}, but {found.__qualname__} has no __init__ that takes arguments"
+            raise ClassError(said, "leave them out, or define __init__", key="arguments")
+        return
+    try:
+        inspect.signature(found.__init__).bind(None, **arguments)
+    except TypeError as error:
+        said = f"{found.__qualname__}.__init__: {error}"
+        raise ClassError(said, "give the arguments that it takes", key="arguments" if arguments else "class") from error
+
+
+def _header_bytes(found: type[Controller]) -> int:
+    given = getattr(found, "header_bytes", 0)
+    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= HEADER_MOST:
+        said = f"{found.__qualname__}.header_bytes is {given!r}"
+        raise ClassError(said, f"needs a whole number from 0 to {HEADER_MOST}")
+    return given
+
+
+def _estimators(found: type[Controller] | type[RouterPolicy] | None) -> str | None:
+    named = getattr(found, "estimators", ())
+    if not named:
+        return None
+    entries = [{"estimator": each} if isinstance(each, str) else dict(each) for each in named]
+    return tomli_w.dumps({"measure": entries})
+
+
+def _instead(name: str, known: Sequence[str]) -> str:
+    return instead_of(name, known) if known else "the file has no subclass of multihop.Controller"
