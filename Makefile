@@ -18,13 +18,13 @@ build: $(READY)
 
 # A new environment, or new requirements: everything but the package itself, which `build` compiles as far as it changed. pip brings uv, which
 # installs the rest in a quarter of pip's time.
-EXTRAS := report parquet mesh optimum cluster dev
+EXTRAS := report parquet mesh optimum cluster learning
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("multihop needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.9,<1"
-	$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --requirements pyproject.toml $(EXTRAS:%=--extra %)
+	$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --requirements pyproject.toml $(EXTRAS:%=--extra %) --group dev
 	touch $(READY)
 
 # The same by what runs of the shipped scenarios take (profile-guided optimisation), 1.1 to 1.4 times as fast. Two builds, some minutes;
@@ -214,7 +214,7 @@ bench-viewer: build
 
 # Advisories on what this is built from and runs on, and licences. Whatever cannot be reached is said, and fails.
 audit: build
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip-audit>=2.10,<3"
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --group audit
 	$(BIN)/python tools/audit.py
 
 # Commands ended at each of 20 instants by each signal: what they leave once they have gone on are the same bytes, and of those that do not
