@@ -62,7 +62,7 @@ class Reno(multihop.Controller):
 
 
 class Constant(multihop.Controller):
-    """Window and pace that do not change, and a count of what it was told."""
+    """Window and pace that do not change."""
 
     def __init__(self, window: float = 20_000.0, pace: float | None = None):
         self.window_bytes, self.pace_bps = window, pace

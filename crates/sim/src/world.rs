@@ -198,8 +198,8 @@ impl World {
     /// # Panics
     /// If packets are not conserved.
     pub fn finish_watched(mut self, mut watch: impl FnMut(Time)) -> Outcome {
-        self.process(self.end(), &mut |world| {
-            watch(world.now);
+        self.advance_while(self.end(), |now| {
+            watch(now);
             true
         });
         self.count()

@@ -150,10 +150,10 @@ class Store:
         if there is None and any(not is_part(name) for name in self._names()):
             # Another process may have made a store of it since.
             there = self.mark()
-        if there is None and any(not is_part(name) for name in self._names()):
-            raise UserError(
-                f"{self.directory}: not a study folder of multihop, and not empty; name another place with --out"
-            )
+            if there is None:
+                raise UserError(
+                    f"{self.directory}: not a study folder of multihop, and not empty; name another place with --out"
+                )
         return there
 
     def mark(self) -> dict[str, Any] | None:

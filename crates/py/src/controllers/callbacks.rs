@@ -3,13 +3,14 @@
 use super::controller::{Controller, State};
 use super::failures;
 use super::samples;
-use multihop_core::{HeaderBytes, Span, Time};
+use multihop_core::{HeaderBytes, Time};
 use multihop_transport as transport;
 use multihop_transport::{
     AckInfo, Acked, Allowance, DeliverySample, Lost, Marked, Recovered, Returned, SentSegment,
 };
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use std::sync::Arc;
 
 /// Method of a controller that the engine calls.
@@ -60,6 +61,27 @@ impl Method {
     }
 }
 
+/// Bound methods of an object, for those of these names that its class defines in place of the base class's.
+pub(super) fn overridden<const N: usize>(
+    object: &Bound<'_, PyAny>,
+    base: &Bound<'_, PyType>,
+    names: [&str; N],
+) -> PyResult<[Option<Py<PyAny>>; N]> {
+    let class = object.get_type();
+    let mut methods = [const { None }; N];
+    for (method, name) in methods.iter_mut().zip(names) {
+        if defines(&class, base, name)? {
+            *method = Some(object.getattr(name)?.unbind());
+        }
+    }
+    Ok(methods)
+}
+
+/// Whether a class defines a method of this name in place of the base class's.
+pub(super) fn defines(class: &Bound<'_, PyAny>, base: &Bound<'_, PyType>, name: &str) -> PyResult<bool> {
+    Ok(!class.getattr(name)?.is(&base.getattr(name)?))
+}
+
 /// Controller whose methods are those of a Python object. After an exception no further method is called: the
 /// run is about to end.
 pub(super) struct Callbacks {
@@ -74,13 +96,7 @@ impl Callbacks {
     /// Callbacks of a controller; methods of the base class are not called.
     pub(super) fn new(py: Python<'_>, controller: &Py<Controller>) -> PyResult<Callbacks> {
         let object = controller.bind(py);
-        let base = py.get_type::<Controller>();
-        let mut methods = [const { None }; Method::ALL.len()];
-        for method in Method::ALL {
-            if !object.get_type().getattr(method.name())?.is(&base.getattr(method.name())?) {
-                methods[method as usize] = Some(object.getattr(method.name())?.unbind());
-            }
-        }
+        let methods = overridden(object, &py.get_type::<Controller>(), Method::ALL.map(Method::name))?;
         let class = object.get_type().qualname()?.to_string().into();
         Ok(Callbacks { state: Arc::clone(&controller.get().state), class, methods, started: false })
     }
@@ -144,8 +160,6 @@ impl transport::Controller for Callbacks {
     fn slow_start_threshold(&self) -> Option<u64> {
         self.state.threshold()
     }
-
-    fn on_opened(&mut self, _rtt: Span) {}
 
     fn on_ack(&mut self, ack: &AckInfo) {
         self.state.counted().on_ack(ack);

@@ -1,6 +1,6 @@
 //! Classes of controllers: loading, identity, and creation of controllers.
 
-use super::callbacks::{Callbacks, Method};
+use super::callbacks::{Callbacks, Method, defines};
 use super::controller::{CREATED, Controller, Flow, SEED};
 use super::failures;
 use super::router::PythonRouter;
@@ -173,7 +173,7 @@ fn load(py: Python<'_>, name: &str, folder: &str, arguments: &Arguments) -> PyRe
     let base = py.get_type::<Controller>();
     let mut defined = Vec::new();
     for method in Method::ALL {
-        if !object.bind(py).getattr(method.name())?.is(&base.getattr(method.name())?) {
+        if defines(object.bind(py), &base, method.name())? {
             defined.push(method);
         }
     }

@@ -21,14 +21,14 @@ pub(super) struct PythonSender {
 impl PythonSender {
     pub(super) fn new(
         options: TcpOptions,
-        callbacks: &Callbacks,
+        callbacks: Callbacks,
         estimators: Vec<Box<dyn Estimator>>,
     ) -> PythonSender {
-        let (own, of_tcp) = Python::attach(|py| (callbacks.again(py), callbacks.again(py)));
-        let state = Arc::clone(&own.state);
+        let of_tcp = Python::attach(|py| callbacks.again(py));
+        let state = Arc::clone(&callbacks.state);
         let reads_mac = !estimators.is_empty();
         *state.estimators.lock().unwrap_or_else(PoisonError::into_inner) = estimators;
-        PythonSender { tcp: TcpSender::new(options, Box::new(of_tcp)), callbacks: own, state, reads_mac }
+        PythonSender { tcp: TcpSender::new(options, Box::new(of_tcp)), callbacks, state, reads_mac }
     }
 }
 

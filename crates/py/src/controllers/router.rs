@@ -1,5 +1,6 @@
 //! Router policies written in Python.
 
+use super::callbacks::overridden;
 use super::failures;
 use super::samples::{Link, Packet};
 use multihop_core as core;
@@ -127,13 +128,7 @@ impl PythonRouter {
         CREATED_AT.set(before);
         let object = made?;
         let object = object.bind(py).cast::<RouterPolicy>()?;
-        let base = py.get_type::<RouterPolicy>();
-        let mut methods = [const { None }; Passage::ALL.len()];
-        for passage in Passage::ALL {
-            if !object.get_type().getattr(passage.name())?.is(&base.getattr(passage.name())?) {
-                methods[passage as usize] = Some(object.getattr(passage.name())?.unbind());
-            }
-        }
+        let methods = overridden(object, &py.get_type::<RouterPolicy>(), Passage::ALL.map(Passage::name))?;
         let class = object.get_type().qualname()?.to_string();
         Ok(PythonRouter { class, node, estimators: estimators.to_vec(), methods })
     }

@@ -76,7 +76,7 @@ impl Scheme for PythonScheme {
         let Some(loaded) = self.class.loaded() else { return self.sender() };
         let options = self.options();
         match loaded.controller(station, options.segment_size, &self.arguments) {
-            Some(controller) => Box::new(PythonSender::new(options, &controller, loaded.estimators(station))),
+            Some(controller) => Box::new(PythonSender::new(options, controller, loaded.estimators(station))),
             None => self.sender(),
         }
     }
