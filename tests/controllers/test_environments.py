@@ -138,3 +138,12 @@ def test_bad_actions_and_flows_are_refused_in_a_sentence():
             env.step(action)
     with pytest.raises(multihop.UserError, match="flow: found 'three'"):
         learning.CongestionControl(CHAIN, flow="three").reset(seed=1)
+
+
+def test_by_default_the_agent_is_the_first_flow_and_others_keep_their_schemes():
+    env = learning.CongestionControl(CHAIN, duration="1 s")
+    env.reset(seed=1)
+    env.step([0.0])
+    schemes = env.result().flows.set_index("name").scheme
+    assert schemes["two"] == "tcp-newreno"
+    assert schemes["one"] != "tcp-newreno"

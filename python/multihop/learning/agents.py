@@ -51,17 +51,13 @@ class CongestionControlAgents(ParallelEnv[str, npt.NDArray[np.float32], Any]):  
         self.actions_of_agent = Actions(actions, factors)
         self.names = tuple(observations)
         self._reward = rewards.reward(reward)
-        given = {"set": dict(set or {}), "duration": duration, "transport": transport}
-        known = [flow["name"] for flow in check(scenario, set=dict(set or {}))["flows"]]  # type: ignore[arg-type]
+        known = [flow["name"] for flow in check(scenario, set=set)["flows"]]  # type: ignore[arg-type]
         self.possible_agents = list(flows) if flows is not None else known
-        self._session = Session(scenario, self.possible_agents, interval, self.names, given)
+        self._session = Session(scenario, self.possible_agents, interval, self.names, transport, set, duration)
         self._rng = np.random.default_rng()
         self.agents: list[str] = []
-        self._space = self.actions_of_agent.space
-        zeros = np.zeros(len(self.names), dtype=np.float32)
-        self._observed = spaces.Box(zeros, observed.highest(self.names), dtype=np.float32)
-        self.action_spaces = dict.fromkeys(self.possible_agents, self._space)
-        self.observation_spaces = dict.fromkeys(self.possible_agents, self._observed)
+        self.action_spaces = dict.fromkeys(self.possible_agents, self.actions_of_agent.space)
+        self.observation_spaces = dict.fromkeys(self.possible_agents, observed.space(self.names))
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Space of observations of an agent."""

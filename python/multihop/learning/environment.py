@@ -8,7 +8,6 @@ from typing import Any
 import gymnasium
 import numpy as np
 import numpy.typing as npt
-from gymnasium import spaces
 
 from multihop.api.results import Result
 from multihop.learning import observations as observed
@@ -62,13 +61,10 @@ class CongestionControl(gymnasium.Env[npt.NDArray[np.float32], Any]):
         self.actions = Actions(actions, factors)
         self.names = tuple(observations)
         self._reward = rewards.reward(reward)
-        given = {"set": dict(set or {}), "duration": duration, "transport": transport}
-        self._flow = flow
-        self._session = Session(scenario, None if flow is None else [flow], interval, self.names, given)
+        wanted = None if flow is None else [flow]
+        self._session = Session(scenario, wanted, interval, self.names, transport, set, duration)
         self.action_space = self.actions.space
-        self.observation_space = spaces.Box(
-            np.zeros(len(self.names), dtype=np.float32), observed.highest(self.names), dtype=np.float32
-        )
+        self.observation_space = observed.space(self.names)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -77,7 +73,7 @@ class CongestionControl(gymnasium.Env[npt.NDArray[np.float32], Any]):
         super().reset(seed=seed)
         run_seed = int(seed if seed is not None else self.np_random.integers(2**31))
         self._session.reset(run_seed, self.np_random, (options or {}).get("scenario"))
-        self._name = self._flow or next(iter(self._session.controllers))
+        (self._name,) = self._session.controllers
         return self._session.nothing(), self._info(run_seed)
 
     def step(self, action: Any) -> tuple[npt.NDArray[np.float32], float, bool, bool, dict[str, Any]]:  # noqa: ANN401

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from gymnasium import spaces
 
 from multihop._core import Controller, Counts, Mac
 from multihop.base.errors import UserError, instead_of
@@ -127,9 +128,10 @@ def vector(names: Sequence[str], interval: Interval) -> npt.NDArray[np.float32]:
     return np.array([0.0 if math.isnan(value) else value for value in values], dtype=np.float32)
 
 
-def highest(names: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Returns the upper limits of the named observations."""
-    return np.array([OBSERVATIONS[name].most for name in names], dtype=np.float32)
+def space(names: Sequence[str]) -> spaces.Space[npt.NDArray[np.float32]]:
+    """Returns the space of the named observations."""
+    most = np.array([OBSERVATIONS[name].most for name in names], dtype=np.float32)
+    return spaces.Box(nothing(names), most, dtype=np.float32)
 
 
 def nothing(names: Sequence[str]) -> npt.NDArray[np.float32]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,17 +46,21 @@ class Session:
 
     Attributes:
         scenario: a scenario, or a function that draws one.
-        wanted: names of the flows with agents; without names, every flow.
+        wanted: names of the flows with agents; by default the first flow.
         interval_s: virtual time of a step [s]; none for a step until the next acknowledgement of new data.
         names: names of observations.
-        overrides: keywords of `multihop.Run`.
+        transport: keys of the TCP connection of agents.
+        set: keys of the scenario to replace.
+        duration: duration of a run, in place of the scenario's.
     """
 
     scenario: Scenarios
     wanted: Sequence[str] | None
     interval_s: float | None
     names: Sequence[str]
-    overrides: Mapping[str, Any] = field(default_factory=dict)
+    transport: Mapping[str, Any] | None = None
+    set: Mapping[str, Any] | None = None
+    duration: float | str | None = None
 
     def __post_init__(self) -> None:
         """Checks the interval and the observations.
@@ -66,9 +70,7 @@ class Session:
         """
         if self.interval_s is not None and not 1e-6 <= float(self.interval_s) <= 1e6:
             raise UserError(f"interval: found {self.interval_s!r}; needs seconds from 1e-6 to 1e6, or None")
-        agent = agent_class(self.names, self.overrides.get("transport"))
-        self._scheme, self._settings = classes.variant(agent)
-        self._given = {key: value for key, value in self.overrides.items() if key != "transport"}
+        self._scheme, self._settings = classes.variant(agent_class(self.names, self.transport))
         self._run: Run | None = None
 
     @property
@@ -96,11 +98,9 @@ class Session:
         chosen = scenario if scenario is not None else self.scenario
         if callable(chosen):
             chosen = chosen(rng)
-        given = {"warmup": 0, **self._given, "set": {**self._settings, **(self._given.get("set") or {})}}
-        given["scheme"] = self._scheme
-        if self.wanted is not None:
-            given["varying"] = self._indices(chosen)
-        self._run = Run(chosen, seed=seed, **given)
+        given: dict[str, Any] = {"scheme": self._scheme, "varying": self._indices(chosen)}
+        every = {**self._settings, **(self.set or {})}
+        self._run = Run(chosen, seed=seed, set=every, warmup=0, duration=self.duration, **given)
         self.controllers = self._run.controllers
         self.over = False
         self._before = {name: controller.counts for name, controller in self.controllers.items()}
@@ -109,11 +109,13 @@ class Session:
     def _indices(self, scenario: ScenarioLike) -> list[int]:
         from multihop.api import check
 
-        names = [flow["name"] for flow in check(scenario, set=self._given.get("set"))["flows"]]
-        unknown = next((name for name in self.wanted or () if name not in names), None)
+        if self.wanted is None:
+            return [0]
+        names = [flow["name"] for flow in check(scenario, set=self.set)["flows"]]
+        unknown = next((name for name in self.wanted if name not in names), None)
         if unknown is not None:
             raise UserError(f"flow: found {unknown!r}; {instead_of(str(unknown), names)}")
-        return [names.index(name) for name in self.wanted or ()]
+        return [names.index(name) for name in self.wanted]
 
     def advance(self) -> dict[str, Interval]:
         """Runs one interval. Returns the interval of each agent."""
