@@ -36,7 +36,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from multihop._core import CallbackError, Controller, RouterPolicy, ScenarioError
+    from multihop._core import CallbackError, Controller, Estimator, RouterPolicy, ScenarioError
     from multihop.api import bound, catalogue, check, compare, optimum, run, schema
     from multihop.api.leagues import League, When, league, when
     from multihop.api.meshes import ImportedMesh, import_mesh
@@ -90,6 +90,7 @@ _HOMES = {
     "Measurement": "measurement",
     "Controller": "_core",
     "RouterPolicy": "_core",
+    "Estimator": "_core",
     "CallbackError": "_core",
     "ScenarioError": "_core",
     "UserError": "base.errors",
@@ -129,6 +130,7 @@ __all__ = [  # noqa: RUF022
     "Measurement",
     "Controller",
     "RouterPolicy",
+    "Estimator",
     "CallbackError",
     "ScenarioError",
     "UserError",

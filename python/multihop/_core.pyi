@@ -483,6 +483,175 @@ class Link:
     capacity_bps: float | None
     available_bps: float | None
 
+class Attempt:
+    """Attempt to deliver a frame to its next hop, reported when its outcome is known.
+
+    `node`, `peer` and `flow` are indices. `slots` were counted down since the attempt before, of back-offs of
+    at most `contention_window` slots each. `rts_s`, `cts_s`, `data_s` and `ack_s` are start and end in
+    seconds, or `None` if the frame was not sent or not received.
+    """
+
+    node: int
+    peer: int
+    flow: int
+    contention_window: int
+    slots: int
+    rts_s: tuple[float, float] | None
+    cts_s: tuple[float, float] | None
+    data_s: tuple[float, float] | None
+    ack_s: tuple[float, float] | None
+
+class Exchange:
+    """Life of a frame at its sender, from the interface queue to its ACK; or of one MPDU of an aggregate.
+
+    `size_bytes` have all headers above the MAC. `payload_bytes` is 0 for acknowledgements of the transport, and
+    in captures.
+    `enqueued_s`, `head_of_line_s` and `done_s` are times; the last is that of the ACK, or of giving up.
+    `airtime_s` is the time of a successful exchange on the air, from the first bit of the RTS or the DATA to
+    the last of the ACK. `fate` is `"acknowledged"`, `"broadcast"` or `"given-up"`. `mpdus` are those of the
+    last PPDU.
+    """
+
+    node: int
+    peer: int
+    flow: int
+    size_bytes: int
+    payload_bytes: int
+    rate_bps: int
+    enqueued_s: float
+    head_of_line_s: float
+    done_s: float
+    service_delay_s: float
+    queueing_delay_s: float
+    airtime_s: float
+    fate: str
+    rts_tries: int
+    rts_failures: int
+    data_tries: int
+    slots: int
+    mpdus: int
+
+class Frame:
+    """Frame that the node decoded, addressed to it or not, and not its own.
+
+    `kind` is `"rts"`, `"cts"`, `"data"`, `"ack"` or `"cf-end"`. `receiver` is `None` for a broadcast, `flow`
+    for control frames. `size_bytes` is 0 for control frames. `duration_s` is the Duration field.
+    """
+
+    node: int
+    kind: str
+    sender: int
+    receiver: int | None
+    flow: int | None
+    size_bytes: int
+    rate_bps: int
+    start_s: float
+    end_s: float
+    duration_s: float
+
+class Period:
+    """Interval of time, in seconds."""
+
+    start_s: float
+    end_s: float
+
+class Loss:
+    """Loss of a packet at the node; `cause` is named as in the table of drops."""
+
+    node: int
+    flow: int
+    size_bytes: int
+    now_s: float
+    cause: str
+
+class Arrival:
+    """Arrival of a data packet at its destination; `number` counts the flow's packets as sent."""
+
+    node: int
+    flow: int
+    number: int
+    size_bytes: int
+    sent_s: float
+    now_s: float
+
+class Estimator:
+    """Estimator of a node's links from what its own MAC sees, for subclasses.
+
+    One object is created for each node that has the estimator. Methods set the values, `None` before. An
+    invalid value raises `ValueError`; an exception ends the run as `CallbackError`. Times are those of the
+    node, in seconds.
+    """
+
+    busy_ratio: float | None
+    """Share of time in which the medium is busy, from 0 to 1."""
+    transmission_efficiency: float | None
+    """Share of the service delay that the exchange itself takes, from 0 to 1."""
+    capacity_bps: float | None
+    """Capacity of a link."""
+    available_bps: float | None
+    """Unused part of the capacity."""
+    packet_throughput_bps: float | None
+    """Throughput of the MAC while it serves packets."""
+    rate_bps: float | None
+    """Bit rate of DATA in use."""
+    service_delay_s: float | None
+    """Delay from the head of the queue to the ACK."""
+
+    def __new__(cls, *arguments: object, **keywords: object) -> Self: ...
+    @property
+    def now_s(self) -> float:
+        """Time of the event, or of the reading."""
+
+    @property
+    def busy_since_s(self) -> float | None:
+        """Time since which the medium is busy; `None` while it is idle."""
+
+    @property
+    def data_rate_bps(self) -> int | None:
+        """Nominal bit rate of DATA; this and the next three are `None` outside runs and captures."""
+
+    @property
+    def slot_s(self) -> float | None:
+        """Slot time."""
+
+    @property
+    def sifs_s(self) -> float | None:
+        """Short interframe space."""
+
+    @property
+    def difs_s(self) -> float | None:
+        """Interframe space of the distributed coordination function."""
+
+    def on_attempt(self, attempt: Attempt, /) -> None:
+        """Called when the outcome of an attempt of the node's own is known."""
+
+    def on_exchange(self, exchange: Exchange, /) -> None:
+        """Called when a frame of the node's own was acknowledged or given up; once per PPDU."""
+
+    def on_mpdu(self, mpdu: Exchange, /) -> None:
+        """Called before `on_exchange` for each MPDU of an aggregate."""
+
+    def on_decoded(self, frame: Frame, /) -> None:
+        """Called at the end of each frame that the node decoded."""
+
+    def on_busy(self, busy: Period, /) -> None:
+        """Called when the medium turns idle. Own transmissions keep it busy."""
+
+    def on_nav(self, reserved: Period, /) -> None:
+        """Called when the network allocation vector is set, with the reserved time."""
+
+    def on_nav_reset(self) -> None:
+        """Called when the network allocation vector is reset before its end, at `now_s`."""
+
+    def on_dropped(self, dropped: Loss, /) -> None:
+        """Called when the node lost a packet."""
+
+    def on_arrived(self, arrived: Arrival, /) -> None:
+        """Called when a data packet reached its destination at this node."""
+
+    def on_read(self) -> None:
+        """Called before the values are read."""
+
 class RouterPolicy:
     """Policy of a forwarding node for the packets of one scheme at one queue, for subclasses.
 
@@ -494,7 +663,7 @@ class RouterPolicy:
         estimators: as in `Controller`; their values are in `link`.
     """
 
-    estimators: ClassVar[Sequence[str | Mapping[str, Any]]] = ()
+    estimators: ClassVar[Sequence[str | Mapping[str, Any] | type[Estimator]]] = ()
 
     def __new__(cls, *arguments: object, **keywords: object) -> Self: ...
     @property
@@ -536,15 +705,15 @@ class Controller:
     `ValueError`. An exception ends the run as `CallbackError`.
 
     Attributes:
-        estimators: names of estimators of the sender's own MAC (`multihop list estimators`), or tables with
-            `estimator` and its options; their values are in `mac`.
+        estimators: names of estimators of the sender's own MAC (`multihop list estimators`), tables with
+            `estimator` and its options, or subclasses of `Estimator`; their values are in `mac`.
         transport: keys of the TCP connection, as in `{"flavour": "rfc", "ecn": True}`.
         router: class of the policy that routers have for packets of this scheme.
         header_bytes: bytes of a congestion header of the class's own layout, up to `HEADER_MOST`. On the air
             it takes one byte more, for its type. Receivers return the latest header in acknowledgements.
     """
 
-    estimators: ClassVar[Sequence[str | Mapping[str, Any]]] = ()
+    estimators: ClassVar[Sequence[str | Mapping[str, Any] | type[Estimator]]] = ()
     transport: ClassVar[Mapping[str, Any]] = {}
     router: ClassVar[type[RouterPolicy] | None] = None
     header_bytes: ClassVar[int] = 0

@@ -24,6 +24,7 @@ from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
 from multihop.results import statistics
 from multihop.results.words import share
+from multihop.simulation.classes import ClassError, measure_tables
 from multihop.simulation.scenario import TimeLike, read_text, time_text
 from multihop.stations import StationNames, read_names
 
@@ -394,7 +395,7 @@ def measure(
     bin: TimeLike = "1 s",
     stamps: Stamps | None = None,
     station: str | None = None,
-    estimators: str | Path | None = None,
+    estimators: str | Path | Sequence[str | Mapping[str, Any] | type[_core.Estimator]] | None = None,
     names: str | Path | None = None,
     watch: Callable[[int], object] | None = None,
 ) -> Measurement:
@@ -408,8 +409,9 @@ def measure(
         station: address of the station that estimators take as their own, as far as frames of it and its
             neighbours were captured. Default: the capturing station if the capture shows it, else a sniffer
             that sends nothing.
-        estimators: file with `[[measure]]` tables, as in scenarios. Default: all estimators for which the
-            capture has enough data, with their default options.
+        estimators: file with `[[measure]]` tables, as in scenarios; or a list of names, of such tables, or of
+            subclasses of `Estimator`. Default: all estimators for which the capture has enough data, with
+            their default options.
         names: file with names of stations: lines of an address and a name. A station without one has the name
             of the network that it announces.
         watch: callback now and then with the number of bytes read.
@@ -423,11 +425,7 @@ def measure(
     path = Path(capture)
     if path.is_dir():
         raise UserError(f"{path}: this is a directory; name a capture (pcap or pcapng)")
-    tables = (
-        (read_text(Path(estimators), "a file with estimators (TOML)"), str(estimators))
-        if estimators is not None
-        else None
-    )
+    tables = None if estimators is None else _tables(estimators)
     try:
         found = _core.measure(path, _seconds(bin), stamps, station, tables, watch)
     except _core.ScenarioError as error:
@@ -452,6 +450,18 @@ def measure(
     return Measurement(
         path, found["records"], found["bytes"], found["broken"], sniffers, found["interfaces"], station_names
     )
+
+
+def _tables(
+    estimators: str | Path | Sequence[str | Mapping[str, Any] | type[_core.Estimator]],
+) -> tuple[str, str]:
+    """Returns `[[measure]]` tables as text, and its name in messages."""
+    if isinstance(estimators, str | Path):
+        return read_text(Path(estimators), "a file with estimators (TOML)"), str(estimators)
+    try:
+        return measure_tables(estimators), "<estimators>"
+    except ClassError as error:
+        raise UserError(f"estimators: {error.found}; {error.remedy}") from error
 
 
 def _sniffer(raw: dict[str, Any]) -> Sniffer:

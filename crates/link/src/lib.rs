@@ -34,10 +34,11 @@ mod testing;
 
 pub use active_flows::ActiveFlows;
 pub use estimators::{
-    AdHocProbe, AdHocProbeOptions, BusyRatio, BusyRatioOptions, Elapsed, Estimator, EstimatorConfig,
-    FirstHopRate, IdleGap, IdleGapOptions, LinkView, ModelledCapacity, ModelledCapacityOptions,
-    PacketThroughput, PacketThroughputOptions, RateInUse, RatesInUse, RtWinf, RtWinfOptions, RtWinfProbe,
-    RtWinfProbeOptions, ServiceDelay, ServiceDelayOptions, TransmissionEfficiency, WinfReading, capacity_bps,
+    AdHocProbe, AdHocProbeOptions, BusyRatio, BusyRatioOptions, CustomEstimator, DefineEstimator, Elapsed,
+    Estimator, EstimatorConfig, FirstHopRate, IdleGap, IdleGapOptions, LinkView, ModelledCapacity,
+    ModelledCapacityOptions, PacketThroughput, PacketThroughputOptions, RateInUse, RatesInUse, RtWinf,
+    RtWinfOptions, RtWinfProbe, RtWinfProbeOptions, ServiceDelay, ServiceDelayOptions,
+    TransmissionEfficiency, WinfReading, capacity_bps,
 };
 pub use models::{Contention, ContentionDelay, LinkCapacity, ServiceTimes, SuccessProbability};
 pub use phy_times::{AggregateLimits, PacketExchange, PhyTimes};

@@ -1,6 +1,6 @@
 //! Measurements of a capture, as columns: one dictionary per interface.
 
-use crate::{CaptureError, frames, outputs, panics, raised_by_signal, scenario_error, tables};
+use crate::{CaptureError, controllers, frames, outputs, panics, raised_by_signal, scenario_error, tables};
 use multihop_capture::{Capture, MacAddress, NetworkName};
 use multihop_core::{Span, Time};
 use multihop_measure::{
@@ -32,6 +32,7 @@ pub fn measure<'py>(
     let options = options(bin_s, stamps, station, estimators)?;
     let watch = watch.map(Bound::unbind);
     let mut raised = None;
+    controllers::forget();
     let found = py.detach(|| {
         panics::caught(|| {
             let capture = Capture::open(&path).map_err(|error| capture_error(&error))?;
@@ -41,12 +42,13 @@ pub fn measure<'py>(
                     watch.as_ref().map(|watch| watch.call1(py, (bytes,))).transpose()
                 })
                 .err();
-                raised.is_none()
+                raised.is_none() && !controllers::failed()
             })
             .map_err(|error| capture_error(&error))
         })
     })?;
     tables::raise_pending_signal(py)?;
+    controllers::end()?;
     raised.map_or_else(|| view(py, &options, found), Err)
 }
 
@@ -67,7 +69,7 @@ fn options(
     });
     let estimators = match estimators {
         None => NamedEstimator::standard(),
-        Some((text, origin)) => multihop_scenario::gauges(&text, &origin)
+        Some((text, origin)) => controllers::gauges(&text, &origin)
             .map_err(scenario_error)?
             .into_iter()
             .map(|(name, estimator)| NamedEstimator { name, estimator })

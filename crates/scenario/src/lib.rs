@@ -61,8 +61,8 @@ pub use generate::{
 };
 pub use mac::{Mac, ResponseTimeout, RuleOverrides, RuleSet};
 pub use measure::{
-    AdHocProbe, BusyRatio, IdleGap, Measure, PacketThroughput, RtWinf, RtWinfProbe, ServiceDelay,
-    TransmissionEfficiency, gauges,
+    AdHocProbe, BusyRatio, IdleGap, Measure, PacketThroughput, PythonEstimator, RtWinf, RtWinfProbe,
+    ServiceDelay, TransmissionEfficiency, gauges,
 };
 pub use medium::{LinkErrors, Matrix, Medium, PathLossModel, Quantity, Ranges, Sinr};
 pub use mobility::{
@@ -70,7 +70,7 @@ pub use mobility::{
 };
 pub use phy::Phy;
 pub use phy::rate::DataRate;
-pub use resolve::{External, Overrides, Resolved, load, resolve, resolve_among};
+pub use resolve::{External, Known, LoadEstimator, Overrides, Resolved, load, resolve, resolve_among};
 pub use routing::{Aodv, Dsdv, Dsr, Network, OnLinkFailure, Routing, StaticRoutes};
 pub use schemes::Parameters;
 pub use settings::Setting;

@@ -5,15 +5,19 @@ use crate::error::{ItemKind, KeyProblem, MeasureProblem, Problem, ScenarioError}
 use crate::flows::PlannedFlow;
 use crate::parameters::table;
 use crate::ranges;
+use crate::resolve::Known;
 use crate::topology::Nodes;
+use multihop_config::parameter_error::ParameterError;
 use multihop_core::{FlowId, NodeId};
 use multihop_link::{
-    AdHocProbeOptions, BusyRatioOptions, EstimatorConfig, IdleGapOptions, ModelledCapacityOptions,
-    PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions, ServiceDelayOptions, WinfReading,
+    AdHocProbeOptions, BusyRatioOptions, CustomEstimator, EstimatorConfig, IdleGapOptions,
+    ModelledCapacityOptions, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions, ServiceDelayOptions,
+    WinfReading,
 };
 use multihop_sim::config::MeasurementConfig;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// Estimator at some nodes. Results record its values as a time series with the step `record_interval`.
@@ -46,6 +50,8 @@ pub enum Measure {
     /// Packet throughput by the model of a link, from measured losses, backoffs and airtime of other nodes
     /// (Qazi, Eq. 2).
     ModelledCapacity(ModelledCapacity),
+    /// Estimator written in Python: a subclass of `multihop.Estimator`.
+    Python(PythonEstimator),
 }
 
 /// Table of an estimator: the keys that all estimators have, followed by the rows of its options in
@@ -103,6 +109,20 @@ estimator! {
     TransmissionEfficiency of NoOptions;
 }
 
+/// Estimator written in Python.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PythonEstimator {
+    /// Label of the estimator in results. Default: the name of the class.
+    pub name: Option<String>,
+    /// Names of the nodes that have the estimator. Default: all nodes.
+    pub at: Option<Vec<String>>,
+    /// Class of the estimator: "file.py:Class", relative to the scenario's folder, or "package.module:Class".
+    pub class: String,
+    /// Keyword arguments of the class.
+    pub arguments: Option<Map<String, Value>>,
+}
+
 /// Options of an estimator without options.
 struct NoOptions {}
 
@@ -113,6 +133,7 @@ impl NoOptions {
 /// Scenario file, and the path of an estimator's table in it.
 struct Table<'a, 'd> {
     document: &'a Document<'d>,
+    known: Known<'a>,
     at: KeyPath,
 }
 
@@ -120,12 +141,13 @@ struct Table<'a, 'd> {
 pub(super) fn resolve(
     measures: &[Measure],
     document: &Document<'_>,
+    known: Known<'_>,
     nodes: &Nodes,
     flows: &[PlannedFlow],
 ) -> Result<Vec<MeasurementConfig>> {
     let names = names(measures, document)?;
     let made = measures.iter().zip(names).enumerate().map(|(index, (measure, name))| {
-        let table = Table { document, at: key!["measure", index] };
+        let table = Table { document, known, at: key!["measure", index] };
         let nodes = table.nodes(nodes, measure.shared().2.as_deref())?;
         Ok(MeasurementConfig { name, nodes, estimator: measure.resolve(&table, flows)? })
     });
@@ -138,7 +160,7 @@ pub(super) fn resolve(
 /// # Errors
 /// If one of these tables is invalid, if there are none, or if an estimator needs data that a capture does
 /// not hold.
-pub fn gauges(text: &str, origin: &str) -> Result<Vec<(String, EstimatorConfig)>> {
+pub fn gauges(known: Known<'_>, text: &str, origin: &str) -> Result<Vec<(String, EstimatorConfig)>> {
     #[derive(Deserialize, JsonSchema)]
     struct Measures {
         #[serde(default)]
@@ -152,7 +174,7 @@ pub fn gauges(text: &str, origin: &str) -> Result<Vec<(String, EstimatorConfig)>
     }
     let names = names(&measures, &document)?;
     let made = measures.iter().zip(names).enumerate().map(|(index, (measure, name))| {
-        let table = Table { document: &document, at: key!["measure", index] };
+        let table = Table { document: &document, known, at: key!["measure", index] };
         if let Measure::AdHocProbe(_) = measure {
             return Err(document.error(&table.at.join("estimator"), MeasureProblem::NotOfCapture));
         }
@@ -183,7 +205,7 @@ fn names(measures: &[Measure], document: &Document<'_>) -> Result<Vec<String>> {
 
 impl Measure {
     /// Name of the estimator in scenarios, and the keys that all estimators have.
-    fn shared(&self) -> (&'static str, &Option<String>, &Option<Vec<String>>) {
+    fn shared(&self) -> (&str, &Option<String>, &Option<Vec<String>>) {
         match self {
             Measure::RtWinf(options) => ("rt-winf", &options.name, &options.at),
             Measure::RtWinfProbe(options) => ("rt-winf-probe", &options.name, &options.at),
@@ -194,6 +216,7 @@ impl Measure {
             Measure::Fte(options) => ("fte", &options.name, &options.at),
             Measure::PacketThroughput(options) => ("packet-throughput", &options.name, &options.at),
             Measure::ModelledCapacity(options) => ("modelled-capacity", &options.name, &options.at),
+            Measure::Python(options) => (options.class_name(), &options.name, &options.at),
         }
     }
 
@@ -225,11 +248,29 @@ impl Measure {
             Measure::ModelledCapacity(options) => {
                 EstimatorConfig::ModelledCapacity(options.resolve_listed(document, at)?)
             }
+            Measure::Python(options) => EstimatorConfig::Custom(table.load(options)?),
         })
     }
 }
 
+impl PythonEstimator {
+    fn class_name(&self) -> &str {
+        let name = self.class.rsplit(':').next().unwrap_or_default();
+        name.split(' ').next().filter(|name| !name.is_empty()).unwrap_or("python")
+    }
+}
+
 impl Table<'_, '_> {
+    /// Loads the class of an estimator written in Python.
+    fn load(&self, options: &PythonEstimator) -> Result<CustomEstimator> {
+        let load =
+            self.known.load_estimator.ok_or_else(|| self.error("estimator", MeasureProblem::NoPython))?;
+        let arguments = options.arguments.clone().unwrap_or_default();
+        load(&options.class, &arguments).map_err(|ParameterError { parameter, found, wanted }| {
+            self.error(parameter.as_deref().unwrap_or("class"), Problem::ParameterError { found, wanted })
+        })
+    }
+
     fn error(&self, key: &str, problem: impl Into<Problem>) -> ScenarioError {
         self.document.error(&self.at.join(key), problem)
     }

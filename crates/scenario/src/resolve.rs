@@ -17,14 +17,16 @@ use crate::topology::paths;
 use crate::topology::powers;
 use crate::topology::radios;
 use crate::topology::reach;
-use multihop_config::parameter_error::{Found, Kind, Wanted};
+use multihop_config::parameter_error::{Found, Kind, ParameterError, Wanted};
 use multihop_config::quantity::{Duration, Length, ParseError};
 use multihop_core::Span;
+use multihop_link::CustomEstimator;
 use multihop_schemes::{REGISTRY, SchemeEntry};
 use multihop_sim::config::{Config, RecordingConfig, TopologyConfig, TrafficConfig};
 use multihop_sim::mobility::Mobility;
 use multihop_sim::preflight::{exceed, farthest, least_pause, light};
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -75,6 +77,24 @@ pub struct Resolved {
     pub motion_file: Option<PathBuf>,
 }
 
+/// Schemes and estimators that a scenario can name.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    /// Schemes.
+    pub schemes: &'a [SchemeEntry],
+    /// Loader of classes of `estimator = "python"`; none where Python is absent.
+    pub load_estimator: Option<LoadEstimator>,
+}
+
+/// Loads the estimator of a class with these arguments. Errors name the key `class` or `arguments`.
+pub type LoadEstimator =
+    fn(&str, &Map<String, Value>) -> std::result::Result<CustomEstimator, ParameterError>;
+
+impl Known<'static> {
+    /// Schemes of the registry, and no classes.
+    pub const REGISTERED: Known<'static> = Known { schemes: REGISTRY, load_estimator: None };
+}
+
 /// Maximum number of links of carrier sense: 2000 nodes that all sense each other. (A run of 3000 such nodes,
 /// nine million links, peaked at 1.8 GB.)
 const LINKS_MAX: usize = 4_000_000;
@@ -95,19 +115,14 @@ pub fn load(text: &str, origin: &str, overrides: &Overrides) -> Result<Config> {
 /// # Errors
 /// The first problem of the scenario, in one line.
 pub fn resolve(text: &str, origin: &str, overrides: &Overrides) -> Result<Resolved> {
-    resolve_among(REGISTRY, text, origin, overrides)
+    resolve_among(Known::REGISTERED, text, origin, overrides)
 }
 
-/// Same as [`resolve`], but flows can only name schemes of `known`.
+/// Same as [`resolve`], but with these schemes and estimators.
 ///
 /// # Errors
 /// The first problem of the scenario, in one line.
-pub fn resolve_among(
-    known: &[SchemeEntry],
-    text: &str,
-    origin: &str,
-    overrides: &Overrides,
-) -> Result<Resolved> {
+pub fn resolve_among(known: Known<'_>, text: &str, origin: &str, overrides: &Overrides) -> Result<Resolved> {
     let mut document = Document::parse(text, origin)?;
     document.set(&overrides.set, &overrides.options())?;
     let mut scenario: Scenario = document.read()?;
@@ -126,11 +141,11 @@ pub fn resolve_among(
     check_rate_control(&document, &config)?;
     check_delays(&document, &config)?;
 
-    let mut schemes = Schemes::new(&document, known, &scenario.schemes)?;
+    let mut schemes = Schemes::new(&document, known.schemes, &scenario.schemes)?;
     let made = flows(&document, &scenario, overrides, &nodes, &config, &mut schemes)?;
     schemes.check_sizes(&config)?;
     config.recording.interval = record_interval(&document, &scenario, config.duration, made.len() as u64)?;
-    config.recording.measurements = measure::resolve(&scenario.measure, &document, &nodes, &made)?;
+    config.recording.measurements = measure::resolve(&scenario.measure, &document, known, &nodes, &made)?;
     check_measurements(&document, &config)?;
     if let Routing::Aodv(aodv) = &scenario.routing {
         aodv.resolve_blind_to(&schemes, &mut config.routing)?;

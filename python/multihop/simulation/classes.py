@@ -1,4 +1,4 @@
-"""Classes of controllers: found by name, identified by their source, sent to other processes."""
+"""Classes of controllers and estimators: found by name, identified by source, sent to other processes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,28 @@ from typing import Any
 
 import tomli_w
 
-from multihop._core import HEADER_MOST, Controller, RouterPolicy
+from multihop._core import HEADER_MOST, Controller, Estimator, RouterPolicy
 from multihop.base.errors import UserError, instead_of
 
 #: Methods of which a controller defines at least one.
 METHODS = ("start", "on_acked", "on_delivered", "on_lost", "on_marked", "on_sent", "on_feedback", "on_timer")
+
+#: Methods of which an estimator defines at least one.
+EVENTS = (
+    "on_attempt",
+    "on_exchange",
+    "on_mpdu",
+    "on_decoded",
+    "on_busy",
+    "on_nav",
+    "on_nav_reset",
+    "on_dropped",
+    "on_arrived",
+    "on_read",
+)
+
+#: Base classes, with the methods of which their subclasses define at least one.
+_BASES: tuple[tuple[type, tuple[str, ...]], ...] = ((Controller, METHODS), (Estimator, EVENTS))
 
 #: Prefix of the names of classes that were given as objects.
 _GIVEN = "object:"
@@ -46,7 +63,7 @@ class Given:
 
 
 #: Classes that were given as objects, by name, and their pickles.
-_given: dict[str, tuple[type[Controller], Given]] = {}
+_given: dict[str, tuple[type, Given]] = {}
 
 #: Loaded files: time of change, size, digest and module.
 _files: dict[Path, tuple[tuple[int, int], str, ModuleType]] = {}
@@ -69,7 +86,7 @@ class Found:
 
 
 def find(name: str, folder: str, arguments: Mapping[str, Any], *, checked: bool = True) -> Found:
-    """Finds a class.
+    """Finds the class of a controller.
 
     Args:
         name: `file.py:Class`, `package.module:Class`, or a name from `give`.
@@ -80,6 +97,31 @@ def find(name: str, folder: str, arguments: Mapping[str, Any], *, checked: bool 
     Raises:
         ClassError: if there is no such class, it is no controller, or it does not take the arguments.
     """
+    found, digest = _located(name, folder, Controller)
+    if checked:
+        _check_arguments(found, arguments)
+    router = getattr(found, "router", None)
+    return Found(found, digest, _estimators(found), _header_bytes(found), router, _estimators(router))
+
+
+def find_estimator(name: str, folder: str, arguments: Mapping[str, Any]) -> tuple[type[Estimator], str]:
+    """Finds the class of an estimator, and the digest of its source.
+
+    Args:
+        name: `file.py:Class`, `package.module:Class`, or a name from `give`.
+        folder: folder to which names of files are relative.
+        arguments: keyword arguments for the class.
+
+    Raises:
+        ClassError: if there is no such class, it is no estimator, or it does not take the arguments.
+    """
+    found, digest = _located(name, folder, Estimator)
+    _check_arguments(found, arguments)
+    return found, digest
+
+
+def _located(name: str, folder: str, base: type) -> tuple[Any, str]:
+    """Returns a subclass of this base class by its name, and the digest of its source."""
     if name in _given:
         found: Any = _given[name][0]
         digest = name.rpartition(" ")[2]
@@ -90,38 +132,59 @@ def find(name: str, folder: str, arguments: Mapping[str, Any], *, checked: bool 
         module, digest = _file(Path(folder, place)) if place.endswith(".py") else _module(place)
         found = getattr(module, attribute, None)
         if found is None:
-            known = [each for each, value in vars(module).items() if is_controller(value)]
-            raise ClassError(f'found "{name}", but {place} has no {attribute}', _instead(attribute, known))
-    check(found, name)
-    if checked:
-        _check_arguments(found, arguments)
-    router = getattr(found, "router", None)
-    return Found(found, digest, _estimators(found), _header_bytes(found), router, _estimators(router))
+            known = [each for each, value in vars(module).items() if _is_subclass(value, base)]
+            raise ClassError(f'found "{name}", but {place} has no {attribute}', _instead(attribute, known, base))
+    check(found, name, base)
+    return found, digest
 
 
-def is_controller(value: object) -> bool:
-    """Whether a value is a class of controllers, other than the base class."""
-    return isinstance(value, type) and issubclass(value, Controller) and value is not Controller
+def _is_subclass(value: object, base: type) -> bool:
+    return isinstance(value, type) and issubclass(value, base) and value is not base
 
 
-def check(found: object, name: str) -> None:
+def check(found: object, name: str, base: type | None = None) -> None:
     """Checks that a class can be used.
 
+    Args:
+        found: the class.
+        name: its name in messages.
+        base: class of which it must be a subclass. Default: any base class.
+
     Raises:
-        ClassError: if it is no subclass of `Controller`, or defines no method.
+        ClassError: if it is no subclass, or defines no method.
     """
-    if not is_controller(found):
+    bases = [(each, methods) for each, methods in _BASES if base in (None, each)]
+    fitting = next(((each, methods) for each, methods in bases if _is_subclass(found, each)), None)
+    if fitting is None:
         what = "a class" if isinstance(found, type) else type(found).__name__
-        raise ClassError(f'found "{name}", which is {what}', "needs a subclass of multihop.Controller")
+        wanted = " or ".join(f"multihop.{each.__name__}" for each, _ in bases)
+        raise ClassError(f'found "{name}", which is {what}', f"needs a subclass of {wanted}")
     router = getattr(found, "router", None)
     if router is not None and not (isinstance(router, type) and issubclass(router, RouterPolicy)):
         said = f"{name}.router is {getattr(router, '__qualname__', repr(router))}"
         raise ClassError(said, "needs a subclass of multihop.RouterPolicy")
-    if all(getattr(found, method) is getattr(Controller, method) for method in METHODS):
-        raise ClassError(f'found "{name}", which defines no method', f"define one of {', '.join(METHODS)}")
+    of_base, methods = fitting
+    if all(getattr(found, method) is getattr(of_base, method) for method in methods):
+        raise ClassError(f'found "{name}", which defines no method', f"define one of {', '.join(methods)}")
 
 
-def give(found: type[Controller]) -> str:
+def named(value: Any) -> Any:  # noqa: ANN401 - any value of a scenario
+    """Returns a value of a scenario in which names stand for classes.
+
+    Raises:
+        UserError: if a class cannot be used.
+    """
+    if isinstance(value, type):
+        try:
+            return give(value)
+        except ClassError as error:
+            raise UserError(f"class: {error.found}; {error.remedy}") from error
+    if isinstance(value, Mapping):
+        return {key: named(each) for key, each in value.items()}
+    return [named(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def give(found: type) -> str:
     """Makes a class known by value, and returns its name in scenarios.
 
     Raises:
@@ -183,7 +246,7 @@ def receive(classes: Sequence[Given]) -> None:
             _given[each.name] = pickle.loads(each.content), each
 
 
-def _source(found: type[Controller]) -> bytes:
+def _source(found: type) -> bytes:
     try:
         return inspect.getsource(found).encode()
     except (OSError, TypeError):
@@ -244,7 +307,7 @@ def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {getattr(error, 'msg', error)}{line}"
 
 
-def _check_arguments(found: type[Controller], arguments: Mapping[str, Any]) -> None:
+def _check_arguments(found: type[Controller] | type[Estimator], arguments: Mapping[str, Any]) -> None:
     if found.__init__ is object.__init__:
         if arguments:
             said = f"found {', '.join(arguments)}, but {found.__qualname__} has no __init__ that takes arguments"
@@ -266,12 +329,22 @@ def _header_bytes(found: type[Controller]) -> int:
 
 
 def _estimators(found: type[Controller] | type[RouterPolicy] | None) -> str | None:
-    named = getattr(found, "estimators", ())
-    if not named:
-        return None
-    entries = [{"estimator": each} if isinstance(each, str) else dict(each) for each in named]
+    listed = getattr(found, "estimators", ())
+    return measure_tables(listed) if listed else None
+
+
+def measure_tables(estimators: Sequence[str | Mapping[str, Any] | type[Estimator]]) -> str:
+    """Returns the `[[measure]]` tables of estimators that are given as names, tables or classes."""
+    entries = [
+        {"estimator": "python", "class": give(each)}
+        if isinstance(each, type)
+        else {"estimator": each}
+        if isinstance(each, str)
+        else named(each)
+        for each in estimators
+    ]
     return tomli_w.dumps({"measure": entries})
 
 
-def _instead(name: str, known: Sequence[str]) -> str:
-    return instead_of(name, known) if known else "the file has no subclass of multihop.Controller"
+def _instead(name: str, known: Sequence[str], base: type) -> str:
+    return instead_of(name, known) if known else f"the file has no subclass of multihop.{base.__name__}"

@@ -19,6 +19,7 @@ import tomli_w
 
 from multihop import _core
 from multihop.base.errors import UserError
+from multihop.simulation.classes import named
 
 ScenarioLike = str | Path | Mapping[str, Any]
 
@@ -127,7 +128,7 @@ def load(source: ScenarioLike) -> Scenario:
     """
     if isinstance(source, Mapping):
         try:
-            return Scenario(tomli_w.dumps(source), "<dict>")
+            return Scenario(tomli_w.dumps(named(source)), "<dict>")
         except (TypeError, ValueError, AttributeError) as error:
             raise UserError(f"<dict>: this scenario cannot be written as TOML: {error}") from error
         except RecursionError as error:
@@ -158,7 +159,7 @@ def settings(given: Mapping[str, Any] | None) -> dict[str, Any]:
         return {}
     if not isinstance(given, Mapping) or not all(isinstance(path, str) for path in given):
         raise UserError(f'set: found {given!r}; needs paths of keys with values, as in {{"topology.hops": 5}}')
-    return {path: tomllib.loads(_document(path, value))["value"] for path, value in given.items()}
+    return {path: tomllib.loads(_document(path, named(value)))["value"] for path, value in given.items()}
 
 
 def time_text(name: str, value: object) -> str:

@@ -3,6 +3,7 @@
 mod adhoc_probe;
 mod busy_ratio;
 mod catalogue;
+mod custom;
 mod idle_gap;
 mod modelled_capacity;
 mod occupied;
@@ -16,6 +17,7 @@ mod transmission_efficiency;
 pub use adhoc_probe::{AdHocProbe, AdHocProbeOptions};
 pub use busy_ratio::{BusyRatio, BusyRatioOptions};
 pub use catalogue::EstimatorConfig;
+pub use custom::{CustomEstimator, DefineEstimator};
 pub use idle_gap::{IdleGap, IdleGapOptions};
 pub use modelled_capacity::{ModelledCapacity, ModelledCapacityOptions};
 pub use occupied::Elapsed;

@@ -2,11 +2,13 @@
 
 use super::callbacks::{Callbacks, Method, defines};
 use super::controller::{CREATED, Controller, Flow, SEED};
+use super::estimator::EstimatorClass;
 use super::failures;
 use super::router::PythonRouter;
 use multihop_config::parameter_error::{Found, ParameterError, Wanted};
 use multihop_core::{FlowId, NodeId, Time};
-use multihop_link::{EgressQueue, Estimator, EstimatorConfig};
+use multihop_link::{CustomEstimator, EgressQueue, Estimator, EstimatorConfig};
+use multihop_scenario::Known;
 use multihop_schemes::SenderStation;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -142,11 +144,7 @@ impl ClassName {
     /// # Errors
     /// If there is no such class, or it is no controller.
     pub(super) fn load(&self, arguments: &Arguments) -> Result<(), ParameterError> {
-        if self.name.is_empty() {
-            let remedy = "name one, as in class = \"my.py:MyScheme\"".to_owned();
-            let found = Found::Said("found no class".to_owned());
-            return Err(ParameterError::new("class", found, Wanted::Said(remedy)));
-        }
+        check_named(&self.name)?;
         let folder = FOLDER.with_borrow(String::clone);
         let loaded = Python::attach(|py| {
             load(py, &self.name, &folder, arguments).map_err(|error| parameter_error(py, &error))
@@ -155,6 +153,44 @@ impl ClassName {
         self.loaded.get_or_init(|| loaded);
         Ok(())
     }
+}
+
+/// Refuses an empty name of a class.
+fn check_named(name: &str) -> Result<(), ParameterError> {
+    if !name.is_empty() {
+        return Ok(());
+    }
+    let remedy = "name one, as in class = \"my.py:MyScheme\"".to_owned();
+    Err(ParameterError::new("class", Found::Said("found no class".to_owned()), Wanted::Said(remedy)))
+}
+
+/// Loads the estimator of a class with these arguments.
+///
+/// # Errors
+/// If there is no such class, it is no estimator, or it does not take the arguments.
+pub(super) fn load_estimator(
+    name: &str,
+    arguments: &Map<String, Value>,
+) -> Result<CustomEstimator, ParameterError> {
+    check_named(name)?;
+    let folder = FOLDER.with_borrow(String::clone);
+    let arguments = Arguments(arguments.clone());
+    let loaded = Python::attach(|py| {
+        let load = || -> PyResult<CustomEstimator> {
+            let keywords = keywords(py, &arguments)?;
+            let found = py
+                .import("multihop.simulation.classes")?
+                .call_method1("find_estimator", (name, &folder, &keywords))?;
+            let (class, digest): (Py<PyAny>, String) = found.extract()?;
+            let qualified: String = class.getattr(py, "__qualname__")?.extract(py)?;
+            let identity = format!("{qualified} {digest} {}", Value::Object(arguments.0.clone()));
+            let arguments = keywords.unbind();
+            Ok(CustomEstimator::new(EstimatorClass { class, arguments, name: qualified, identity }))
+        };
+        load().map_err(|error| parameter_error(py, &error))
+    })?;
+    NAMES.with_borrow_mut(|names| names.push(name.to_owned()));
+    Ok(loaded)
 }
 
 /// Loads a class by `multihop.simulation.classes`.
@@ -183,7 +219,8 @@ fn load(py: Python<'_>, name: &str, folder: &str, arguments: &Arguments) -> PyRe
 /// Estimators of a text in TOML, or none.
 fn estimators(text: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<EstimatorConfig>> {
     let Some(text) = text.extract::<Option<String>>()? else { return Ok(Vec::new()) };
-    let listed = multihop_scenario::gauges(&text, name).map_err(crate::scenario_error)?;
+    let known = Known { load_estimator: Some(load_estimator), ..Known::REGISTERED };
+    let listed = multihop_scenario::gauges(known, &text, name).map_err(crate::scenario_error)?;
     Ok(listed.into_iter().map(|(_, estimator)| estimator).collect())
 }
 

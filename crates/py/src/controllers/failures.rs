@@ -18,7 +18,7 @@ thread_local! {
 }
 
 /// Forgets the exception of an earlier run.
-pub(super) fn forget() {
+pub fn forget() {
     FIRST.with_borrow_mut(|first| *first = None);
 }
 
@@ -31,7 +31,7 @@ pub fn failed() -> bool {
 ///
 /// # Errors
 /// The exception, if a method has failed.
-pub(super) fn take() -> PyResult<()> {
+pub fn take() -> PyResult<()> {
     FIRST.with_borrow_mut(Option::take).map_or(Ok(()), Err)
 }
 

@@ -1,4 +1,4 @@
-//! Congestion controllers written in Python, as a scheme that scenarios can name.
+//! Congestion controllers, router policies and estimators written in Python.
 //!
 //! * [`scheme`]: the scheme `python` and its parameters.
 //! * [`classes`]: loading of classes.
@@ -7,23 +7,27 @@
 //! * [`endpoint`]: the sender, with the controller's timer and the estimators of its own MAC.
 //! * [`samples`]: arguments of the methods.
 //! * [`router`]: router policies; [`header`]: the congestion header.
+//! * [`estimator`]: estimators; [`events`]: arguments of their methods.
 //! * [`failures`]: the first exception of a run.
 
 mod callbacks;
 mod classes;
 mod controller;
 mod endpoint;
+mod estimator;
+mod events;
 mod failures;
 mod header;
 mod router;
 mod samples;
 mod scheme;
 
-pub use failures::failed;
+pub use failures::{failed, forget};
 
 pub use controller::Controller;
 
-use multihop_scenario::{Overrides, Resolved, ScenarioError};
+use multihop_link::EstimatorConfig;
+use multihop_scenario::{Known, Overrides, Resolved, ScenarioError};
 use multihop_schemes::{REGISTRY, SchemeEntry};
 use multihop_sim::config::Config;
 use pyo3::prelude::*;
@@ -39,6 +43,13 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<samples::Link>()?;
     module.add_class::<samples::Packet>()?;
     module.add_class::<router::RouterPolicy>()?;
+    module.add_class::<estimator::Estimator>()?;
+    module.add_class::<events::Arrival>()?;
+    module.add_class::<events::Attempt>()?;
+    module.add_class::<events::Exchange>()?;
+    module.add_class::<events::Frame>()?;
+    module.add_class::<events::Loss>()?;
+    module.add_class::<events::Period>()?;
     module.add("HEADER_MOST", header::MOST)?;
     module.add_class::<samples::Lost>()?;
     module.add_class::<samples::Recovered>()?;
@@ -54,7 +65,7 @@ pub fn classes() -> Vec<String> {
 
 /// Prepares this thread for a run, or a step of one.
 pub fn begin(config: &Config) {
-    failures::forget();
+    forget();
     controller::SEED.set(config.seed);
     controller::CREATED.take();
 }
@@ -84,7 +95,19 @@ pub fn known() -> Vec<SchemeEntry> {
 /// # Errors
 /// The first problem of the scenario.
 pub fn resolve(text: &str, origin: &str, overrides: &Overrides) -> Result<Resolved, ScenarioError> {
-    classes::relative_to(origin, || multihop_scenario::resolve_among(&known(), text, origin, overrides))
+    let schemes = known();
+    let known = Known { schemes: &schemes, load_estimator: Some(classes::load_estimator) };
+    classes::relative_to(origin, || multihop_scenario::resolve_among(known, text, origin, overrides))
+}
+
+/// Estimators of a text with `[[measure]]` tables, by name, for a capture. Files of classes are relative to the
+/// folder of `origin`.
+///
+/// # Errors
+/// The first problem of the text.
+pub fn gauges(text: &str, origin: &str) -> Result<Vec<(String, EstimatorConfig)>, ScenarioError> {
+    let known = Known { load_estimator: Some(classes::load_estimator), ..Known::REGISTERED };
+    classes::relative_to(origin, || multihop_scenario::gauges(known, text, origin))
 }
 
 /// As [`resolve`], but without the hash.

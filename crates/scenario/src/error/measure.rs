@@ -31,6 +31,9 @@ problems! {
     NotOfCapture =>
         "VALUE cannot be used on a capture";
         "remove it: it needs the sending times of probes, which a capture does not hold";
+    NoPython =>
+        "VALUE needs Python";
+        "use an estimator of the list, or the Python package";
     NoStrictReading =>
         "VALUE is not a reading of rt-winf-probe";
         "use \"printed\", which is the same here, or \"whole\"";

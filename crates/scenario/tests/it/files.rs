@@ -179,6 +179,7 @@ fn every_name_of_the_catalogue_has_a_summary() {
         "fte",
         "packet-throughput",
         "modelled-capacity",
+        "python",
     ];
     assert_eq!(names("estimators"), estimators);
     assert!(

@@ -51,6 +51,7 @@ name = "probe" => name = " " -> measure[1].name: empty name
 flow = "n0->n2" => flow = "n0->n1" -> measure[1].flow: "n0->n1" is not a flow | n0->n2
 pairs = 200 => pairs = 0 -> measure[1].pairs: 0 is out of range | 1 to 10000
 interval = "200 ms" => interval = "1 us" -> measure[2].interval: "1 us" | 1 ms
+estimator = "packet-throughput"\ninterval = "200 ms"\nnormalise_over = 100 => estimator = "python"\nclass = "own.py:Own" @ estimator = "packet -> measure[2].estimator: "python" needs Python | the Python package
 normalise_over = 100 => normalise_over = -1 -> measure[2].normalise_over: -1 | whole number
 record_interval = "1 s" => record_interval = "10 us" @ [[measure]] -> measure: 8 estimators make 8000000 rows | fewer nodes
 "#;

@@ -7,7 +7,7 @@ use crate::common::saturate;
 use crate::common::wires::{goodput, lay, mbps, wire, wired};
 use multihop_core::{DropCause, Span};
 use multihop_dot11::DcfRules;
-use multihop_scenario::{Overrides, Setting, resolve, resolve_among};
+use multihop_scenario::{Known, Overrides, Setting, resolve, resolve_among};
 use multihop_schemes::{REGISTRY, SchemeEntry};
 use multihop_sim::config::{Config, SchemeConfig};
 use multihop_sim::outcome::Outcome;
@@ -83,7 +83,9 @@ fn scenario(text: &str, scheme: &str, seed: u64, settings: &[(&str, String)]) ->
     let flavour = flavour.iter().map(|(path, value)| (path.as_str(), (*value).into()));
     let set = settings.iter().cloned().chain(flavour).map(|pair| setting(&pair)).collect();
     let overrides = Overrides { scheme: Some(scheme.into()), seed: Some(seed), set, ..Overrides::default() };
-    resolve_among(&known, text, "scenario.toml", &overrides).unwrap_or_else(|error| panic!("{error}")).config
+    resolve_among(Known { schemes: &known, load_estimator: None }, text, "scenario.toml", &overrides)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .config
 }
 // [end of scenario]
 
@@ -197,11 +199,18 @@ fn a_scenario_knows_it_only_where_it_is_given() {
     assert!(error.contains("queue-price is not a scheme"), "{error}");
     let known = [SchemeEntry::of::<QueuePrice>()];
     let typo = Overrides { scheme: Some("queue-prise".into()), ..Overrides::default() };
-    let error = resolve_among(&known, CHAIN, "chain.toml", &typo).map(|_| ()).unwrap_err().to_string();
+    let error = resolve_among(Known { schemes: &known, load_estimator: None }, CHAIN, "chain.toml", &typo)
+        .map(|_| ())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("did you mean \"queue-price\"?"), "{error}");
     let wrong = format!("{CHAIN}\n[schemes.queue-price]\nqueue = \"0 B\"\n");
     let place = format!("chain.toml:{}", wrong.lines().count());
-    let error = resolve_among(&known, &wrong, "chain.toml", &overrides).map(|_| ()).unwrap_err().to_string();
+    let error =
+        resolve_among(Known { schemes: &known, load_estimator: None }, &wrong, "chain.toml", &overrides)
+            .map(|_| ())
+            .unwrap_err()
+            .to_string();
     assert!(error.contains(&place), "{error}");
     assert!(error.contains("\"0 B\" is out of range; give a value from 1 B to 1 GB"), "{error}");
 }
