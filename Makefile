@@ -192,7 +192,8 @@ budget: build
 bench-capture: build
 	$(BIN)/python benches/capture.py
 
-# The site. Links and references that lead nowhere are errors.
+# The site. Links and references that lead nowhere are errors. SITE_URL is the address at which it will be published, for a sitemap and
+# canonical addresses; without one neither is written.
 SITE = $(BIN)/python -m docs.generate && $(BIN)/sphinx-build -q -W --keep-going -b html docs site
 
 docs: build playground

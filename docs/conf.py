@@ -1,8 +1,12 @@
 """Sphinx configuration."""
 
 import html
+import os
+import re
 import sys
+import textwrap
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
@@ -19,7 +23,7 @@ author = "The multihop authors"
 copyright = "2026, the multihop authors"
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 #: Docstrings name code in single backquotes, as the Markdown pages do.
 default_role = "code"
 napoleon_use_ivar = True
@@ -31,6 +35,18 @@ myst_heading_anchors = 3
 
 html_theme = "furo"
 html_title = "multihop"
+
+# Commands are copied without their prompt and their output; output alone has no button.
+copybutton_prompt_text = "$ "
+copybutton_copy_empty_lines = False
+copybutton_selector = "div:not(.highlight-output):not(.highlight-text) > div.highlight > pre"
+
+# Canonical addresses and a sitemap need the address at which the site is published.
+if os.environ.get("SITE_URL"):
+    html_baseurl = os.environ["SITE_URL"].rstrip("/") + "/"
+    extensions.append("sphinx_sitemap")
+    sitemap_url_scheme = "{link}"
+    sitemap_excludes = ["genindex.html", "search.html"]
 
 # The playground is on the site where `make playground` could build it.
 _PLAYGROUND = Path(__file__).parents[1] / "target" / "playground"
@@ -67,7 +83,33 @@ class Numbers(Directive):
         return [nodes.raw("", numbers.tables(), format="html")]
 
 
+def description(page: nodes.document, longest: int = 160) -> str:
+    """First sentences of a page, of at most `longest` characters together, or the begin of a long one.
+
+    Sentences that introduce a list or code do not count. Empty for a page without sentences.
+    """
+    paragraphs = [" ".join(node.astext().split()) for node in page.findall(nodes.paragraph) if _is_text(node)]
+    sentences = [[part for part in re.split(r"(?<=[.?]) ", text) if not part.endswith(":")] for text in paragraphs]
+    first = next(filter(None, sentences), [])
+    lengths = [len(" ".join(first[:count])) for count in range(1, len(first) + 1)]
+    count = sum(length <= longest for length in lengths)
+    if count and lengths[count - 1] > longest / 3:
+        return " ".join(first[:count])
+    return textwrap.shorten(" ".join(first), longest, placeholder=" …")
+
+
+def _is_text(paragraph: nodes.paragraph) -> bool:
+    return isinstance(paragraph.parent, nodes.section)
+
+
+def describe(app: Sphinx, name: str, template: str, context: dict[str, Any], page: nodes.document | None) -> None:  # noqa: ARG001
+    """Adds the description that search engines show."""
+    if page is not None and (text := description(page)):
+        context["metatags"] += f'<meta name="description" content="{html.escape(text)}">\n'
+
+
 def setup(app: Sphinx) -> None:
-    """Registers the directives."""
+    """Registers the directives, and what is added to pages."""
     app.add_directive("numbers", Numbers)
     app.add_directive("playground", Playground)
+    app.connect("html-page-context", describe)

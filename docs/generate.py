@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,10 +18,34 @@ from multihop.simulation.keys import limits, names, resolved, tables
 
 TARGET = Path(__file__).parent / "reference" / "generated"
 
+#: Page -> schemes that it explains, besides one of its own name.
+_EXPLAINED = {
+    "explanation/schemes/bbr.md": {"tcp-bbr", "tcp-bbr3"},
+    "explanation/l4s.md": {"tcp-prague"},
+    "explanation/schemes/tcp-variants.md": {
+        "tcp-newreno",
+        "tcp-sack",
+        "tcp-cubic",
+        "tcp-vegas",
+        "tcp-westwood",
+        "tcp-ap",
+    },
+    "explanation/schemes/tcp-routes.md": {"tcp-elfn", "atcp"},
+    "explanation/schemes/tfrc.md": {"tfrc-capped"},
+    "explanation/schemes/media.md": {"nada", "gcc", "scream"},
+    "explanation/schemes/recn.md": {"ecn-rts", "ecn-fsd", "ecn-busy"},
+    "explanation/schemes/neighbourhood-red.md": {"lred", "nred"},
+    "explanation/schemes/xcp.md": {"xcp-b"},
+    "explanation/schemes/winf-schemes.md": {"xcp-winf", "rcp-winf"},
+    "explanation/schemes/wcp.md": {"wcp-cap"},
+    "explanation/schemes/bmcc.md": {"vcp"},
+    "tutorials/python-scheme.md": {"python"},
+}
+
 _FRAME_LOG = """# Frame logs: the format
 
-This page is generated from the layout in the engine. [Every transmission](../../how-to/frames.md) explains how to
-write and view a log.
+Tables and columns of a frame log, which contains every transmission of a run or a capture. [Every
+transmission](../../how-to/frames.md) explains how to write and view one. Generated from the layout in the engine.
 
 A frame log is a folder with one Parquet file per table (zstd), which DuckDB, pandas, polars and hyparquet read.
 
@@ -41,9 +67,11 @@ short: Parquet readers refuse it, `multihop` reads its complete batches. The rea
 
 
 def main() -> None:
-    """Writes all pages."""
-    TARGET.mkdir(parents=True, exist_ok=True)
-    for name, text in pages().items():
+    """Writes all pages in place of those that are there."""
+    made = pages()
+    shutil.rmtree(TARGET, ignore_errors=True)
+    for name, text in made.items():
+        (TARGET / name).parent.mkdir(parents=True, exist_ok=True)
         (TARGET / name).write_text(text, encoding="utf-8")
 
 
@@ -52,7 +80,7 @@ def pages() -> dict[str, str]:
     return {
         "scenario.md": scenario_page(multihop.schema()),
         "study.md": study_page(multihop.schema("study")),
-        "schemes.md": schemes_page(multihop.catalogue()["schemes"]),
+        **scheme_pages(multihop.catalogue()["schemes"]),
         "names.md": names_page(multihop.catalogue()),
         "headers.md": headers_page(multihop.catalogue()["headers"]),
         "results.md": results_page(),
@@ -67,8 +95,9 @@ def scenario_page(schema: dict[str, Any]) -> str:
     lines = [
         "# Scenario reference",
         "",
-        "Generated from the JSON Schema that `multihop schema` prints. A scenario is one TOML file. Quantities are",
-        'text with a unit (`"2 Mb/s"`, `"200 m"`, `"30 s"`, `"10 dB"`, `"1500 B"`). Any other key is an error.',
+        "Every key of a scenario file, with its default, range and meaning. A scenario is one TOML file. Quantities",
+        'are text with a unit (`"2 Mb/s"`, `"200 m"`, `"30 s"`, `"10 dB"`, `"1500 B"`). Any other key is an error.',
+        "Generated from the JSON Schema that `multihop schema` prints.",
         "",
     ]
     known = schema.get("$defs", {})
@@ -97,9 +126,10 @@ def study_page(schema: dict[str, Any]) -> str:
     lines = [
         "# Study reference",
         "",
-        "Generated from the JSON Schema that `multihop schema study` prints. A study is one TOML file beside its",
-        "scenario; see [Your first study](../../tutorials/first-study.md). A *label* names a factor's value: it is the",
-        "value itself, unless the study names it. Any other key is an error.",
+        "Every key of a study, with its default and meaning. A study is one TOML file beside its scenario; see",
+        "[Your first study](../../tutorials/first-study.md). A *label* names a factor's value: it is the value itself,",
+        "unless the study names it. Any other key is an error. Generated from the JSON Schema that `multihop schema",
+        "study` prints.",
         "",
         "## Top level",
         "",
@@ -116,32 +146,138 @@ def study_page(schema: dict[str, Any]) -> str:
 _TABLES_OF_STUDIES = ("factors", "stop", "metrics", "charts", "claims", "quick")
 
 
-def schemes_page(schemes: list[dict[str, Any]]) -> str:
-    """Every scheme with its parameters."""
+def scheme_pages(schemes: list[dict[str, Any]]) -> dict[str, str]:
+    """File -> text: a table of all schemes, the parameters that every TCP scheme has, and a page for each scheme."""
+    shared = _tcp_parameters(schemes)
+    pages = {"schemes.md": _scheme_table(schemes), "tcp-parameters.md": _tcp_page(shared)}
+    for scheme in schemes:
+        presets = [other["name"] for other in schemes if other["preset_of"] == scheme["name"]]
+        pages[f"schemes/{scheme['name']}.md"] = scheme_page(scheme, shared, presets)
+    return pages
+
+
+def scheme_page(scheme: dict[str, Any], shared: dict[str, Any], presets: Sequence[str]) -> str:
+    """A scheme with its own parameters, and its defaults of the shared ones."""
+    name, base = scheme["name"], scheme["preset_of"]
+    explained = explanation(base or name)
+    facts = {
+        "Transport": _transport(scheme),
+        "Defined by": scheme["reference"],
+        "Explained in": explained and f"[{_title(explained)}](../../../{explained})",
+        "Presets": ", ".join(f"[`{preset}`]({preset}.md)" for preset in presets),
+    }
+    parameters = scheme["parameters"]
+    summary = _sentence(scheme["summary"])
+    about = "" if base else _one_line(parameters.get("description", "")).removeprefix(summary)
+    lines = [f"# {name}", "", f"{summary} {about.lstrip()}".rstrip(), ""]
+    lines += [*(f"- {fact}: {text}" for fact, text in facts.items() if text), ""]
+    if base is not None:
+        values = "\n".join(f"{key} = {_toml(value)}" for key, value in scheme["preset"].items())
+        return "\n".join([*lines, f"[`{base}`]({base}.md) with these defaults:", "", f"```toml\n{values}\n```", ""])
+    own = {key: value for key, value in _parameters(scheme).items() if not _is_shared(key, value, shared)}
+    if own:
+        lines += ["## Parameters", "", f"`[schemes.{name}]` of a scenario sets them.", ""]
+        lines += [*_key_table(own, parameters.get("$defs", {})), ""]
+    if scheme["reliable"]:
+        lines += ["## Parameters of TCP", "", *_other_defaults(scheme, shared), ""]
+    return "\n".join(lines)
+
+
+def explanation(scheme: str) -> str | None:
+    """Page that explains a scheme, relative to `docs`: one of its name, or one that names it in `_EXPLAINED`."""
+    page = f"explanation/schemes/{scheme}.md"
+    if (TARGET.parents[1] / page).exists():
+        return page
+    return next((page for page, schemes in _EXPLAINED.items() if scheme in schemes), None)
+
+
+def _scheme_table(schemes: list[dict[str, Any]]) -> str:
     lines = [
         "# Schemes",
         "",
-        "Generated from the registry. A *scheme* is a transport, its congestion control and its router policy.",
-        'A flow names one (`scheme = "recn"`); `[schemes.recn]` sets its parameters for a scenario,',
-        'and `[schemes.mine]` with `base = "recn"` makes a variant with a name of its own.',
+        "Every congestion control scheme that a scenario can use. A *scheme* is a transport, its congestion control",
+        'and its router policy. A flow names one (`scheme = "recn"`); `[schemes.recn]` sets its parameters for a',
+        'scenario, and `[schemes.mine]` with `base = "recn"` makes a variant with a name of its own. Those over TCP',
+        "share the [parameters of TCP](tcp-parameters.md). Generated from the registry.",
         "",
+        "| scheme | what it is | transport | defined by |",
+        "|---|---|---|---|",
     ]
     for scheme in schemes:
-        lines += [f"## {scheme['name']}", "", f"{_sentence(scheme['summary'])} Defined by: {scheme['reference']}.", ""]
-        if (base := scheme["preset_of"]) is not None:
-            values = "\n".join(f"{key} = {_toml(value)}" for key, value in scheme["preset"].items())
-            lines += [f"[`{base}`](#{base}) with these defaults:", "", f"```toml\n{values}\n```", ""]
-            continue
-        parameters = scheme["parameters"]
-        lines += [_one_line(parameters.get("description", "")), ""]
-        lines += [*_key_table(parameters.get("properties", {}), parameters.get("$defs", {})), ""]
+        cells = (_sentence(scheme["summary"]), _transport(scheme), scheme["reference"])
+        lines.append(f"| [`{scheme['name']}`](schemes/{scheme['name']}.md) | {' | '.join(map(_cell, cells))} |")
+    contents = [f"schemes/{scheme['name']}" for scheme in schemes]
+    return "\n".join([*lines, "", "```{toctree}", ":hidden:", "", *contents, "```", ""])
+
+
+def _tcp_page(shared: dict[str, Any]) -> str:
+    lines = [
+        "# Parameters of TCP",
+        "",
+        "Parameters of the sender and the receiver that every scheme over TCP has. The page of a",
+        "[scheme](schemes.md) lists its own parameters, and defaults that differ from those here. The sources of",
+        "defaults are the values of `flavour`: `rfc`, `ns2` and `linux`.",
+        "",
+        *_key_table(shared, {}),
+        "",
+    ]
     return "\n".join(lines)
+
+
+def _transport(scheme: dict[str, Any]) -> str:
+    return "TCP" if scheme["reliable"] else "datagrams"
+
+
+def _parameters(scheme: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of a scheme; defaults that depend on others are taken from the end of the description."""
+    made = {}
+    for key, about in scheme["parameters"]["properties"].items():
+        meaning = _one_line(about.get("description", ""))
+        found = re.fullmatch(r"(.+?) Default (\S.*)\.", meaning) if about.get("default") is None else None
+        made[key] = about | ({"description": found[1], "x-default": found[2]} if found else {"description": meaning})
+    return made
+
+
+def _tcp_parameters(schemes: list[dict[str, Any]]) -> dict[str, Any]:
+    """Parameters that all schemes over TCP have with the same meaning, each with its most common default."""
+    senders = [_parameters(scheme) for scheme in schemes if scheme["reliable"] and scheme["preset_of"] is None]
+    shared = {}
+    for key in senders[0]:
+        found = [parameters.get(key) for parameters in senders]
+        if all(about is not None and _meaning(about) == _meaning(found[0]) for about in found):
+            defaults = [_default(about) for about in found]
+            shared[key] = found[defaults.index(max(defaults, key=defaults.count))]
+    return shared
+
+
+def _is_shared(key: str, about: dict[str, Any], shared: dict[str, Any]) -> bool:
+    return key in shared and _meaning(about) == _meaning(shared[key])
+
+
+def _meaning(about: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in about.items() if key not in {"default", "x-default"}}
+
+
+def _other_defaults(scheme: dict[str, Any], shared: dict[str, Any]) -> list[str]:
+    own = _parameters(scheme)
+    rows = [f"| `{key}` | {_default(own[key])} |" for key in shared if _default(own[key]) != _default(shared[key])]
+    link = "the [parameters of TCP](../tcp-parameters.md)"
+    if not rows:
+        return [f"`{scheme['name']}` has {link}."]
+    return [f"`{scheme['name']}` has {link}, with these defaults:", "", "| key | default |", "|---|---|", *rows]
+
+
+def _title(page: str) -> str:
+    """Heading of a page of `docs`."""
+    text = (TARGET.parents[1] / page).read_text("utf-8")
+    return next(line.removeprefix("# ") for line in text.splitlines() if line.startswith("# "))
 
 
 def names_page(catalogue: dict[str, list[dict[str, Any]]]) -> str:
     """Everything that can be named, besides schemes."""
-    lines = ["# Names in scenarios", "", "Generated; the same as `multihop list`.", ""]
+    lines = ["# Names in scenarios", ""]
     lines += [
+        "Every name that scenarios, studies and commands accept, as `multihop list` prints them.",
         "[Schemes](schemes.md) and their [headers](headers.md) have pages of their own. Studies name tables,",
         "reductions and models, and `multihop reproduce` papers.",
         "",
@@ -193,8 +329,9 @@ def results_page() -> str:
     lines = [
         "# Results reference",
         "",
-        "Generated from the definitions that the Parquet files carry. Everything is counted from the end of the",
-        "warm-up unless it says otherwise. A value that was not observed is missing, never zero.",
+        "Every column of every result table, with its unit and meaning. Everything is counted from the end of the",
+        "warm-up unless it says otherwise. A value that was not observed is missing, never zero. Generated from the",
+        "definitions that the Parquet files carry.",
         "",
         "`--out DIR` writes each table as `DIR/TABLE.parquet` and `DIR/TABLE.csv`, besides `manifest.json`,",
         "`scenario.toml` and `report.html`. In Parquet, each column's metadata holds `unit` and `meaning`, and the",
@@ -289,15 +426,20 @@ def _key_table(properties: dict[str, Any], known: dict[str, Any], required: Sequ
         if found:
             listed = ", ".join(f"`{n}`" for n in found)
             meaning = f"{meaning} One of {listed}." if len(found) > 1 else f"{meaning} Or {listed}."
-        default = about.get("default")
-        shown = "" if default in (None, "") or isinstance(default, dict) else f"`{_toml(default)}`"
-        shown = "required" if name in required else shown
+        shown = "required" if name in required else _default(about)
         rows.append((f"`{name}`", shown, limits(whole if "$ref" in about else about, known), _cell(meaning)))
     # A table of names and choices has no ranges.
     columns = [i for i in range(4) if i != 2 or any(row[2] for row in rows)]
     heads = ("key", "default", "range", "meaning")
     lines = [[row[i] for i in columns] for row in (heads, ("---",) * 4, *rows)]
     return ["| " + " | ".join(cells) + " |" for cells in lines]
+
+
+def _default(about: dict[str, Any]) -> str:
+    default = about.get("default")
+    if default in (None, "") or isinstance(default, dict):
+        return _cell(about.get("x-default", ""))
+    return f"`{_toml(default)}`"
 
 
 def _toml(value: Any) -> str:  # noqa: ANN401 - any JSON value

@@ -22,7 +22,7 @@ def command_line_page() -> str:
     lines = [
         "# Command line",
         "",
-        "Generated from the commands; `multihop COMMAND --help` prints the same.",
+        "Every command of `multihop`, with its arguments and options. `multihop COMMAND --help` prints the same.",
         "",
         *(cli.__doc__ or "").strip().splitlines()[2:],
         "",
@@ -34,7 +34,8 @@ def command_line_page() -> str:
 
 def python_page() -> str:
     """Every public name of the package; Sphinx fills in signatures and docstrings."""
-    lines = ["# Python API", "", "Generated from docstrings. [Use from Python](../python.md) has examples.", ""]
+    lines = ["# Python API", "", "Every public function and class of the package `multihop`, from its docstrings."]
+    lines += ["[Use from Python](../python.md) has examples.", ""]
     public = {name: getattr(multihop, name) for name in multihop.__all__}
     kinds = {"Functions": inspect.isfunction, "Classes": inspect.isclass}
     for kind, is_kind in kinds.items():
