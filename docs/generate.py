@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from docs import program
+from tools import playground
 
 import multihop
 from multihop import _core
@@ -85,6 +87,7 @@ def pages() -> dict[str, str]:
         "headers.md": headers_page(multihop.catalogue()["headers"]),
         "results.md": results_page(),
         "frame-log.md": frame_log_page(),
+        "exercises.md": exercises_page(playground.scenes()),
         "command-line.md": program.command_line_page(),
         "python-api.md": program.python_page(),
     }
@@ -385,6 +388,25 @@ def frame_log_page() -> str:
     lines += ["## Enumerations", "", "| unit | 0, 1, 2, ... |", "|---|---|"]
     lines += [f"| `{name}` | {', '.join(values)} |" for name, values in enumerations.items()]
     return "\n".join([*lines, ""])
+
+
+def exercises_page(scenes: dict[str, dict[str, Any]]) -> str:
+    """Questions of the playground's scenes on a sheet to print, without answers."""
+    lines = [
+        "# Exercise sheet",
+        "",
+        "Questions of the [playground](../../playground/index.md)'s scenes, to print and to answer before a run.",
+        "Choose an answer, give a reason, then open the scene: it computes the answer from runs.",
+        "",
+        "<style>@media print { section section { break-inside: avoid; } }</style>",
+        "",
+    ]
+    for name, scene in scenes.items():
+        network = tomllib.loads(scene["text"])["description"]
+        lines += [f"## {scene['title']}", "", f"[Network](../../playground/{name}.md): {_sentence(network)}", ""]
+        lines += [f"**{scene['question']}**", "", "\\\n".join(f"☐ {choice['text']}" for choice in scene["choices"]), ""]
+        lines += ["Reason:", "", '<div style="height: 5rem; border-bottom: 1px solid"></div>', ""]
+    return "\n".join(lines)
 
 
 def _column_table(columns: dict[str, Column]) -> list[str]:

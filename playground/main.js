@@ -5,6 +5,7 @@ import { h } from "./dom.js";
 import { Form } from "./form.js";
 import { NetworkMap } from "./map.js";
 import { Question } from "./question.js";
+import { checkedQuestion } from "./question_format.js";
 import { Remote } from "./remote.js";
 import { complete, linesOf } from "./results.js";
 import { fromFragment, toFragment } from "./share.js";
@@ -53,6 +54,7 @@ class Playground {
     on("seed", "change", () => this.check());
     on("run", "click", () => this.run("this scenario", []));
     on("cancel", "click", () => this.runner.stop("cancelled"));
+    on("ask", "click", () => this.ask(element("asked").value));
     on("share", "click", () => this.share());
     on("download", "click", () => this.download());
     on("file", "change", () => this.openFile());
@@ -103,6 +105,7 @@ class Playground {
     element("scheme").value = state.scheme ?? "";
     element("seed").value = state.seed ?? "";
     await this.show(state.text, scenes[state.scene] ? state.scene : null);
+    if (typeof state.question === "string") await this.ask(state.question);
   }
 
   async openScene(name) {
@@ -122,10 +125,33 @@ class Playground {
     this.say("");
     element("scene").value = scene ?? "";
     this.scene = scene;
+    this.asked = undefined;
+    this.mistakeOfQuestion(null);
+    element("asking").open = false;
+    element("asked").value = (scenes[scene] ?? Object.values(scenes)[0]).source;
     this.question.show(scene && scenes[scene]);
     element("results").hidden = true;
     element("viewer").hidden = true;
     await this.write(text);
+  }
+
+  /** Shows the question in a TOML text, or its error. */
+  async ask(text) {
+    element("asked").value = text;
+    try {
+      this.question.show(checkedQuestion(await this.checker.call({ do: "values", text }), this.descriptions));
+      this.asked = text;
+      this.mistakeOfQuestion(null);
+    } catch (error) {
+      this.mistakeOfQuestion(error);
+      element("asking").open = true;
+    }
+  }
+
+  /** Shows an error in the question; null clears it. */
+  mistakeOfQuestion(error) {
+    element("asked-mistake").hidden = !error;
+    element("asked-mistake").textContent = error ? error.message.replace(/^scenario:(\d+): /, "Question: line $1: ") : "";
   }
 
   async write(text) {
@@ -307,7 +333,13 @@ class Playground {
 
   /** Returns the state that a link contains. */
   state() {
-    return { text: element("text").value, scene: this.scene, scheme: element("scheme").value || undefined, seed: element("seed").value || undefined };
+    return {
+      text: element("text").value,
+      scene: this.scene,
+      scheme: element("scheme").value || undefined,
+      seed: element("seed").value || undefined,
+      question: this.asked,
+    };
   }
 
   async share() {

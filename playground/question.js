@@ -1,4 +1,4 @@
-// Question of a scene, whose runs determine the answer.
+// Question of a scene or of a link, whose runs determine the answer.
 import { bars } from "./charts.js";
 import { h } from "./dom.js";
 import { compared, measured, rightChoice } from "./results.js";
@@ -11,12 +11,12 @@ export class Question {
     this.element = h("section", { class: "question", "aria-label": "Question", hidden: true });
   }
 
-  /** Shows the question of a scene; null hides it. */
+  /** Shows a question; null hides it. The form asks for a choice before it runs anything. */
   show(scene) {
     this.scene = scene;
     this.element.hidden = !scene;
     if (!scene) return;
-    const choice = (text, index) => h("label", {}, h("input", { type: "radio", name: "choice", value: index }), text);
+    const choice = (text, index) => h("label", {}, h("input", { type: "radio", name: "choice", value: index, required: true }), text);
     this.button = h("button", { type: "submit" }, "Check by running");
     this.result = h("div", { "aria-live": "polite", id: "answer" });
     const submit = (event) => {
@@ -24,7 +24,7 @@ export class Question {
       this.check();
     };
     this.element.replaceChildren(
-      h("h2", {}, scene.title),
+      h("h2", {}, scene.title ?? "Question"),
       h("form", { onsubmit: submit }, h("fieldset", {}, h("legend", {}, scene.question), scene.choices.map(({ text }, index) => choice(text, index))), this.button),
       this.result,
     );
@@ -33,7 +33,7 @@ export class Question {
   /** Runs the runs of the question and shows the answer. */
   async check() {
     const { scene } = this;
-    const chosen = this.element.querySelector("input:checked");
+    const chosen = Number(this.element.querySelector("input:checked").value);
     const numbers = [];
     this.result.replaceChildren();
     this.button.disabled = true;
@@ -47,7 +47,7 @@ export class Question {
     } finally {
       this.button.disabled = false;
     }
-    this.say(numbers, chosen && Number(chosen.value));
+    this.say(numbers, chosen);
   }
 
   /** Shows the answer. */
@@ -61,14 +61,14 @@ export class Question {
       return;
     }
     const answer = rightChoice(choices, value);
-    const verdict = chosen === null ? "The answer" : chosen === answer ? "Right" : "Wrong";
+    const verdict = chosen === answer ? "Right" : "Wrong";
     const found = compare === "ratio" ? `a factor of ${quantity(value, "1")}` : quantity(value, unit);
     this.result.dataset.choice = answer;
     this.result.dataset.value = value;
     this.result.replaceChildren(
       h("p", { class: "verdict" }, h("b", {}, `${verdict}: `), `${choices[answer].text}. (${measure.what}: ${found})`),
       bars(rows, measure.what),
-      h("p", { class: "note" }, why),
+      why ? h("p", { class: "note" }, why) : "",
     );
   }
 }

@@ -53,7 +53,7 @@ export function measured({ table, column, fold, where, weight }, tables) {
     case "quotient":
       return values.length === 2 && values[1] ? values[0] / values[1] : null;
     case "mean": {
-      const weights = columns[weight].filter((_, row) => isSelected[row] && all[row] !== null);
+      const weights = (columns[weight] ?? all.map(() => 1)).filter((_, row) => isSelected[row] && all[row] !== null);
       return sum(weights) ? sum(values.map((value, row) => value * weights[row])) / sum(weights) : null;
     }
     default:

@@ -6,7 +6,7 @@ const MAX_LINK = 64_000;
 /** Maximum size of a scenario in a link, in bytes. */
 const MAX_TEXT = 1_000_000;
 
-/** Returns the fragment of a page state `{ text, scene, scheme, seed }`. */
+/** Returns the fragment of a page state `{ text, scene, scheme, seed, question }`. */
 export async function toFragment(state) {
   const packed = await deflate(new TextEncoder().encode(JSON.stringify(state)), "deflate-raw");
   const fragment = "#s=" + toBase64Url(packed);

@@ -98,8 +98,14 @@ def scenes() -> dict[str, dict[str, Any]]:
     found = {}
     for file in SOURCES.glob("scenes/*.question.toml"):
         name = file.name.removesuffix(".question.toml")
-        question = tomllib.loads(file.read_text("utf-8"))
-        found[name] = {**question, "text": file.with_name(f"{name}.toml").read_text("utf-8")}
+        source = file.read_text("utf-8")
+        # A reader who changes a question starts from its text.
+        shown = re.sub(r"^place = \d+\n", "", source)
+        found[name] = {
+            **tomllib.loads(source),
+            "source": shown,
+            "text": file.with_name(f"{name}.toml").read_text("utf-8"),
+        }
     return dict(sorted(found.items(), key=lambda item: item[1]["place"]))
 
 

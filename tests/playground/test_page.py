@@ -356,3 +356,61 @@ def test_the_page_fits_a_telephone_and_controls_have_names(opened):
         .filter((each) => !(each.labels?.length || each.getAttribute("aria-label") || each.textContent.trim()))
         .map((each) => each.outerHTML.slice(0, 80))"""
     assert page.evaluate(nameless) == []
+
+
+#: A question for the scene "hidden", whose answer is not one of the scene's.
+QUESTION = """question = "How many packets does flow left lose, beside flow right?"
+measure = { what = "losses of left over right", table = "flows", column = "packets_lost", fold = "quotient" }
+compare = "last"
+runs = [{ label = "long packets" }, { label = "short packets", set = [["schemes.udp.segment_size", '"300 B"']] }]
+choices = [{ text = "Half or less", below = 0.5 }, { text = "About as many", below = 2 }, { text = "Twice or more" }]
+"""
+
+
+def test_a_question_is_answered_only_after_a_choice(opened):
+    page = opened("#scene=hidden")
+    page.click("text=Check by running")
+    page.wait_for_timeout(500)
+    assert page.inner_text("#answer") == ""
+    assert page.is_hidden("#results"), "nothing was run"
+    page.check("input[name=choice][value='0']")
+    page.click("text=Check by running")
+    page.wait_for_selector("#answer .verdict")
+
+
+def test_a_link_contains_a_question(opened):
+    page = opened("#scene=hidden")
+    page.click("text=Write a question")
+    assert page.input_value("#asked").startswith('title = "Hidden terminals"\n')
+    page.fill("#asked", QUESTION)
+    page.click("text=Show the question")
+    page.wait_for_function("document.querySelector('.question').innerText.includes('How many packets')")
+    page.click("#share")
+    page.wait_for_function("location.hash.startsWith('#s=')")
+    again = opened(page.evaluate("location.hash"))
+    assert "How many packets" in again.inner_text(".question legend")
+    again.check("input[name=choice][value='1']")
+    again.click("text=Check by running")
+    again.wait_for_selector("#answer .verdict")
+    assert again.inner_text("#answer").startswith("Right: About as many.")
+    again.select_option("#scene", "nav")
+    again.wait_for_function("document.querySelector('.question').innerText.includes('hear nothing')")
+    assert again.evaluate("document.getElementById('asked').value").startswith('title = "The NAV"\n')
+
+
+def test_an_error_in_a_question_is_shown(opened):
+    page = opened("#scene=hidden")
+    page.click("text=Write a question")
+    for wrong, said in (
+        (
+            QUESTION.replace("packets_lost", "packets_lsot"),
+            'measure.column: found "packets_lsot"; needs a column of flows',
+        ),
+        (QUESTION.replace("runs = [", "runs = "), "Question: line"),
+    ):
+        page.fill("#asked", wrong)
+        page.click("text=Show the question")
+        page.wait_for_function(
+            "(said) => document.getElementById('asked-mistake').textContent.includes(said)", arg=said
+        )
+    assert "Hidden terminals" in page.inner_text(".question")
