@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from multihop import measurement
+from multihop import measuring
 
 FOLDER = Path(__file__).parent.parent.parent / "shared" / "data" / "pcap"
 CAPTURES = sorted(path for path in FOLDER.glob("*") if path.is_file())
@@ -26,7 +26,7 @@ def test_one_screen(path, inline):
 
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
 def test_no_number_that_cannot_be(path):
-    found = measurement.measure(path)
+    found = measuring.measure(path)
     links = found.links[found.links["capacity_bps"].notna()]
     rate = links["phy_rate_bps"] * (1 + 1e-9)
     for column in ("capacity_bps", "capacity_high_bps", "available_bps", "available_high_bps"):

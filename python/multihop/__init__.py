@@ -26,8 +26,9 @@ outside.
 >>> both = multihop.compare("scenarios/chain.toml", ["tcp-newreno", "recn"], seeds=10)   # doctest: +SKIP
 >>> both.report("report.html")                                   # doctest: +SKIP
 
-Results display themselves in terminals and notebooks, and have tables as DataFrames. Times are seconds, or
-text with a unit. The engine is Rust and releases the GIL while it runs.
+Results display themselves in terminals and notebooks, have tables as DataFrames, and draw themselves:
+`plot()` returns Matplotlib axes. Times are seconds, or text with a unit. The engine is Rust and releases the
+GIL while it runs.
 """
 
 from __future__ import annotations
@@ -38,19 +39,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from multihop._core import CallbackError, Controller, Estimator, RouterPolicy, ScenarioError
     from multihop.api import bound, catalogue, check, compare, optimum, run, schema
+    from multihop.api.bounds import Bound, Optimum
     from multihop.api.leagues import League, When, league, when
     from multihop.api.meshes import ImportedMesh, import_mesh
     from multihop.api.results import Comparison, Result
     from multihop.api.stepping import Run
+    from multihop.api.studies import Study, StudyResult
     from multihop.base.errors import UserError
     from multihop.emulation.client import emulate
-    from multihop.experiments.studies import Study, StudyResult
     from multihop.explaining import Explanation, explain
     from multihop.framelog.captured import capture_frames
     from multihop.framelog.reading import frames
-    from multihop.measurement import Measurement, measure
-    from multihop.optima.capacity import Bound
-    from multihop.optima.optimum import Optimum
+    from multihop.measuring import Measurement, measure
     from multihop.results.provenance import commit, engine, version
 
     __version__: str
@@ -67,7 +67,7 @@ _HOMES = {
     "league": "api.leagues",
     "when": "api.leagues",
     "import_mesh": "api.meshes",
-    "measure": "measurement",
+    "measure": "measuring",
     "frames": "framelog.reading",
     "capture_frames": "framelog.captured",
     "emulate": "emulation.client",
@@ -79,15 +79,15 @@ _HOMES = {
     "Result": "api.results",
     "Comparison": "api.results",
     "Run": "api.stepping",
-    "Study": "experiments.studies",
-    "StudyResult": "experiments.studies",
+    "Study": "api.studies",
+    "StudyResult": "api.studies",
     "Explanation": "explaining",
-    "Bound": "optima.capacity",
-    "Optimum": "optima.optimum",
+    "Bound": "api.bounds",
+    "Optimum": "api.bounds",
     "League": "api.leagues",
     "When": "api.leagues",
     "ImportedMesh": "api.meshes",
-    "Measurement": "measurement",
+    "Measurement": "measuring",
     "Controller": "_core",
     "RouterPolicy": "_core",
     "Estimator": "_core",

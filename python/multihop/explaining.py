@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -17,6 +17,9 @@ from multihop.base.names import file_names
 from multihop.emulation.replay import explain as explain_journal
 from multihop.explanation import explain as explanation
 from multihop.explanation.explain import OnTick
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,6 +96,17 @@ class Explanation(Displayed):
         log = self.results / "frames" / f"{file_names([*found.others, found.variant])[found.variant]}.frames"
         frames = {found.variant: Shown(log)} if log.is_dir() else None
         return write(Comparison(runs[0].scenario, {found.variant: runs}), Path(path), found, frames)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draws the causes of each explained flow, on `ax` or a new figure of 3.5 in. Returns the axes.
+
+        Raises:
+            UserError: if Matplotlib is not installed, or no cause was found.
+        """
+        from multihop.report.charts import causes
+        from multihop.report.plot import on_axes
+
+        return on_axes(causes.causes(self.found), ax, self.headline())
 
     def overview(self, *, whole: bool = True) -> Overview:
         """Returns the headline, and the main cause of each explained flow."""

@@ -35,6 +35,7 @@ LAYERS = [
     "learning",
     "emulation",
     "explaining",
+    "measuring",
     "cli",
     "__init__",
     "__main__",

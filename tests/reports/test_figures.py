@@ -309,6 +309,17 @@ def test_charts_are_drawn_on_axes_of_a_script(comparison, axes):
     plt.close("all")
 
 
+def test_the_picture_of_runs_is_goodput_against_delay_or_over_time():
+    from matplotlib import pyplot as plt
+
+    assert multihop.run(CHAIN).plot().get_xlabel() == "95th percentile of one-way delay [ms]"
+    one = multihop.run(CHAIN, set={"flows.length": 1})
+    assert one.plot().get_xlabel() == "time [s]"
+    rtt = multihop.run(CHAIN).plot.over_time("rtt")
+    assert rtt.get_legend().get_title().get_text() == "long", "one of several flows is named"
+    plt.close("all")
+
+
 @pytest.mark.parametrize(
     ("draw", "said"),
     [

@@ -2,8 +2,11 @@
 
 import re
 
+import matplotlib as mpl
 import pytest
+from matplotlib import pyplot as plt
 
+import multihop
 from multihop.base.errors import UserError
 from multihop.experiments.specs import Chart
 from multihop.experiments.studies import Study
@@ -15,6 +18,8 @@ from multihop.report.charts.ticks import spaced_ticks, tick_names
 from multihop.report.study import write_study
 from multihop.report.svg import paper_style
 from small_study import write_small_study
+
+mpl.use("Agg")
 
 READINGS = ["6 Mb/s control", "24 Mb/s, static, timer of 200 ms", "24 Mb/s, static, timer of 20 ms"] * 4
 
@@ -247,6 +252,18 @@ def test_a_file_is_legible_at_the_width_of_a_phone(result):
         # Text of 10 points on a page of 400 pixels.
         assert 10 * 400 / (72 * file_width(shown)) > 7.5
     assert file_width(shown) == FILE_WIDTH
+
+
+def test_a_panel_of_a_chart_is_drawn_on_axes(folder):
+    shown = multihop.Study.load(folder / "small.toml").result(folder / "runs")
+    first, named, second = (shown.plot(0, panel=panel) for panel in (None, "four", "eight & <i>more</i>"))
+    assert first.get_legend().get_title().get_text() == "four\nscheme"
+    assert second.get_legend().get_title().get_text() == "eight & <i>more</i>\nscheme"
+    heights = [axes.lines[0].get_ydata().tolist() for axes in (first, named, second)]
+    assert heights[0] == heights[1] != heights[2]
+    plt.close("all")
+    with pytest.raises(UserError, match="panel: found 'five'; needs one of four, eight"):
+        shown.plot(0, panel="five")
 
 
 def test_the_page_says_what_a_band_is_and_lists_the_run(result, tmp_path):

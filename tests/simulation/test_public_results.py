@@ -6,20 +6,25 @@ import json
 import pickle
 from datetime import timedelta
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 import typer
+from matplotlib import pyplot as plt
 from rich.console import Console
 
 import multihop
 import multihop.leagues.when
 from conftest import CHAIN
 from multihop import UserError, leagues
+from multihop.base import extras
 from multihop.base.display import MOST_CHARACTERS, MOST_LINES, Overview
 from multihop.cli import app
 from multihop.leagues import coexistence
 from multihop.simulation.scenario import time_text
+
+mpl.use("Agg")
 
 MESH = "source,target,delivery\na,b,0.9\nb,a,0.9\nb,c,0.9\nc,b,0.9\n"
 
@@ -99,6 +104,54 @@ def test_every_result_shows_itself_in_notebooks_and_terminals(results):
         Console(file=out, width=100).print(result)
         title = result.overview().title
         assert out.getvalue().replace("\n", " ").startswith(title[:60]), name
+
+
+#: Results without a picture: a run and a study before their results.
+WITHOUT_PICTURE = {"Run", "Study"}
+
+
+@pytest.mark.parametrize("name", sorted(name for name in multihop.__all__ if hasattr(getattr(multihop, name), "plot")))
+def test_every_result_draws_itself_at_paper_width_or_where_asked(results, name):
+    new = results[name].plot()
+    assert isinstance(new, mpl.axes.Axes)
+    assert new.figure.get_figwidth() == 3.5
+    assert new.xaxis.label.get_fontsize() == 8
+    assert new.has_data()
+    figure, (left, right) = plt.subplots(1, 2)
+    assert results[name].plot(ax=right) is right
+    assert right.has_data()
+    assert not left.has_data()
+    assert figure.get_figwidth() != 3.5, "settings of the reader stay"
+    plt.close("all")
+
+
+def test_every_result_has_a_picture(results):
+    classes = {name for name in results if inspect.isclass(getattr(multihop, name, None))}
+    assert {name for name in classes if not hasattr(results[name], "plot")} == WITHOUT_PICTURE
+
+
+def test_a_picture_without_matplotlib_is_an_error_that_names_it(results, monkeypatch):
+    monkeypatch.setitem(extras.EXTRAS, "report", ("no_such_module",))
+    for name in results:
+        if inspect.isclass(getattr(multihop, name, None)) and name not in WITHOUT_PICTURE:
+            with pytest.raises(UserError, match=r"^plot needs no_such_module, which is not installed; pip install"):
+                results[name].plot()
+
+
+def test_pictures_are_chosen_by_name(results):
+    study, when, measured = results["StudyResult"], results["When"], results["Measurement"]
+    assert study.plot("Fairness (Jain index)").get_ylabel() == study.plot(1).get_ylabel() == "Fairness (Jain index)"
+    assert when.plot("delay").images[0].get_array().shape[0] == len(when.networks)
+    assert measured.plot(sniffer=measured.sniffers[1]).get_ylabel() == "share of airtime"
+    plt.close("all")
+    for call, says in [
+        (lambda: study.plot("x"), "chart: found 'x'; needs a place from 0, or one of Total goodput; Fairness"),
+        (lambda: study.plot(3), "chart: found 3; needs a place"),
+        (lambda: study.plot(panel="x"), "panel: found 'x'; the chart has no panels"),
+        (lambda: when.plot("speed"), "metric: found 'speed'; needs one of goodput, delay, jain"),
+    ]:
+        with pytest.raises(UserError, match=says):
+            call()
 
 
 def test_what_is_shown_acts_on_neither_terminal_nor_page():

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from multihop import _core
+from multihop.api.bounds import Bound, Optimum
 from multihop.api.results import Comparison, Result
 from multihop.base.display import Plain
 from multihop.base.errors import UserError
@@ -208,7 +209,7 @@ def check(
     return cast("_core.ScenarioView", Plain(dict(view), f"{view['name']}, a scenario"))
 
 
-def bound(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, scheme: str | None = None) -> capacity.Bound:
+def bound(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, scheme: str | None = None) -> Bound:
     """Returns upper bounds and an estimate of goodput from frames' airtime, without running the scenario.
 
     Args:
@@ -222,7 +223,7 @@ def bound(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, schem
     """
     found = capacity.bound(load(scenario), replacements({"set": set, "scheme": scheme}))
     capacity.require_unicast(found.view, "bound")
-    return found
+    return Bound(found.view, found.capacity)
 
 
 def optimum(
@@ -235,7 +236,7 @@ def optimum(
     weights: Mapping[str, float] | None = None,
     set: Mapping[str, Any] | None = None,
     scheme: str | None = None,
-) -> optima.Optimum:
+) -> Optimum:
     """Returns the rates that maximise a sum of utilities within airtime limits, without running the scenario.
 
     Args:
@@ -255,7 +256,8 @@ def optimum(
     question = optima.Question(Utility.of(utility), constraints, level, feedback)
     source, replaced = load(scenario), replacements({"set": set, "scheme": scheme})
     capacity.require_unicast(source.check(replaced), "optimum")
-    return optima.optimum(source, replaced, question, weights)
+    found = optima.optimum(source, replaced, question, weights)
+    return Optimum(found.view, found.capacity, found.question, found.shares, found.allocation, found.weights)
 
 
 def schema(of: str = "scenario") -> dict[str, Any]:

@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -16,10 +17,14 @@ from multihop import leagues
 from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
 from multihop.experiments.studies import Study, StudyResult
-from multihop.leagues import coexistence, page, picture, table, words, worst
+from multihop.leagues import coexistence, figures, page, picture, table, words, worst
 from multihop.leagues import when as regimes
+from multihop.report.plot import on_axes
 from multihop.results.folders import require_results_directory
 from multihop.simulation.store import Failure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: Function that runs the missing runs of a study, given its folder and its store.
 Simulate = Callable[[Study, Path, Path], StudyResult]
@@ -114,6 +119,14 @@ class League(leagues.League, Displayed):
             "Beside another scheme", f'<div class="scroll">{picture.svg(self._pairs)}</div>', self.beside()
         )
         return write_study(self.results, Path(path), title="League of schemes", command=self.command, front=front)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draws the rank of each scheme on each network, on `ax` or a new figure of 3.5 in. Returns the axes.
+
+        Raises:
+            UserError: if Matplotlib is not installed.
+        """
+        return on_axes(figures.ranks(self), ax, "there is no scheme")
 
     def overview(self, *, whole: bool = True) -> Overview:
         """Returns the numbers of schemes and networks; with `whole`, also the ranks."""
@@ -225,6 +238,20 @@ class When(Displayed):
         """Writes the page and a manifest, by default to the folder of the runs. Returns the page's path."""
         folder = self.folder if directory is None else Path(directory)
         return regimes.export(self.networks, self.results, folder, self.command)
+
+    def plot(self, metric: str = "goodput", ax: Axes | None = None) -> Axes:
+        """Draws the schemes that lead in each regime. Returns the axes.
+
+        Args:
+            metric: `goodput`, `delay` or `jain`.
+            ax: axes to draw on; those of a new figure of 3.5 in by default.
+
+        Raises:
+            UserError: if Matplotlib is not installed, the metric is unknown, or one seed decides nothing.
+        """
+        if metric not in words.QUESTIONS:
+            raise UserError(f"metric: found {metric!r}; needs one of {', '.join(words.QUESTIONS)}")
+        return on_axes(figures.leaders(self.winners, metric), ax, "one seed cannot separate schemes")
 
     def overview(self, *, whole: bool = True) -> Overview:
         """Returns the number of regimes; with `whole`, also the leading schemes of each."""

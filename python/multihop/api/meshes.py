@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -16,6 +16,9 @@ from multihop.base.errors import UserError
 from multihop.base.files import write_text
 from multihop.importers import to_scenario
 from multihop.simulation.scenario import Scenario, TimeLike, time_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,6 +82,17 @@ class ImportedMesh(Displayed):
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the scenario to a file, which must not be the mesh's. Returns its path."""
         return write_text(Path(path), self.text, self.file)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draws a map of nodes, links and flows, on `ax` or a new figure of 3.5 in. Returns the axes.
+
+        Raises:
+            UserError: if Matplotlib is not installed.
+        """
+        from multihop.report.charts import maps
+        from multihop.report.plot import on_axes
+
+        return on_axes(maps.network(self.view), ax, "")
 
     def overview(self, *, whole: bool = True) -> Overview:
         """Returns the imported and omitted parts; with `whole`, also the flows."""

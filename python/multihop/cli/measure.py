@@ -9,12 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
-from multihop import measurement
+from multihop import measurement, measuring
 from multihop.base.errors import UserError
 from multihop.base.files import require_writable_folder, whole_folder
 from multihop.cli import completion, console
 from multihop.cli.runs import JsonOption
-from multihop.measurement import Measurement, Sniffer
+from multihop.measurement import Sniffer
+from multihop.measuring import Measurement
 from multihop.results.words import share, three_digits
 from multihop.simulation.logs import FRAMES_MARK, interval
 
@@ -111,7 +112,7 @@ def measure(
     window = None if between is None else interval(between)
     measurements = []
     for capture in captures:
-        found = measurement.measure(
+        found = measuring.measure(
             capture,
             bin=bin,
             stamps=stamps,  # type: ignore[arg-type]

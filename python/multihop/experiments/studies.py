@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -31,20 +31,14 @@ class StudyResult(StudyRuns):
         return [judge(self, claim) for claim in self.study.spec.claims]
 
 
-class Study(PlannedStudy):
-    """Study as its file defines it, checked, with its scenario.
+_Outcome = TypeVar("_Outcome", bound=StudyResult)
 
-    Built from a file (`Study.load`) or from the same keys as arguments:
 
-        Study(name="hops", scenario="chain.toml", factors={"topology.hops": {...}}, seeds=20)
+class RunnableStudy(PlannedStudy, Generic[_Outcome]):
+    """Study that can be run, with results of one class."""
 
-    A factor may also be given as plain values, `factors={"scheme": ["tcp-newreno", "recn"]}`, and under its
-    key path: `factors={"topology.hops": range(1, 5)}` defines the factor `topology-hops`. Tables and files
-    use names.
-
-    Raises:
-        UserError: naming the key, the value found and what is needed.
-    """
+    #: Class of its results.
+    outcome: type[_Outcome]
 
     def run(
         self,
@@ -55,7 +49,7 @@ class Study(PlannedStudy):
         jobs: int | None = None,
         fail_fast: bool = False,
         on_progress: Callable[[Progress], None] | None = None,
-    ) -> StudyResult:
+    ) -> _Outcome:
         """Runs what is missing in `directory`, and returns all results.
 
         Args:
@@ -97,7 +91,7 @@ class Study(PlannedStudy):
             )
         return self._result(folder, runs)
 
-    def result(self, directory: str | Path, *, store: str | Path | None = None) -> StudyResult:
+    def result(self, directory: str | Path, *, store: str | Path | None = None) -> _Outcome:
         """Returns the finished runs of the study in `directory`, without running anything.
 
         Raises:
@@ -107,13 +101,13 @@ class Study(PlannedStudy):
         runs.mark()
         return self._result(folder, runs)
 
-    def _result(self, folder: Path, runs: Store) -> StudyResult:
+    def _result(self, folder: Path, runs: Store) -> _Outcome:
         if self.spec.model is not None:
-            return StudyResult(self, folder, runs, {}, [])
+            return self.outcome(self, folder, runs, {}, [])
         plan = self.plan
         seeds: dict[int, list[int]] = {}
         ids = {i.key: i for p in range(len(plan.points)) for i in (plan.run_id(p, s) for s in plan.seeds)}
-        result = StudyResult(self, folder, runs, seeds, list(runs.failures(ids)))
+        result = self.outcome(self, folder, runs, seeds, list(runs.failures(ids)))
         for members in self._groups():
             if self.spec.stop is not None:
                 there = self._wanted_so_far(members, result)
@@ -193,6 +187,12 @@ class Study(PlannedStudy):
             return shlex.join([*words, "--seed", str(job.seed)])
 
         return command
+
+
+class Study(RunnableStudy[StudyResult]):
+    """Study whose results have no charts; `multihop.Study` is the public class."""
+
+    outcome = StudyResult
 
 
 def _folders(directory: str | Path, store: str | Path | None) -> tuple[Path, Store]:

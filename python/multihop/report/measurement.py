@@ -9,21 +9,11 @@ import numpy as np
 import pandas as pd
 
 from multihop.measurement import ENOUGH, Measurement, Sniffer
+from multihop.report.charts.captured import draw_airtime
 from multihop.report.markup import document, escape, facts, section, table
 from multihop.report.svg import Chart, legend_above, style
 from multihop.results.provenance import build
 from multihop.results.words import share, three_digits
-
-#: Colours of kinds of frames, in the order in which they are stacked.
-_KINDS = {
-    "data": "#0072b2",
-    "retry": "#d55e00",
-    "reservation": "#e69f00",
-    "acknowledgement": "#009e73",
-    "management": "#cc79a7",
-    "control": "#56b4e9",
-    "damaged": "#999999",
-}
 
 #: Colours of lines of estimators.
 _LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -66,7 +56,7 @@ def _first_screen(found: Measurement) -> str:
     """
     if not found.sniffers:
         return "<p>There is no record.</p>"
-    sniffer = max(found.sniffers, key=lambda each: int(each.quality["records"]))
+    sniffer = found.main_sniffer
     of = f"At {sniffer.title}, the sniffer with the most records: " if len(found.sniffers) > 1 else ""
     grade = "; ".join([f"Capture quality: {sniffer.grade}", *sniffer.reasons[:2]])
     said = " ".join(found.summary(sniffer))
@@ -189,29 +179,9 @@ def _sniffer(found: Measurement, sniffer: Sniffer) -> list[str]:
 
 
 def _over_time(found: Measurement, sniffer: Sniffer) -> str:
-    rows = found.of(found.airtime, sniffer)
     chart = Chart(f"air{sniffer.interface}-{sniffer.channel_mhz}", f"Airtime over time at {sniffer.title}", 9.0, 2.8)
     axis: Any = chart.figure.subplots()
-    shares = rows.pivot_table(index="time_s", columns="kind", values="share", aggfunc="sum", fill_value=0.0)
-    bins = max(1, int(np.ceil(sniffer.length_s / sniffer.bin_s)))
-    # More bins than the picture can show are averaged.
-    group = int(np.ceil(bins / 300))
-    numbers = (shares.index.to_numpy() / sniffer.bin_s + 0.5).astype(int) // group
-    shares = shares.groupby(numbers).sum() / group
-    shares = shares.reindex(range(-(-bins // group)), fill_value=0.0)
-    width = sniffer.bin_s * group
-    under = np.zeros(len(shares))
-    panel = chart.panel(axis, "time [s]", "share of airtime", cursor=True, zooms=True)
-    for kind, colour in _KINDS.items():
-        if kind in shares:
-            panel.line(kind, colour).extend((shares.index + 0.5) * width, shares[kind])
-            axis.bar(
-                shares.index * width, shares[kind], width, under, align="edge", color=colour, label=kind, linewidth=0
-            )
-            under = under + shares[kind].to_numpy()
-    axis.set_xlabel("time [s]")
-    axis.set_ylabel("share of airtime")
-    axis.set_ylim(0, max(1.0, float(under.max(initial=0.0))))
+    draw_airtime(chart, axis, found=found, sniffer=sniffer)
     if len(axis.patches) > 0:
         legend_above(axis, 9.0)
     return chart.svg()

@@ -1,4 +1,4 @@
-"""Charts of the report on Matplotlib axes, one at a time, for scripts and notebooks."""
+"""Charts of results on Matplotlib axes, one at a time, for scripts and notebooks."""
 
 from __future__ import annotations
 
@@ -15,9 +15,27 @@ if TYPE_CHECKING:
     from multihop.report.charts.figures import Figure
 
 
+def on_axes(figure: Figure, ax: Axes | None, why_not: str, facet: int = 0) -> Axes:
+    """Draws a facet of a figure on `ax`, or on axes of a new figure of 3.5 in. Returns the axes.
+
+    Raises:
+        UserError: if Matplotlib is not installed, or the figure has no facet, with the reason `why_not`.
+    """
+    extras.require("report", "plot")
+    from multihop.report.charts import files
+
+    if not figure.facets:
+        raise UserError(f"plot: there is nothing to draw: {why_not}")
+    return files.on_axes(figure, ax, facet)
+
+
 @dataclass(frozen=True)
 class Plot:
-    """Charts on `ax` or on axes of a new figure. Each method returns the axes. Colours are schemes."""
+    """Charts on `ax`, or on a new figure of 3.5 in. Each method returns the axes. Colours are schemes.
+
+    A call, as in `comparison.plot()`, draws goodput against delay; of one flow under one scheme, its goodput
+    over time.
+    """
 
     runs: VariantRuns
 
@@ -29,6 +47,13 @@ class Plot:
         """
         extras.require("report", "plot")
 
+    def __call__(self, ax: Axes | None = None) -> Axes:
+        """Draws goodput against delay by flow and scheme; of one flow under one scheme, goodput over time."""
+        from multihop.report.charts import delays
+
+        figure = delays.against_goodput(self.runs)
+        return on_axes(figure, ax, "") if figure.facets else self.over_time(ax=ax)
+
     def delay_cdf(self, ax: Axes | None = None, *, flow: str | None = None) -> Axes:
         """Draws the distribution of one-way delay by scheme, of the packets of all flows or of one.
 
@@ -37,7 +62,7 @@ class Plot:
         """
         from multihop.report.charts import delays
 
-        return self._draw(delays.cdf(self.runs, self._flows(flow)), ax, "no packet arrived")
+        return on_axes(delays.cdf(self.runs, self._flows(flow)), ax, "no packet arrived")
 
     def goodput_delay(self, ax: Axes | None = None) -> Axes:
         """Draws the goodput of each flow and scheme against the 95th percentile of its delay.
@@ -47,7 +72,7 @@ class Plot:
         """
         from multihop.report.charts import delays
 
-        return self._draw(delays.against_goodput(self.runs), ax, "no packet arrived, or one flow under one scheme did")
+        return on_axes(delays.against_goodput(self.runs), ax, "no packet arrived, or one flow under one scheme did")
 
     def metrics(self, metric: str = "goodput_total_bps", ax: Axes | None = None) -> Axes:
         """Draws means of a metric by scheme with 95 % intervals and a dot per seed.
@@ -61,7 +86,7 @@ class Plot:
         if metric not in known:
             raise UserError(f"metric: found {metric!r}; needs one of {', '.join(known)}")
         figure = bars.metrics(self.runs, [metric])
-        return self._draw(figure, ax, "one scheme has nothing to be compared with, or all values are 0")
+        return on_axes(figure, ax, "one scheme has nothing to be compared with, or all values are 0")
 
     def flows(self, ax: Axes | None = None) -> Axes:
         """Draws the goodput of each flow by scheme; many flows are sorted.
@@ -71,7 +96,7 @@ class Plot:
         """
         from multihop.report.charts import bars
 
-        return self._draw(bars.flow_goodput(self.runs), ax, "one scheme has nothing to be compared with")
+        return on_axes(bars.flow_goodput(self.runs), ax, "one scheme has nothing to be compared with")
 
     def losses(self, ax: Axes | None = None) -> Axes:
         """Draws lost data packets by cause and scheme.
@@ -81,7 +106,7 @@ class Plot:
         """
         from multihop.report.charts import bars
 
-        return self._draw(bars.losses(self.runs), ax, "nothing was lost, or there is only one scheme")
+        return on_axes(bars.losses(self.runs), ax, "nothing was lost, or there is only one scheme")
 
     def over_time(self, quantity: str = "goodput", ax: Axes | None = None, *, flow: str | None = None) -> Axes:
         """Draws a quantity over time by scheme: `goodput`, `rtt` or `window`.
@@ -100,7 +125,7 @@ class Plot:
         if quantity not in times.QUANTITIES:
             raise UserError(f"quantity: found {quantity!r}; needs one of {', '.join(times.QUANTITIES)}")
         figure = times.over_time(self.runs, times.QUANTITIES[quantity], self._flows(flow))
-        return self._draw(figure, ax, f"no flow measures {quantity}" if flow is None else f"{flow} has no {quantity}")
+        return on_axes(figure, ax, f"no flow measures {quantity}" if flow is None else f"{flow} has no {quantity}")
 
     def _flows(self, flow: str | None) -> list[int] | None:
         """Returns the index of a flow as a list, or `None` for all flows."""
@@ -112,10 +137,3 @@ class Plot:
         if flow not in names:
             raise UserError(f"flow: found {flow!r}; needs one of {', '.join(names[:20])}")
         return [names.index(flow)]
-
-    def _draw(self, figure: Figure, ax: Axes | None, why_not: str) -> Axes:
-        from multihop.report.charts import files
-
-        if not figure.facets:
-            raise UserError(f"plot: there is nothing to draw: {why_not}")
-        return files.on_axes(figure, ax)

@@ -35,6 +35,9 @@ _RESOLUTION = 300
 
 _LEGEND_ROW, _TITLE = 1.4, 1.5
 
+#: Share of the width that a legend on axes may take, since it begins at the axes.
+_LEGEND_ROOM = 0.85
+
 
 @dataclass(frozen=True)
 class Paper:
@@ -149,24 +152,30 @@ def _legend_lines(names: Sequence[str], columns: int) -> int:
     return max((sum(name.count("\n") + 1 for name in part) for part in _columns(names, columns)), default=0)
 
 
-def on_axes(figure: Figure, ax: Axes | None) -> Axes:
-    """Draws the first facet with its legend on the given axes, or on new ones."""
+def on_axes(figure: Figure, ax: Axes | None, facet: int = 0) -> Axes:
+    """Draws a facet with the legend on the given axes, or on those of a new figure as wide as a file's."""
+    drawing = figure.facets[facet]
     if ax is not None:
-        figure.facets[0].draw(Notes(), ax)
+        drawing.draw(Notes(), ax)
         if figure.keys:
-            ax.legend([key.handle() for key in figure.keys], legend_names(figure.keys))
+            ax.legend([key.handle() for key in figure.keys], legend_names(figure.keys), title=figure.keys_title or None)
         return ax
     from matplotlib import pyplot as plt
 
-    with paper_style(10.0):
-        size = (5.4, 10.0 / _POINTS_PER_INCH * (figure.height + figure.depth + 3.0))
-        made: Axes = plt.figure(figsize=size, layout="constrained").add_subplot()
-        figure.facets[0].draw(Notes(), made)
-        wrap_labels(made, 5.4 * _POINTS_PER_INCH / 10.0, figure.height)
-        if figure.keys:
-            room = 0.85 * 5.4 * _POINTS_PER_INCH / 10.0
-            names = legend_names(figure.keys, room)
+    paper = Paper()
+    em = paper.font / _POINTS_PER_INCH
+    room = _LEGEND_ROOM * paper.width / em
+    names = legend_names(figure.keys, room)
+    columns = legend_columns(names, room)
+    # The legend is above the axes, so that its title is also that of one of several facets.
+    titles = [*([drawing.title] if len(figure.facets) > 1 else []), *([figure.keys_title] if figure.keys_title else [])]
+    height = figure.height + figure.depth + _LEGEND_ROW * (_legend_lines(names, columns) + len(titles))
+    with paper_style(paper.font):
+        made: Axes = plt.figure(figsize=(paper.width, em * height), layout="constrained").add_subplot()
+        drawing.draw(Notes(), made)
+        wrap_labels(made, paper.width / em, figure.height)
+        if figure.keys or titles:
             handles = [key.handle() for key in figure.keys]
-            places = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0}
-            made.legend(handles, names, ncols=legend_columns(names, room), **places)
+            places = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0, "alignment": "left"}
+            made.legend(handles, names, ncols=columns, title="\n".join(titles) or None, **places)
     return made

@@ -31,13 +31,20 @@ _MOST_OF_INTERVALS = 1.2
 _DASHED = (0, (4, 3))
 
 
-def figure(plot: StudyPlot, name: str, note: str = "") -> Figure:
-    """Returns a figure with a facet per panel and equal axes; `name` is that of its file."""
+def figure(plot: StudyPlot, name: str, note: str = "", least: float | None = None) -> Figure:
+    """Returns a figure with a facet per panel and equal axes.
+
+    Args:
+        plot: content of the chart.
+        name: name of its file.
+        note: remark for the reader.
+        least: width of the axes in inches at 10 pt, for which ticks are chosen; that of the page by default.
+    """
     columns = {1: 1, 2: 2, 4: 2}.get(len(plot.panels), 3)
     is_wide = len(plot.panels) == 1 and (plot.shape == "bands" or len(plot.categories) > 8)
     width, height = (FILE_WIDTH, 3.3) if is_wide else (5.4, 3.1) if columns < 3 else (PAGE_WIDTH / 3, 2.75)
     # Panels of a file are narrower than those of a page, and both have the same ticks.
-    narrowest = width if len(plot.panels) == 1 else min(width, FILE_WIDTH / 2)
+    narrowest = least or (width if len(plot.panels) == 1 else min(width, FILE_WIDTH / 2))
     depth = tick_names(plot.categories, narrowest)[2] if plot.categories else 0.0
     return Figure(
         name,

@@ -7,7 +7,9 @@ import gzip
 import re
 from dataclasses import dataclass
 
+from multihop.base.errors import UserError
 from multihop.experiments.studies import StudyResult
+from multihop.report.charts.figures import Figure
 from multihop.report.charts.files import Paper, drawn
 from multihop.report.charts.html import html
 from multihop.report.charts.study_data import charts_of, plot
@@ -56,6 +58,21 @@ def figures(result: StudyResult, prefix: str) -> list[StudyFigure]:
             page = html(shown, below=disclosure("numbers", _numbers(content)) + link)
         made.append(StudyFigure(name, page, file))
     return made
+
+
+def chosen(result: StudyResult, chart: str | int) -> Figure:
+    """Returns the figure of a chart at the width of paper; `chart` is its title, or its place from 0.
+
+    Raises:
+        UserError: if there is no such chart.
+    """
+    charts = charts_of(result)
+    titles = [each.title for each in charts]
+    place = titles.index(chart) if chart in titles else chart
+    if isinstance(place, bool) or not isinstance(place, int) or not 0 <= place < len(charts):
+        raise UserError(f"chart: found {chart!r}; needs a place from 0, or one of {'; '.join(titles)}")
+    paper = Paper()
+    return figure(plot(result, charts[place], "p"), "chart", least=paper.width * _FONT_PT / paper.font)
 
 
 def _numbers(plot: StudyPlot) -> str:
