@@ -106,7 +106,7 @@ class Explanation(Displayed):
         from multihop.report.charts import causes
         from multihop.report.plot import on_axes
 
-        return on_axes(causes.causes(self.found), ax, self.headline())
+        return on_axes(causes.causes(self.found), ax, self.headline().rstrip("."))
 
     def overview(self, *, whole: bool = True) -> Overview:
         """Returns the headline, and the main cause of each explained flow."""

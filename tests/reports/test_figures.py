@@ -1,8 +1,12 @@
 """Figures of a comparison: what they show, that intervals stay in range, files for papers, and axes of scripts."""
 
 import math
+import os
 import re
+import subprocess
+import sys
 import zlib
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
@@ -318,6 +322,17 @@ def test_the_picture_of_runs_is_goodput_against_delay_or_over_time():
     rtt = multihop.run(CHAIN).plot.over_time("rtt")
     assert rtt.get_legend().get_title().get_text() == "long", "one of several flows is named"
     plt.close("all")
+
+
+def test_a_notebook_shows_pictures_after_the_first_one(tmp_path):
+    # As the backend of notebooks does: it turns interactive mode on when the first figure loads it.
+    backend = "from matplotlib.backends.backend_agg import *\nimport matplotlib\nmatplotlib.interactive(True)\n"
+    (tmp_path / "of_a_notebook.py").write_text(backend)
+    code = f"import multihop, matplotlib\nmultihop.run({CHAIN!r}).plot()\nprint(matplotlib.is_interactive())"
+    path = os.pathsep.join([str(tmp_path), str(Path(multihop.__file__).parents[1])])
+    environment = {**os.environ, "MPLBACKEND": "module://of_a_notebook", "PYTHONPATH": path}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
 
 
 @pytest.mark.parametrize(

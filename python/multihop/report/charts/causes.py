@@ -14,7 +14,7 @@ from multihop.report.charts.figures import Facet, Figure, Key, cut, look
 from multihop.report.notes import Notes
 
 #: Most flows, and most kinds of causes; other causes are summed.
-_MOST_FLOWS, _MOST_KINDS = 20, 6
+_MOST_FLOWS, _MOST_KINDS = 20, 5
 
 _OTHERS, _GREY = "other causes", "#c9ced2"
 

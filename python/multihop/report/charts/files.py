@@ -170,8 +170,12 @@ def on_axes(figure: Figure, ax: Axes | None, facet: int = 0) -> Axes:
     # The legend is above the axes, so that its title is also that of one of several facets.
     titles = [*([drawing.title] if len(figure.facets) > 1 else []), *([figure.keys_title] if figure.keys_title else [])]
     height = figure.height + figure.depth + _LEGEND_ROW * (_legend_lines(names, columns) + len(titles))
+    # A notebook's backend turns interactive mode on with the first figure. Within the style, the end of the
+    # style would turn it off again.
+    canvas = plt.figure(figsize=(paper.width, em * height))
     with paper_style(paper.font):
-        made: Axes = plt.figure(figsize=(paper.width, em * height), layout="constrained").add_subplot()
+        canvas.set_layout_engine("constrained")
+        made: Axes = canvas.add_subplot()
         drawing.draw(Notes(), made)
         wrap_labels(made, paper.width / em, figure.height)
         if figure.keys or titles:
