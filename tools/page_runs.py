@@ -62,6 +62,8 @@ class Place:
         os.chdir(self._before)
         os.environ.clear()
         os.environ.update(self._variables)
+        if "matplotlib.pyplot" in sys.modules:
+            sys.modules["matplotlib.pyplot"].close("all")
 
     def run(self, step: Step) -> list[str]:
         """The lines that a step prints.
@@ -72,7 +74,7 @@ class Place:
         if step.kind == "file":
             Path(step.name).write_text(step.text, encoding="utf-8")
             return []
-        printed = self._python(step) if step.kind == "python" else self._command(step)
+        printed = self._python(step) if step.kind in {"python", "cell"} else self._command(step)
         lines = [line.rstrip() for line in printed.splitlines()]
         while lines and not lines[-1]:
             lines.pop()
@@ -153,7 +155,7 @@ class Place:
         return done.returncode, done.stdout
 
     def _python(self, step: Step) -> str:
-        """What a block prints; values that it shows are kept."""
+        """What a block prints; values that it shows are kept. The last value of a cell displays itself."""
         tree = ast.parse(step.text)
         lines = step.text.splitlines()
         with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -164,11 +166,19 @@ class Place:
                     if is_shown and isinstance(node, ast.Expr):
                         code = compile(ast.Expression(node.value), "page", "eval")
                         self.values[step.line + line] = eval(code, self._namespace)
+                    elif step.kind == "cell" and node is tree.body[-1] and isinstance(node, ast.Expr):
+                        _display(eval(compile(ast.Expression(node.value), "page", "eval"), self._namespace))
                     else:
                         exec(compile(ast.Module([node], []), "page", "exec"), self._namespace)
                 except Exception as error:
                     raise Failure(step.line + 1 + line, f"{lines[line].strip()}\n    {error!r}") from error
         return printed.getvalue()
+
+
+def _display(value: Any) -> None:  # noqa: ANN401 - of any expression
+    """Prints what a notebook shows of a value."""
+    if value is not None:
+        print(value._repr_html_() if hasattr(value, "_repr_html_") else repr(value))
 
 
 def _bring(command: str) -> None:

@@ -1,8 +1,9 @@
-"""What a Markdown page has to be run, in its order; see `pages`."""
+"""What a Markdown page or a notebook has to be run, in its order; see `pages`."""
 
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -93,7 +94,7 @@ class Step:
     """A file to write, a command or Python to run, or a command that is only mentioned.
 
     Attributes:
-        kind: `file`, `command`, `python` or `mention`.
+        kind: `file`, `command`, `python`, `cell` (of a notebook) or `mention`.
         line: where it is on the page, counted from 1.
         text: the command, or the content.
         name: of a file.
@@ -139,8 +140,11 @@ class Page:
 
 
 def read(path: Path) -> Page:
-    """The steps of a page."""
+    """The steps of a page, or of a notebook."""
     page = Page(path, path.read_text(encoding="utf-8").splitlines())
+    if path.suffix == ".ipynb":
+        page.steps += _cells(page)
+        return page
     number = 0
     marks: _Marks = (None, None)
     while number < len(page.lines):
@@ -155,6 +159,18 @@ def read(path: Path) -> Page:
         _add_block(page, fence["info"], number + 1, end, marks)
         number, marks = end + 1, (None, None)
     return page
+
+
+def _cells(page: Page) -> Iterator[Step]:
+    """The code of a notebook, and commands in its text. As Jupyter writes a notebook, a line of a cell has a line."""
+    begins = [number for number, line in enumerate(page.lines, 1) if line.strip().startswith('"source": [')]
+    cells = json.loads("\n".join(page.lines))["cells"]
+    for begin, cell in zip(begins, cells, strict=True):
+        if cell["cell_type"] == "code":
+            yield Step("cell", begin, "".join(cell["source"]))
+        else:
+            for offset, line in enumerate(cell["source"]):
+                yield from _mentioned(line, begin + offset)
 
 
 def words_of(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Runs the commands and the Python of the hand-written pages, and compares the outputs that pages show.
+"""Runs the commands and the Python of hand-written pages and notebooks, and compares the outputs that pages show.
 
 python -m tools.pages                  every page, as the tests run them
 python -m tools.pages --full           also what is marked as slow
@@ -14,6 +14,7 @@ What a page has, in its order, is run in a folder of its own with copies of `sce
   one line `...` stands for any number of lines. A command may fail if its output begins with `multihop: `.
 - Blocks ```python share one namespace. A comment `# = VALUE` behind an expression is its value.
 - A block ```output is what the block above it prints.
+- Cells of a notebook share one namespace. The last value of each is displayed, and not compared.
 - A command of `multihop` with arguments in prose or in a table is run as well. One with a placeholder in
   capitals, or without arguments, is a mention: its options have to exist.
 
@@ -43,7 +44,7 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="print what is not run, and why")
     asked = parser.parse_args()
     wrong = 0
-    for path in [page for given in asked.pages for page in (sorted(given.rglob("*.md")) or [given])] or hand_written():
+    for path in [page for given in asked.pages for page in (sorted(given.rglob("*.md")) or [given])] or written():
         page = read(path)
         if asked.list:
             print("\n".join(f"{name(path)}:{step.line}: {step.text}\n    {step.left_out}" for step in left_out(page)))
@@ -55,6 +56,16 @@ def main() -> int:
     if wrong:
         print(f"{wrong} wrong" + ("" if asked.write else "; --write writes the outputs anew"))
     return 1 if wrong else 0
+
+
+def written() -> list[Path]:
+    """The pages that people write, and the notebooks."""
+    return [*hand_written(), *notebooks()]
+
+
+def notebooks() -> list[Path]:
+    """The notebooks."""
+    return sorted((ROOT / "docs").rglob("*.ipynb"))
 
 
 def hand_written() -> list[Path]:

@@ -1,5 +1,6 @@
 """Commands, Python and outputs of pages: all run, and the tool that runs them notices what is wrong."""
 
+import json
 import re
 
 import pytest
@@ -85,13 +86,57 @@ def wrong(page, **how):
 
 @pytest.mark.parametrize(
     "path",
-    [pytest.param(path, marks=[pytest.mark.long] if pages.name(path) in LONG else []) for path in pages.hand_written()],
+    [pytest.param(path, marks=[pytest.mark.long] if pages.name(path) in LONG else []) for path in pages.written()],
     ids=pages.name,
 )
 def test_pages_say_what_commands_print(path):
     failures = pages.check(read(path))
     found = "\n".join(f"{pages.name(path)}:{failure.line}: {failure.what}" for failure in failures)
     assert not failures, f"{found}\nif that was meant: make pages PAGES=--write"
+
+
+NOTEBOOK = {
+    "cells": [
+        {"cell_type": "markdown", "id": "a", "metadata": {}, "source": ["# Title\n", "\n", "`multihop list --al`"]},
+        {"cell_type": "code", "id": "b", "metadata": {}, "outputs": [], "source": ["a = 1\n", "a"]},
+        {"cell_type": "code", "id": "c", "metadata": {}, "outputs": [], "source": ["\n", "[a, b]"]},
+        {
+            "cell_type": "code",
+            "id": "d",
+            "metadata": {},
+            "outputs": [],
+            "source": ["class C:\n", "    def _repr_html_(self):\n", "        return 1 / 0\n", "\n", "C()"],
+        },
+    ]
+}
+
+
+def test_what_is_wrong_with_a_notebook_is_found_in_its_line(tmp_path):
+    path = tmp_path / "n.ipynb"
+    path.write_text(json.dumps(NOTEBOOK, indent=1) + "\n")
+    lines = path.read_text().splitlines()
+    failures = pages.check(read(path))
+    assert [failure.what.splitlines()[0] for failure in failures] == ["multihop list --al", "[a, b]", "C()"]
+    assert [lines[failure.line - 1].strip(' ",') for failure in failures] == ["`multihop list --al`", "[a, b]", "C()"]
+    assert "name 'b' is not defined" in failures[1].what
+    assert "ZeroDivisionError" in failures[2].what
+
+
+@pytest.mark.parametrize("path", pages.notebooks(), ids=pages.name)
+def test_notebooks_are_as_jupyter_writes_them_but_for_outputs(path):
+    text = path.read_text("utf-8")
+    book = json.loads(text)
+    assert text == json.dumps(book, indent=1, ensure_ascii=False) + "\n", "write it with Jupyter"
+    assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
+    code = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
+    assert len(code) > 5
+    assert [cell["id"] for cell in code if cell["outputs"] or cell["execution_count"] is not None] == [], (
+        "clear the outputs, so that only changes of the text differ"
+    )
+    assert len({cell["id"] for cell in book["cells"]}) == len(book["cells"])
+    links = re.findall(r"\]\(([^)\s#]+)", "".join(line for cell in book["cells"] for line in cell["source"]))
+    assert links
+    assert [link for link in links if not (path.parent / link).exists()] == []
 
 
 def test_pages_have_commands_to_run():
