@@ -33,7 +33,10 @@ class Result(FinishedRun):
 
     @property
     def plot(self) -> Plot:
-        """Charts of this run on Matplotlib axes, as in `result.plot.over_time("rtt")`."""
+        """Charts of this run on Matplotlib axes, by `result.plot()` or as in `result.plot.over_time("rtt")`.
+
+        Names are those of `Comparison.plot`.
+        """
         return self._alone().plot
 
     def _alone(self) -> Comparison:
@@ -81,7 +84,11 @@ class Comparison(VariantRuns):
 
     @property
     def plot(self) -> Plot:
-        """Charts on Matplotlib axes, as in `comparison.plot.delay_cdf()`."""
+        """Charts on Matplotlib axes, by `comparison.plot()` or as in `comparison.plot.delay_cdf(ax=left)`.
+
+        `plot()` draws goodput against delay; of one flow under one scheme, its goodput over time. Names are
+        `delay_cdf`, `goodput_delay`, `metrics`, `flows`, `losses` and `over_time`. Each returns the axes.
+        """
         from multihop.report.plot import Plot
 
         return Plot(self)

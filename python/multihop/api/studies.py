@@ -51,4 +51,4 @@ class Study(studies.RunnableStudy[StudyResult]):
         UserError: naming the key, the value found and what is needed.
     """
 
-    outcome = StudyResult
+    _outcome = StudyResult

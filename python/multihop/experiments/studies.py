@@ -38,7 +38,7 @@ class RunnableStudy(PlannedStudy, Generic[_Outcome]):
     """Study that can be run, with results of one class."""
 
     #: Class of its results.
-    outcome: type[_Outcome]
+    _outcome: type[_Outcome]
 
     def run(
         self,
@@ -103,11 +103,11 @@ class RunnableStudy(PlannedStudy, Generic[_Outcome]):
 
     def _result(self, folder: Path, runs: Store) -> _Outcome:
         if self.spec.model is not None:
-            return self.outcome(self, folder, runs, {}, [])
+            return self._outcome(self, folder, runs, {}, [])
         plan = self.plan
         seeds: dict[int, list[int]] = {}
         ids = {i.key: i for p in range(len(plan.points)) for i in (plan.run_id(p, s) for s in plan.seeds)}
-        result = self.outcome(self, folder, runs, seeds, list(runs.failures(ids)))
+        result = self._outcome(self, folder, runs, seeds, list(runs.failures(ids)))
         for members in self._groups():
             if self.spec.stop is not None:
                 there = self._wanted_so_far(members, result)
@@ -192,7 +192,7 @@ class RunnableStudy(PlannedStudy, Generic[_Outcome]):
 class Study(RunnableStudy[StudyResult]):
     """Study whose results have no charts; `multihop.Study` is the public class."""
 
-    outcome = StudyResult
+    _outcome = StudyResult
 
 
 def _folders(directory: str | Path, store: str | Path | None) -> tuple[Path, Store]:
