@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from multihop import measuring
+from multihop.api import measuring
 
 FOLDER = Path(__file__).parent.parent.parent / "shared" / "data" / "pcap"
 CAPTURES = sorted(path for path in FOLDER.glob("*") if path.is_file())

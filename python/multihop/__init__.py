@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from multihop.api import bound, catalogue, check, compare, optimum, run, schema
     from multihop.api.bounds import Bound, Optimum
     from multihop.api.leagues import League, When, league, when
+    from multihop.api.measuring import Measurement, measure
     from multihop.api.meshes import ImportedMesh, import_mesh
     from multihop.api.results import Comparison, Result
     from multihop.api.stepping import Run
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from multihop.explaining import Explanation, explain
     from multihop.framelog.captured import capture_frames
     from multihop.framelog.reading import frames
-    from multihop.measuring import Measurement, measure
     from multihop.results.provenance import commit, engine, version
 
     __version__: str
@@ -67,7 +67,7 @@ _HOMES = {
     "league": "api.leagues",
     "when": "api.leagues",
     "import_mesh": "api.meshes",
-    "measure": "measuring",
+    "measure": "api.measuring",
     "frames": "framelog.reading",
     "capture_frames": "framelog.captured",
     "emulate": "emulation.client",
@@ -87,7 +87,7 @@ _HOMES = {
     "League": "api.leagues",
     "When": "api.leagues",
     "ImportedMesh": "api.meshes",
-    "Measurement": "measuring",
+    "Measurement": "api.measuring",
     "Controller": "_core",
     "RouterPolicy": "_core",
     "Estimator": "_core",

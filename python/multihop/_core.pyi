@@ -504,12 +504,11 @@ class Attempt:
 class Exchange:
     """Life of a frame at its sender, from the interface queue to its ACK; or of one MPDU of an aggregate.
 
-    `size_bytes` have all headers above the MAC. `payload_bytes` is 0 for acknowledgements of the transport, and
-    in captures.
-    `enqueued_s`, `head_of_line_s` and `done_s` are times; the last is that of the ACK, or of giving up.
-    `airtime_s` is the time of a successful exchange on the air, from the first bit of the RTS or the DATA to
-    the last of the ACK. `fate` is `"acknowledged"`, `"broadcast"` or `"given-up"`. `mpdus` are those of the
-    last PPDU.
+    `size_bytes` have all headers above the MAC. `payload_bytes` is 0 for acknowledgements of the transport,
+    and in captures. `enqueued_s`, `head_of_line_s` and `done_s` are times; the last is that of the ACK, or of
+    giving up. `airtime_s` is the time of a successful exchange on the air, from the first bit of the RTS or
+    the DATA to the last of the ACK. `fate` is `"acknowledged"`, `"broadcast"` or `"given-up"`. `mpdus` are
+    those of the last PPDU.
     """
 
     node: int

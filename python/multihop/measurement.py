@@ -1,7 +1,7 @@
 """Tables of a measured monitor-mode capture: airtime, links, stations, and quality of the capture.
 
-`multihop.measuring` makes them. Each interface of a capture is a separate sniffer, and so is each channel of
-a radio that changed channels. Memory does not depend on the length of the capture.
+`multihop.api.measuring` makes them. Each interface of a capture is a separate sniffer, and so is each channel
+of a radio that changed channels. Memory does not depend on the length of the capture.
 """
 
 from __future__ import annotations

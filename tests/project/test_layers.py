@@ -35,7 +35,6 @@ LAYERS = [
     "learning",
     "emulation",
     "explaining",
-    "measuring",
     "cli",
     "__init__",
     "__main__",

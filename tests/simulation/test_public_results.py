@@ -84,7 +84,9 @@ def _first_networks(folder):
 
 def test_every_public_class_is_tried(results):
     classes = {name for name in multihop.__all__ if inspect.isclass(getattr(multihop, name))}
-    assert classes - {"CallbackError", "Controller", "RouterPolicy", "ScenarioError", "UserError"} <= set(results)
+    assert classes - {"CallbackError", "Controller", "Estimator", "RouterPolicy", "ScenarioError", "UserError"} <= set(
+        results
+    )
 
 
 def test_every_result_shows_itself_in_ten_lines(results):

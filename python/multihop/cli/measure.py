@@ -9,13 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
-from multihop import measurement, measuring
+from multihop import measurement
+from multihop.api import measuring
+from multihop.api.measuring import Measurement
 from multihop.base.errors import UserError
 from multihop.base.files import require_writable_folder, whole_folder
 from multihop.cli import completion, console
 from multihop.cli.runs import JsonOption
 from multihop.measurement import Sniffer
-from multihop.measuring import Measurement
 from multihop.results.words import share, three_digits
 from multihop.simulation.logs import FRAMES_MARK, interval
 
