@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from multihop import leagues
+from multihop._core import Controller
 from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
 from multihop.experiments.studies import Study, StudyResult
@@ -140,7 +141,7 @@ class League(leagues.League, Displayed):
 def league(
     mesh: str | os.PathLike[str] | None = None,
     *,
-    schemes: Sequence[str] | None = None,
+    schemes: Sequence[str | type[Controller]] | None = None,
     seeds: int | None = None,
     quick: bool = False,
     out: str | os.PathLike[str] = "results/league",
@@ -152,7 +153,8 @@ def league(
 
     Args:
         mesh: your mesh as one more network: a scenario (TOML), or a file that `import_mesh` reads.
-        schemes: schemes to run; all by default.
+        schemes: schemes to run; all by default. Subclasses of `Controller`, or their names as in
+            `own.py:MyScheme`, take part beside them.
         seeds: runs of each scheme on each network.
         quick: whether to use fewer seeds and shorter runs.
         out: folder of finished runs, to which `save` writes tables and page.
@@ -267,7 +269,7 @@ class When(Displayed):
 
 def when(
     *,
-    schemes: Sequence[str] | None = None,
+    schemes: Sequence[str | type[Controller]] | None = None,
     seeds: int | None = None,
     quick: bool = False,
     out: str | os.PathLike[str] = "results/when",
@@ -280,7 +282,7 @@ def when(
     An interrupted call resumes.
 
     Args:
-        schemes: schemes to compare; those of the study by default.
+        schemes: schemes to compare, as in `league`; those of the study by default.
         seeds: runs of each scheme in each regime.
         quick: whether to use fewer regimes and seeds, and shorter runs.
         out: folder of finished runs, to which `save` writes the page.
@@ -335,9 +337,12 @@ def _simulated(
     return [run(each, folder / each.spec.name, folder / "store") for each in studies]
 
 
-def _command(name: str, options: list[str], schemes: Sequence[str] | None, seeds: int | None, *, quick: bool) -> str:
+def _command(
+    name: str, options: list[str], schemes: Sequence[str | type[Controller]] | None, seeds: int | None, *, quick: bool
+) -> str:
     """Returns the command that reproduces the results."""
     made = ["multihop", name, *options]
-    made += ["--schemes", ",".join(schemes)] if schemes is not None else []
+    named = [each if isinstance(each, str) else each.__name__ for each in schemes or ()]
+    made += ["--schemes", ",".join(named)] if schemes is not None else []
     made += ["--seeds", str(seeds)] if seeds is not None else []
     return shlex.join([*made, *(["--quick"] if quick else [])])

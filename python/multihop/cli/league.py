@@ -30,7 +30,9 @@ def league(
     compared: Annotated[
         str | None,
         typer.Option(
-            "--schemes", help="Only these schemes, as in recn,ewccp; all by default.", autocompletion=completion.schemes
+            "--schemes",
+            help="Only these schemes, as in recn,ewccp,own.py:MyScheme; all by default.",
+            autocompletion=completion.schemes,
         ),
     ] = None,
     seeds: Annotated[int | None, typer.Option(help="Runs of each scheme on each network.")] = None,

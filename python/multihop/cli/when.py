@@ -19,7 +19,7 @@ def when(
         str | None,
         typer.Option(
             "--schemes",
-            help="Only these schemes, as in recn,tcp-cubic; those of the study by default.",
+            help="Only these schemes, as in recn,own.py:MyScheme; those of the study by default.",
             autocompletion=completion.schemes,
         ),
     ] = None,

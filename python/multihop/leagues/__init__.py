@@ -23,10 +23,12 @@ from typing import Any
 import pandas as pd
 
 from multihop import importers
+from multihop._core import Controller
 from multihop.base.errors import UserError, instead_of
 from multihop.experiments.studies import Study, StudyResult
 from multihop.experiments.tables import differences
 from multihop.importers import to_scenario
+from multihop.simulation import classes
 from multihop.simulation.scenario import load, registered
 
 _FOLDER = Path(__file__).parent
@@ -36,6 +38,9 @@ OWN_ACKNOWLEDGEMENTS = " (own ACKs)"
 
 #: End of the names of schemes that are the published form of another one.
 PUBLISHED = "-published"
+
+#: Scheme of users' classes.
+_PYTHON = "python"
 
 #: Flavours whose receivers acknowledge each segment.
 _ACKNOWLEDGE_EACH = ("ns2",)
@@ -141,21 +146,42 @@ def networks(mesh: Path | None = None) -> list[Network]:
     return made if mesh is None else [*made, _community(mesh)]
 
 
-def schemes(wanted: Sequence[str] | None = None) -> list[str]:
+def schemes(wanted: Sequence[str | type[Controller]] | None = None) -> list[str]:
     """Returns every scheme of the engine, or the wanted ones, in the engine's order.
 
+    Classes follow, or names of classes such as `own.py:MyScheme`: each is a scheme by the name of the class.
+
     Raises:
-        UserError: if a scheme is unknown, or none is named.
+        UserError: if a scheme is unknown, a class cannot be used, or none is named.
     """
-    known = list(_schemes())
+    known = list(_registered())
     if wanted is None:
         return known
-    for name in wanted:
-        if name not in known:
+    names = [_entered(each) for each in wanted]
+    for name in names:
+        if name not in _schemes():
             raise UserError(f"--schemes: {name} is not a scheme; {instead_of(name, known)}")
-    if not wanted:
+    if not names:
         raise UserError(f"--schemes: names none; needs some of {', '.join(known)}")
-    return [name for name in known if name in wanted]
+    return [name for name in _schemes() if name in names]
+
+
+#: Settings of the classes in Python that take part, by the name of their scheme.
+_classes: dict[str, dict[str, Any]] = {}
+
+
+def _entered(scheme: str | type[Controller]) -> str:
+    """Returns the name of a scheme, and lets a class take part by its name."""
+    name, keys = classes.variant(scheme)
+    if not keys:
+        return name
+    if name in _registered():
+        raise UserError(f"--schemes: the class {name} has the name of a scheme; rename it")
+    if _classes.get(name) != keys:
+        _classes[name] = keys
+        settings.cache_clear()
+        headers.cache_clear()
+    return name
 
 
 def entrants(names: Sequence[str]) -> list[str]:
@@ -228,7 +254,7 @@ def settings(entrant: str) -> dict[str, Any]:
     """
     said, scheme = rules(), scheme_of(entrant)
     parameters = _schemes()[scheme]["parameters"]["properties"]
-    made: dict[str, Any] = {"scheme": scheme}
+    made: dict[str, Any] = {**_classes.get(scheme, {}), "scheme": scheme}
     if "segment_size" in parameters:
         made[f"schemes.{scheme}.segment_size"] = f"{said['packet'] - headers(scheme)} B"
     if _is_over_tcp(scheme):
@@ -291,6 +317,7 @@ def _acknowledges_otherwise(scheme: str) -> bool:
         return False
     parameters, common = _schemes()[scheme]["parameters"]["properties"], rules()["acknowledgements"]
     sets_them = any(parameters[key].get("default") not in (None, common[key]) for key in common)
+    sets_them |= any(key in common for keys in _classes.get(scheme, {}).values() for key in keys)
     return sets_them or flavour(scheme) in _ACKNOWLEDGE_EACH
 
 
@@ -302,14 +329,21 @@ def kind_of(entrant: str) -> str:
 @cache
 def headers(entrant: str) -> int:
     """Returns the bytes of network and transport headers of each packet of an entrant."""
-    probe = load(_PROBE).capacity({"scheme": scheme_of(entrant)})
+    scheme = scheme_of(entrant)
+    probe = load(_PROBE).capacity({"scheme": scheme, "set": _classes.get(scheme, {})})
     return probe["demands"][0]["header_bytes"]
 
 
 @cache
-def _schemes() -> dict[str, dict[str, Any]]:
+def _registered() -> dict[str, dict[str, Any]]:
     """Returns the registry entries of all schemes by name, without that of users' classes."""
-    return {entry["name"]: entry for entry in registered()["schemes"] if entry["name"] != "python"}
+    return {entry["name"]: entry for entry in registered()["schemes"] if entry["name"] != _PYTHON}
+
+
+def _schemes() -> dict[str, dict[str, Any]]:
+    """Returns the registry entries of all schemes by name, and of the classes that take part."""
+    python = next(entry for entry in registered()["schemes"] if entry["name"] == _PYTHON)
+    return {**_registered(), **dict.fromkeys(_classes, python)}
 
 
 def _community(mesh: Path) -> Network:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from multihop._core import Controller
 from multihop.base.errors import UserError
 from multihop.base.files import write_text
 from multihop.experiments.studies import StudyResult
@@ -36,7 +37,7 @@ def regimes(*, quick: bool = False) -> list[Network]:
     return made
 
 
-def compared(wanted: Sequence[str] | None = None) -> list[str]:
+def compared(wanted: Sequence[str | type[Controller]] | None = None) -> list[str]:
     """Returns the schemes of the study, or the wanted ones.
 
     Raises:
