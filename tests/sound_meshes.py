@@ -235,6 +235,64 @@ FFMAP_D3 = {
     "links": [{"source": 0, "target": 1, "quality": "1.250, 2.000", "type": None}],
 }
 
+#: Costs of directional airtime: 20 Mb/s, 10 Mb/s, and a link without a bit rate that delivers a half.
+_EDGE = {"edge_ansn": 7, "domain": 0, "domain_metric": "ff_dat_metric", "domain_metric_out": "20Mbit/s"}
+OLSRV2 = {
+    "edge": [
+        {"node": "192.0.2.1", "edge": "192.0.2.2", **_EDGE, "domain_metric_out_raw": 107},
+        {"node": "192.0.2.2", "edge": "192.0.2.1", **_EDGE, "domain_metric_out_raw": 215},
+        {"node": "192.0.2.2", "edge": "192.0.2.3", **_EDGE, "domain_metric_out_raw": 4210432},
+        {"node": "192.0.2.3", "edge": "192.0.2.2", **_EDGE, "domain_metric_out_raw": 4210432},
+    ]
+}
+OLSRV2_TABLE = "".join("\t".join(map(str, row.values())) + "\n" for row in OLSRV2["edge"])
+
+NHDP_LINK = {
+    "if": "wlan0",
+    "link_bindto": "fe80::2",
+    "link_vtime_value": "20.000",
+    "link_itime_value": "2.000",
+    "link_symtime": "19.786",
+    "link_heardtime": "19.886",
+    "link_vtime": "39.886",
+    "link_status": "symmetric",
+    "link_dualstack": "-",
+    "link_mac": B,
+    "link_flood_local": "true",
+    "link_flood_remote": "true",
+    "link_flood_willingness": "7",
+    "neighbor_originator": "2001:db8::2",
+    "neighbor_dualstack": "-",
+    "domain": "0",
+    "domain_metric": "ff_dat_metric",
+    "domain_metric_in": "19.98Mbit/s",
+    "domain_metric_in_raw": "107",
+    "domain_metric_out": "9.97Mbit/s",
+    "domain_metric_out_raw": "215",
+    "domain_metric_internal": "p_recv=60,p_total=64,speed=24000000,success=1066,missed_hello=0,lastseq=9,lneigh=1",
+}
+
+NETJSON_DAT = {
+    "type": "NetworkGraph",
+    "protocol": "olsrv2",
+    "metric": "ff_dat_metric",
+    "nodes": [
+        {"id": "id_192.0.2.1", "label": "192.0.2.1", "properties": {"type": "local"}},
+        {"id": "id_192.0.2.2", "label": "192.0.2.2", "properties": {"type": "node"}},
+        {"id": "id_192.0.2.2_203.0.113.0/24", "properties": {"type": "attached"}},
+    ],
+    "links": [
+        {"source": "id_192.0.2.1", "target": "id_192.0.2.2", "cost": 107, "properties": {"type": "local"}},
+        {"source": "id_192.0.2.2", "target": "id_192.0.2.1", "cost": 4210432, "properties": {"type": "node"}},
+        {
+            "source": "id_192.0.2.2",
+            "target": "id_192.0.2.2_203.0.113.0/24",
+            "cost": 1,
+            "properties": {"type": "attached"},
+        },
+    ],
+}
+
 _ASSUMED = Options(assume_delivery=0.9)
 
 SOUND: dict[str, tuple[Any, Options]] = {
@@ -251,6 +309,11 @@ SOUND: dict[str, tuple[Any, Options]] = {
         },
         Options(),
     ),
+    "netjson dat": (NETJSON_DAT, Options()),
+    "olsrv2": (OLSRV2, Options()),
+    "olsrv2 nhdpinfo": ({"link": [NHDP_LINK]}, Options()),
+    "olsrv2 table": (OLSRV2_TABLE, Options()),
+    "olsrv2 nhdpinfo table": ("\t".join(NHDP_LINK.values()) + "\n", Options()),
     "olsr txtinfo": (TXTINFO, Options()),
     "olsr CSV": ("src,dst,lq,nlq,ifname\na,b,0.9,1,wlan0\nb,c,1,1,eth0\n", Options()),
     "olsr HTTP": (

@@ -149,8 +149,8 @@ class TestNetJson:
             scenario(tmp_path, {**GRAPH, "metric": metric})
 
     def test_other_metrics_are_refused_or_assumed(self, tmp_path):
-        graph = {**GRAPH, "metric": "ff_dat_metric"}
-        with pytest.raises(UserError, match=r"'ff_dat_metric'.*--assume-delivery"):
+        graph = {**GRAPH, "metric": "hopcount_metric"}
+        with pytest.raises(UserError, match=r"'hopcount_metric'.*--assume-delivery"):
             scenario(tmp_path, graph)
         assert set(links_of(scenario(tmp_path, graph, assume_delivery=0.8)).values()) == {0.8}
 
@@ -280,7 +280,7 @@ REAL = [
     ("orbit-rutgers-links.csv", {}, 28),
     ("orbit-rutgers-links.csv", {"noise_level": -10.0}, None),
     ("nycmesh-links.json", {"assume_delivery": 0.9, "nodes": "nycmesh-nodes.min.json"}, None),
-    ("olsr2_netjson.json", {"assume_delivery": 0.9}, 8),
+    ("olsr2_netjson.json", {}, 8),
     ("olsr_jsoninfo.json", {}, 36),
     ("netdiff-netjson-2-links.json", {}, 3),
     ("netdiff-olsr-2-links-newformat.json", {}, 3),
@@ -309,7 +309,6 @@ def test_real_meshes(data, name, options, kept):
     ("name", "says"),
     [
         ("nycmesh-links.json", "--assume-delivery"),
-        ("olsr2_netjson.json", "ff_dat_metric"),
         ("nycmesh-nodes.min.json", "no known mesh format"),
         ("netjson-network-graph.schema.json", "no known mesh format"),
         ("openmesh-nyc-README.txt", "found columns"),

@@ -8,7 +8,7 @@ import pytest
 from meshes import links_of, meshviewer, scenario
 from multihop.base.errors import UserError
 from multihop.importers import FORMATS, Options, read
-from sound_meshes import AREDN, BABEL, CNML, FFMAP, GRAPHML, IW, OLSR_DOT, TXTINFO, WMEDIUMD, A, B
+from sound_meshes import AREDN, BABEL, CNML, FFMAP, GRAPHML, IW, OLSR_DOT, OLSRV2, OLSRV2_TABLE, TXTINFO, WMEDIUMD, A, B
 
 #: Per format: a file with a broken record among sound ones, where the record is, and the options.
 ETX = {"type": "NetworkGraph", "metric": "ETX"}
@@ -62,6 +62,8 @@ BROKEN = {
         "links[2]",
         {},
     ),
+    "olsrv2": ({"edge": [{**OLSRV2["edge"][0], "edge": None}, *OLSRV2["edge"]]}, "edge[0]", {}),
+    "olsrv2 table": (OLSRV2_TABLE + "192.0.2.3\t192.0.2", ":5", {}),
     "babel": (BABEL.replace("rxcost 512", "rxcost many"), ":9", {}),
     "aredn": ([AREDN, {"api_version": "1", "link_info": {}}, {**AREDN, "node": "EXAMPLE-9"}], "nodes[1]", {}),
     "iw": (IW + IW.replace(A, "02:00:00:00:00:0e").replace("signal:  \t-75 dBm\n", "other: 1\n"), ":32", {}),

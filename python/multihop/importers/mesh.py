@@ -63,6 +63,8 @@ class Mesh:
         reach_m: reception range, if links hold distances.
         powers: received power in dBm of each direction with noise of `NOISE_DBM`, if the file has it as well.
         rates: rate of unicast frames in b/s of each direction, if the file has it.
+        throughputs: rate of unicast frames times delivery in b/s of each direction of which only this product
+            is known; its delivery in `links` is 1 until `rates.split_throughputs`.
         radios: meshes of the same nodes with the links of one radio, by its label, if the file distinguishes
             radios.
         are_named: whether the file names the radio of a link; otherwise radios number parallel links.
@@ -83,6 +85,7 @@ class Mesh:
     reach_m: float = 0.0
     powers: dict[tuple[str, str], float] = field(default_factory=dict)
     rates: dict[tuple[str, str], float] = field(default_factory=dict)
+    throughputs: dict[tuple[str, str], float] = field(default_factory=dict)
     radios: dict[str, Mesh] = field(default_factory=dict)
     are_named: bool = False
     standard: str | None = None

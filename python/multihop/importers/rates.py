@@ -22,8 +22,7 @@ def link_rates(mesh: Mesh, standard: str, data_rate: str | None) -> tuple[dict[t
     phy = phy_of(standard)
     if not given or phy is None:
         return {}, None
-    known = _named(phy)
-    nominal = next((bps for bps, name in known if name == data_rate), _bps(data_rate) or phy["default_rate_bps"])
+    known, nominal = _rates(phy, data_rate)
     made: dict[tuple[str, str], str] = {}
     for a, b in given:
         rate = min(mesh.rates[pair] for pair in ((a, b), (b, a)) if pair in mesh.rates and pair in mesh.links)
@@ -34,6 +33,38 @@ def link_rates(mesh: Mesh, standard: str, data_rate: str | None) -> tuple[dict[t
         f"rates of {len(given)} links are in the file: {len(made)} are below the data rate and have the nearest of "
         f"{standard} that is not above their own, the others have the data rate"
     )
+
+
+def split_throughputs(mesh: Mesh, standard: str, data_rate: str | None, *, has_rates: bool) -> str | None:
+    """Splits the throughputs of directions into rates and deliveries, and returns a line about them.
+
+    Both directions of a link have the lowest rate of the PHY that neither throughput exceeds, at most the
+    data rate; without `has_rates`, the data rate. Delivery is the throughput over the rate, at most 1.
+    """
+    phy = phy_of(standard)
+    if not mesh.throughputs or phy is None:
+        return None
+    known, nominal = _rates(phy, data_rate)
+    faster = 0
+    for (a, b), throughput in mesh.throughputs.items():
+        least = max(throughput, mesh.throughputs.get((b, a), 0.0), mesh.rates.get((b, a), 0.0))
+        enough = [bps for bps, _ in known if least <= bps < nominal]
+        rate = min(enough) if has_rates and enough else nominal
+        faster += throughput > rate
+        mesh.links[a, b] = min(1.0, throughput / rate)
+        if has_rates:
+            mesh.rates[a, b] = rate
+    return (
+        f"throughputs of {len(mesh.throughputs)} directions are in the file: a link has the lowest rate of {standard} "
+        f"that is enough, and delivers the rest; {faster} are above the data rate and lose nothing"
+    )
+
+
+def _rates(phy: dict[str, Any], data_rate: str | None) -> tuple[list[tuple[float, str]], float]:
+    """Returns rates in b/s with names in ascending order, and the data rate in b/s."""
+    known = _named(phy)
+    nominal = next((bps for bps, name in known if name == data_rate), _bps(data_rate) or phy["default_rate_bps"])
+    return known, nominal
 
 
 def _named(phy: dict[str, Any]) -> list[tuple[float, str]]:

@@ -11,7 +11,7 @@ from multihop.base.errors import UserError
 from multihop.importers.mesh import Mesh
 from multihop.importers.positions import positions
 from multihop.importers.radios import Layer, are_several, layers, radios_of
-from multihop.importers.rates import link_rates
+from multihop.importers.rates import link_rates, split_throughputs
 from multihop.importers.text import quote
 from multihop.importers.traffic import Traffic, Wishes, require_traffic
 from multihop.importers.traffic import choose as _traffic
@@ -106,6 +106,7 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
     _require(plan)
     several = are_several(mesh, plan.radios)
     standard = plan.standard or mesh.standard or _STANDARD
+    split = split_throughputs(mesh, standard, plan.data_rate, has_rates=plan.sensing == "inferred")
     found_links = _directions(mesh, several=several)
     mesh = _kept(_without_weak_links(mesh, plan.min_delivery), plan, origin, several=several)
     names = _names(mesh)
@@ -123,6 +124,7 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
         *(f"left out: {count} {what}" for what, count in mesh.left_out.most_common() if count),
         *([f"first broken record: {mesh.tally.first}"] if mesh.tally.first else []),
         f"read as {mesh.format}: {mesh.reading}",
+        *([split] if split else []),
         *radio_words,
         *learnt,
         *traffic.words,

@@ -25,6 +25,7 @@ from multihop.importers.formats import (
     netjson,
     nycmesh,
     olsr,
+    olsrv2,
     orbit,
     places,
     plain,
@@ -101,7 +102,7 @@ FORMATS = {
         "OpenWISP, netdiff, olsrd, olsrd2",
         '`"type": "NetworkGraph"` or `"NetworkCollection"`; a list of graphs',
         "`cost` with the metric ETX: each direction delivers 1/√ETX; in units of 1/1024 where half of the costs are "
-        "1000 or more",
+        "1000 or more; with `ff_dat_metric` as olsrv2",
         "`location` or `lat`, `lon`, of the node or in `properties`",
     ),
     "olsr": Format(
@@ -110,6 +111,12 @@ FORMATS = {
         "NLQ is delivery towards the neighbour, LQ of the reverse direction",
         "CSV: `--nodes` with `node, lat, lon`",
         "CSV: the band that `ifname` ends in, `tx_rate_kbps`, `tx_mcs`",
+    ),
+    "olsrv2": Format(
+        "olsrd2: olsrv2info, nhdpinfo; its netjsoninfo is netjson",
+        "`edge` or `link` with `domain_metric`; tables with `ff_dat_metric`",
+        "directional airtime: 2^31/cost is the rate in b/s times delivery; from 2^21 up, 2^21/cost is delivery",
+        radios="the rate that the throughput needs; `speed` of `domain_metric_internal`",
     ),
     "babel": Format(
         "babeld: `dump`; FRR: `show babel neighbor`",
@@ -250,6 +257,7 @@ READERS = (
     ),
     Reader("aredn", "json", aredn.matches, lambda s, _: aredn.read(s.data, s.origin)),
     Reader("olsr", "json", olsr.matches, lambda s, _: olsr.read(s.data, s.origin), label="olsr jsoninfo"),
+    Reader("olsrv2", "json", olsrv2.matches, lambda s, _: olsrv2.read(s.data, s.origin)),
     Reader("ffmap", "json", ffmap.matches, lambda s, _: ffmap.read(s.data, s.nodes, s.origin), ("nodes",)),
     Reader(
         "nycmesh",
@@ -283,6 +291,7 @@ READERS = (
     Reader("babel", "text", babel.matches_text, lambda s, _: babel.read_text(s.text, s.origin)),
     Reader("iw", "text", iw.matches_text, lambda s, _: iw.read_text(s.text, s.origin)),
     Reader("olsr", "text", olsr.matches_text, lambda s, _: olsr.read_text(s.text, s.origin), label="olsr txtinfo"),
+    Reader("olsrv2", "text", olsrv2.matches_text, lambda s, _: olsrv2.read_text(s.text, s.origin)),
     Reader("wmediumd", "text", wmediumd.matches_text, lambda s, _: wmediumd.read_text(s.text, s.origin)),
     Reader("orbit", "columns", orbit.matches, lambda s, o: orbit.read(s.table, o.noise_level), ("noise_level",)),
     Reader(

@@ -3,7 +3,8 @@
 With the metric ETX, a cost is the product of both directions (`etx`). olsrd before 0.9.6 writes ETX in units
 of 1/1024: costs are read in these units if half or more are 1000 or above (a wire may cost less than 1). A
 cost of 2^22, or the text INFINITE, is a broken link. olsrd leaves the metric empty for its default, which is
-ETX (`etx_ff`). Other metrics say nothing about delivery.
+ETX (`etx_ff`). Other metrics say nothing about delivery, except directional airtime of olsrd2 (`dat`). A cost
+of directional airtime is of one direction; in a graph that lists no link both ways (netdiff), of both.
 
 NetJSON defines no geography. Writers store a position in a node as `location` (netjsongraph.js, OpenWISP:
 `{lat, lng}`), directly or within `properties`, or as `lat` and `lon` within `properties`. Links may name a
@@ -13,11 +14,12 @@ All graphs with a readable metric of a NetworkCollection, or of a list of graphs
 the same id are one node, and of a link in several graphs the best one is kept.
 """
 
+import math
 from statistics import median
 from typing import Any
 
 from multihop.base.errors import UserError
-from multihop.importers import etx
+from multihop.importers import dat, etx
 from multihop.importers.mesh import Mesh, Node
 from multihop.importers.parsing.geography import coordinates
 from multihop.importers.parsing.records import (
@@ -37,6 +39,9 @@ _ATTACHED = {"lan", "attached"}
 _ETX = {"etx", "etx_ff", "etx_ffeth", "etx_ffeth_nl80211", "etx_fpm", "etx_float"}
 _OLSRD = {"olsr", "olsrv1"}
 
+#: Unit of costs of directional airtime, which `dat` reads.
+_DAT = math.inf
+
 
 def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
     """Whether the value is a NetworkGraph, or several."""
@@ -54,13 +59,13 @@ def read(data: Any, origin: str, assume_delivery: float | None) -> Mesh:  # noqa
     mesh = Mesh("netjson", "")
     graphs = _graphs(data, origin, mesh)
     links = {where: list(json_records(mesh.tally, graph.get("links"), where, "links")) for where, graph in graphs}
-    scales = {where: _etx_unit(graph, [link for _, link in links[where]]) for where, graph in graphs}
+    scales = {where: _unit(graph, [link for _, link in links[where]]) for where, graph in graphs}
     useful = [(where, graph) for where, graph in graphs if scales[where] is not None or assume_delivery is not None]
     if not useful:
         metric = str(graphs[0][1].get("metric") or "none") if graphs else "none"
         raise UserError(
             f"{graphs[0][0] if graphs else origin}: metric: found {metric[:40]!r}, which says nothing about delivery; "
-            "needs ETX, or use --assume-delivery 0.9 to give every link the same"
+            "needs ETX or ff_dat_metric, or use --assume-delivery 0.9 to give every link the same"
         )
     if len(useful) < len(graphs):
         mesh.left_out["graphs whose metric says nothing about delivery"] += len(graphs) - len(useful)
@@ -70,9 +75,11 @@ def read(data: Any, origin: str, assume_delivery: float | None) -> Mesh:  # noqa
     for where, graph in useful:
         _nodes(mesh, graph, where, addresses, merged=len(useful) > 1)
     for where, _ in useful:
+        listed = {tuple(text_id(record.get(key)) for key in ("source", "target")) for _, record in links[where]}
+        both_ways = any(pair[::-1] in listed for pair in listed if pair[0] != pair[1])
         for place, record in links[where]:
             with mesh.tally.record():
-                _link(mesh, record, place, addresses, scales[where], assume_delivery)
+                _link(mesh, record, place, addresses, scales[where], assume_delivery, both_ways=both_ways)
     return mesh
 
 
@@ -126,6 +133,8 @@ def _link(
     addresses: dict[str, str],
     scale: float | None,
     assume_delivery: float | None,
+    *,
+    both_ways: bool,
 ) -> None:
     source, target = (
         end if end in mesh.nodes or end is None else addresses.get(end, end)
@@ -136,6 +145,12 @@ def _link(
     if _kind(record) in _ATTACHED:
         mesh.left_out["links to attached networks"] += 1
         return
+    if scale == _DAT:
+        direction = dat.direction(number(record.get("cost")))
+        direction.add_to(mesh, source, target)
+        if not both_ways and source != target:
+            direction.add_to(mesh, target, source)
+        return
     if any(etx.is_infinite(text) for text in map(record.get, ("cost", "cost_text")) if isinstance(text, str)):
         delivery: float | None = 0.0
     else:
@@ -145,9 +160,11 @@ def _link(
         mesh.add_link(target, source, delivery)
 
 
-def _etx_unit(graph: dict[str, Any], links: list[dict[str, Any]]) -> float | None:
-    """Returns the cost of one transmission; `None` if costs are not ETX."""
+def _unit(graph: dict[str, Any], links: list[dict[str, Any]]) -> float | None:
+    """Returns the cost of one transmission, or `_DAT`; `None` if costs say nothing about delivery."""
     metric, protocol = (str(graph.get(key) or "").strip().lower() for key in ("metric", "protocol"))
+    if metric == dat.NAME:
+        return _DAT
     if metric not in _ETX and not (metric == "" and protocol in _OLSRD):
         return None
     costs = [cost for link in links if (cost := number(link.get("cost"))) is not None and 0.0 < cost < etx.BROKEN]
@@ -159,8 +176,9 @@ def _reading(scales: set[float | None], assume_delivery: float | None, graphs: i
     if scales == {None}:
         return f"every link is assumed to deliver {assume_delivery:g} in both directions{of}"
     unit = " in units of 1/1024" if _OLSRD_ONE in scales else ""
-    others = f"; {assume_delivery:g} where the metric is none" if None in scales else ""
-    return f"ETX{unit}, split evenly: each direction delivers 1/sqrt(ETX){others}{of}"
+    etx_words = [] if scales <= {_DAT, None} else [f"ETX{unit}, split evenly: each direction delivers 1/sqrt(ETX)"]
+    others = [f"{assume_delivery:g} where the metric is none"] if None in scales else []
+    return "; ".join([*([dat.READING] if _DAT in scales else []), *etx_words, *others]) + of
 
 
 def _kind(record: dict[str, Any]) -> str:
