@@ -11,6 +11,7 @@ Functions, named as the commands:
     league          ranks every scheme on common networks
     when            finds which scheme helps in which regime
     import_mesh     converts a measured mesh to a scenario
+    export          returns a network as NetJSON, or a run as iperf3 or flent write it
     measure         measures airtime, links and stations of a monitor-mode capture
     frames          reads a frame log; `capture_frames` makes one from a capture
     emulate         runs real programs over the simulated air
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from multihop._core import CallbackError, Controller, Estimator, RouterPolicy, ScenarioError
     from multihop.api import bound, catalogue, check, compare, optimum, run, schema
     from multihop.api.bounds import Bound, Optimum
+    from multihop.api.exports import export
     from multihop.api.leagues import League, When, league, when
     from multihop.api.measuring import Measurement, measure
     from multihop.api.meshes import ImportedMesh, import_mesh
@@ -67,6 +69,7 @@ _HOMES = {
     "league": "api.leagues",
     "when": "api.leagues",
     "import_mesh": "api.meshes",
+    "export": "api.exports",
     "measure": "api.measuring",
     "frames": "framelog.reading",
     "capture_frames": "framelog.captured",
@@ -107,6 +110,7 @@ __all__ = [  # noqa: RUF022
     "league",
     "when",
     "import_mesh",
+    "export",
     "measure",
     "frames",
     "capture_frames",

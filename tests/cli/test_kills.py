@@ -143,6 +143,7 @@ WRITERS = {
     "view": ["view", "r.frames", "--out", "out/v.html"],
     "trace": ["view", "r.frames", "--perfetto", "out/t.json"],
     "import": ["import", "mesh.csv", "--out", "out/mesh.toml"],
+    "export": ["export", "results", "--as", "iperf3", "--out", "out/iperf3.json"],
     "init": ["init", "out"],
     "study report": ["study", "report", "study", "--to", "out/page.html"],
     "study export": ["study", "export", "study", "--to", "out"],

@@ -42,6 +42,7 @@ ARGUMENTS = {
     "measure": ["measure", "run.pcapng", "--frames", "m.frames"],
     "view": ["view", "run.frames"],
     "import": ["import", "mesh.csv", "--out", "made.toml"],
+    "export": ["export", "results", "--as", "iperf3"],
     "check": ["check", "chain.toml"],
     "list": ["list", "schemes"],
     "schema": ["schema"],

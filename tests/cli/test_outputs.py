@@ -28,6 +28,7 @@ WRITERS = {
     "page of a capture": ["view", "run.pcapng", "--out"],
     "trace": ["view", "run.frames", "--perfetto"],
     "mesh": ["import", "mesh.csv", "--out"],
+    "export": ["export", "chain.toml", "--as", "netjson", "--out"],
 }
 
 
@@ -330,7 +331,7 @@ def small_disk(tmp_path):
 
 @pytest.mark.usefixtures("folder")
 def test_a_disk_that_is_full_is_said_of_the_file(inline, small_disk, words):
-    if words[0] == "import":
+    if words[0] in {"export", "import"}:
         (small_disk / "filler").write_bytes(bytes(4_096))
     done = inline(*words, "disk/file")
     assert done.code == 1, done.err

@@ -27,6 +27,7 @@ LAYERS = [
     "stations",
     "measurement",
     "experiments",
+    "exporters",
     "explanation",
     "papers",
     "report",

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from multihop.base import extras
 from multihop.base.display import Overview
@@ -30,6 +30,12 @@ class Result(FinishedRun):
     def save(self, directory: str | Path) -> Path:
         """Writes the tables (Parquet and CSV), the scenario and a manifest. Returns the directory."""
         return self._alone().save(directory)
+
+    def export(self, format: str, path: str | Path | None = None) -> dict[str, Any]:
+        """Returns this run as `multihop.export` does, and writes it to `path`."""
+        from multihop.api.exports import export
+
+        return export(self, format, path)
 
     @property
     def plot(self) -> Plot:

@@ -59,6 +59,7 @@ _COMMANDS = {
         "Show every transmission of a frame log, a results folder or a capture on one HTML page.",
     ),
     "import": ("imports:import_mesh", "Turn a measured mesh into a scenario with positions and a link matrix."),
+    "export": ("exports:export", "Print a network as NetJSON, or a finished run as iperf3 or flent write it."),
     "check": ("inspect:check", "Check a scenario and show its nodes, links, flows and paths, without running it."),
     "list": (
         "inspect:list_names",
