@@ -1,5 +1,6 @@
 """The schema of scenarios: it accepts what the reader accepts, and refuses what the reader refuses."""
 
+import json
 import tomllib
 
 import jsonschema
@@ -67,3 +68,22 @@ def test_it_refuses_what_the_reader_refuses(errors, sound, broken):
     assert errors(text), f"the schema accepts {broken!r}"
     with pytest.raises(multihop.ScenarioError):
         multihop.check(text)
+
+
+@pytest.mark.parametrize("kind", ["scenario", "study"])
+def test_it_names_itself_and_its_version(kind):
+    schema = multihop.schema(kind)
+    assert list(schema)[:2] == ["$schema", "$id"]
+    assert schema["$id"] == f"urn:multihop:{kind}:{multihop.version()}"
+
+
+def test_examples_name_the_schema_that_they_keep(inline, tmp_path):
+    assert inline("init", "start").code == 0
+    files = sorted((tmp_path / "start").rglob("*.toml"))
+    assert {file.parent.name for file in files} == {"scenarios", "problems", "studies"}
+    for file in files:
+        first = file.read_text("utf-8").partition("\n")[0]
+        schema = json.loads((file.parent / first.removeprefix("#:schema ")).read_text("utf-8"))
+        # Editors convert TOML to JSON, which has null for nan.
+        value = json.loads(json.dumps(tomllib.loads(file.read_text("utf-8"))).replace("NaN", "null"))
+        jsonschema.validate(value, schema)

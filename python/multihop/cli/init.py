@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 from typing import Annotated
@@ -20,7 +21,11 @@ def init(
     quiet: QuietOption = False,
 ) -> None:
     """Write scenarios and studies to start from into a directory. Existing files are not replaced."""
-    for path in examples.write(directory):
+    from multihop import api
+
+    kinds = {"scenarios": "scenario", "studies": "study"}
+    schemas = {folder: json.dumps(api.schema(kind), indent=2) + "\n" for folder, kind in kinds.items()}
+    for path in examples.write(directory, schemas):
         console.say(str(path))
     first = shlex.join(["multihop", "run", str(directory / "scenarios" / "chain.toml")])
     console.note(f"try: {first}", quiet=quiet)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_serializer, field_validator, model_validator
 
-from multihop.simulation.scenario import inline_toml
+from multihop.simulation.scenario import identified, inline_toml
 
 #: Cause assigned to a claim that does not hold.
 Whose = Literal["paper", "platform", "reading", "ours"]
@@ -320,7 +320,10 @@ class Claim(_Table):
     per: str | None = Field(None, description="Factor whose values are readings of the paper, each with a verdict.")
     over: str | None = Field(None, description="Factor along which values are listed or a trend is tested.")
     values: list[float | None] | None = Field(
-        None, description="`value`: the paper's numbers, one per value of `over`; nan if it gives none."
+        None,
+        description="`value`: the paper's numbers, one per value of `over`; nan if it gives none.",
+        # JSON has no nan: editors check TOML's as null.
+        json_schema_extra={"items": {"type": ["number", "null"]}},
     )
     tolerance: str | float = Field(
         "10 %", description="`value` and constant trends: tolerance as a share, or absolute in the metric's unit."
@@ -435,7 +438,7 @@ class StudySpec(_Table):
 
 def schema() -> dict[str, Any]:
     """Returns the JSON Schema of study files. Keys without a value are left out, since TOML has no null."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_published(StudySpec.model_json_schema())}
+    return identified("study", _published(StudySpec.model_json_schema()))
 
 
 def tolerance(text: str | float, printed: float) -> float:
@@ -485,7 +488,7 @@ def _published(part: Any) -> Any:  # noqa: ANN401 - any part of a JSON Schema
     if "anyOf" in made:
         made["anyOf"] = [one for one in made["anyOf"] if one != {"type": "null"}]
         if len(made["anyOf"]) == 1:
-            made |= made.pop("anyOf")[0]
+            made = made.pop("anyOf")[0] | made
     if "patternProperties" in made:
         made["additionalProperties"] = False
     return made

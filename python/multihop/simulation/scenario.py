@@ -19,6 +19,7 @@ import tomli_w
 
 from multihop import _core
 from multihop.base.errors import UserError
+from multihop.results.provenance import version
 from multihop.simulation.classes import named
 
 ScenarioLike = str | Path | Mapping[str, Any]
@@ -186,8 +187,13 @@ def registered() -> dict[str, list[dict[str, Any]]]:
 
 def schema() -> dict[str, Any]:
     """Returns the engine's JSON Schema of scenarios."""
-    loaded: dict[str, Any] = json.loads(_core.schema())
-    return loaded
+    return identified("scenario", json.loads(_core.schema()))
+
+
+def identified(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a JSON Schema that names its dialect, and itself by a name with the version, not an address."""
+    about = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:multihop:{kind}:{version()}"}
+    return {**about, **schema, **about}
 
 
 def for_core(overrides: Mapping[str, Any]) -> dict[str, Any]:
