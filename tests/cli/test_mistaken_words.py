@@ -78,3 +78,136 @@ def test_an_estimate_of_what_is_not_there_names_what_is():
         found.estimate("goodput_total_bps", "udp")
     with pytest.raises(package.UserError, match=r"metric: found 'goodput'; needs one of .*goodput_total_bps"):
         found.estimate("udp", "goodput")
+
+
+SOUND = """
+duration = "20 s"
+warmup = "2 s"
+[phy]
+standard = "802.11n"
+[medium]
+model = "sinr"
+[routing]
+protocol = "aodv"
+local_repair = "rfc3561"
+[topology]
+generator = "chain"
+hops = 3
+spacing = "50 m"
+[[flows]]
+from = "n0"
+to = "n2"
+scheme = "tcp-newreno"
+app = { kind = "saturated" }
+[[flows]]
+from = "n1"
+to = "n3"
+scheme = "mine"
+[schemes.mine]
+base = "tcp-sack"
+window = 64
+[[measure]]
+estimator = "rt-winf"
+"""
+
+#: A key or a name, as it is misspelt, and the place in the message.
+MISSPELT = [
+    ("warmup", "warm_up", "3: warm_up"),
+    ("[phy]", "[pyh]", "4: pyh"),
+    ("standard", "standart", "5: phy.standart"),
+    ("model", "modle", "7: medium.modle"),
+    ('"sinr"', '"sinnr"', "7: medium.model"),
+    ("protocol", "protocl", "9: routing.protocl"),
+    ("local_repair", "local_repairs", "10: routing.local_repairs"),
+    ("generator", "genertor", "12: topology.genertor"),
+    ("[[flows]]", "[[flow]]", "15: flow"),
+    ("from =", "form =", "16: flows[0].form"),
+    ('"tcp-newreno"', '"tcp-newrno"', "18: flows[0].scheme"),
+    ("kind", "knd", "19: flows[0].app.knd"),
+    ('"mine"', '"mien"', "23: flows[1].scheme"),
+    ("base =", "bas =", "25: schemes.mine.bas"),
+    ("window", "windw", "26: schemes.mine.windw"),
+    ("estimator", "estimater", "28: measure[0].estimater"),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "place"), MISSPELT)
+def test_a_misspelt_word_gives_one_message_with_the_nearest_one(inline, tmp_path, right, wrong, place):
+    package.check(SOUND)
+    (tmp_path / "s.toml").write_text(SOUND.replace(right, wrong, 1))
+    done = inline("check", "s.toml")
+    (line,) = done.err.splitlines()
+    assert line.startswith(f"multihop: s.toml:{place}: ")
+    nearest = right.strip('[]=" ')
+    assert f'did you mean "{nearest}"?' in line
+    assert done.code == 2
+
+
+def test_a_second_mistake_beside_a_misspelt_key_is_told_as_well(inline, tmp_path):
+    (tmp_path / "s.toml").write_text(SOUND.replace("generator", "genertor").replace("warmup", "warm_up"))
+    places = [line.split(": ")[2] for line in inline("check", "s.toml").err.splitlines()]
+    assert sorted(places) == ["topology.genertor", "warm_up"]
+
+
+STUDY = """
+name = "typo"
+scenario = "s.toml"
+seeds = 3
+compare = "scheme"
+[factors.scheme]
+key = "flows[*].scheme"
+values = ["tcp-newreno", "tcp-sack"]
+[factors.hops]
+key = "topology.hops"
+values = [3, 4]
+[metrics.goodput]
+column = "flows.goodput_bps"
+reduce = "sum"
+[[claims]]
+id = "a"
+where = "Fig. 1"
+says = "more"
+kind = "order"
+metric = "goodput"
+at = { hops = 3 }
+by = "scheme"
+order = ["tcp-sack", "tcp-newreno"]
+[[charts]]
+x = "hops"
+metric = "goodput"
+title = "t"
+"""
+
+
+@pytest.mark.parametrize(
+    ("sound", "broken", "nearest"),
+    [
+        ("seeds =", "seed =", "seeds"),
+        ('compare = "scheme"', 'compare = "schem"', "scheme"),
+        ("key = ", "kye = ", "key"),
+        ("[*].scheme", "[*].sheme", "scheme"),
+        ("topology.hops", "topology.hop", "hops"),
+        ("column", "colum", "column"),
+        ("flows.goodput_bps", "flow.goodput_bps", "flows"),
+        ("goodput_bps", "goodput_bp", "goodput_bps"),
+        ('"sum"', '"sun"', "sum"),
+        ('"order"', '"oder"', "order"),
+        ("hops = 3", "hop = 3", "hops"),
+        ('by = "scheme"', 'by = "shceme"', "scheme"),
+        ("by = ", "bye = ", "by"),
+        ("id =", "idd =", "id"),
+        ('x = "hops"', 'x = "hop"', "hops"),
+        ("title", "titel", "title"),
+        ("[[charts]]", "[[chart]]", "charts"),
+    ],
+)
+def test_a_misspelt_word_of_a_study_gives_one_message_with_the_nearest_one(inline, tmp_path, sound, broken, nearest):
+    (tmp_path / "s.toml").write_text(SOUND)
+    (tmp_path / "study.toml").write_text(STUDY)
+    assert inline("study", "status", "study.toml").code == 0
+    assert sound in STUDY
+    (tmp_path / "study.toml").write_text(STUDY.replace(sound, broken, 1))
+    done = inline("study", "status", "study.toml")
+    (line,) = done.err.splitlines()
+    assert f'did you mean "{nearest}"?' in line
+    assert done.code == 2

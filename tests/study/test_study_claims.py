@@ -394,7 +394,7 @@ class TestWhose:
         ("claim", "says"),
         [
             ({"whose": "paper"}, "has whose = 'paper' without reason; needs a reason"),
-            ({"whose": "theirs"}, "'platform'"),
+            ({"whose": "theirs"}, "known: paper, platform"),
         ],
     )
     def test_it_needs_a_reason(self, claim, says):

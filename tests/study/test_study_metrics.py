@@ -162,7 +162,7 @@ WRONG = {
     "weight by a name": ({"column": "flows.hops", "weight": "name"}, ["metrics.m.weight", "not a number"]),
     "per a stranger": ({"column": "flows.hops", "per": ["speed"]}, ["metrics.m.per", "'speed'"]),
     "per and reduce": ({"column": "flows.hops", "per": "marked", "reduce": "sum"}, ["metrics.m", "per", "reduce"]),
-    "an unknown way": ({"column": "flows.hops", "reduce": "mode"}, ["metrics.m.reduce", "mode", "'sum'"]),
+    "an unknown way": ({"column": "flows.hops", "reduce": "mode"}, ["metrics.m.reduce", "mode", "known: sum"]),
     "a unit of another kind": ({"column": "flows.hops", "unit": "ms"}, ["metrics.m.unit", "'ms'"]),
     "an unknown key": ({"column": "flows.hops", "wheer": {}}, ["metrics.m.wheer", "where"]),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from typing import Any
@@ -9,8 +10,11 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from multihop import _core
-from multihop.base.errors import UserError
+from multihop.base.errors import UserError, instead_of
 from multihop.experiments.specs import StudySpec
+
+#: Names of which one begins a text that matches a pattern.
+_FIRST_NAMES = re.compile(r"\^\(([a-z|]+)\)")
 
 
 def parse(text: str, origin: str) -> StudySpec:
@@ -49,7 +53,9 @@ def place(origin: str, text: str | None, path: list[str | int]) -> str:
 def _specificity(error: Any) -> tuple[int, int]:  # noqa: ANN401 - record of pydantic
     # Among errors about alternatives of a union, one about a nested value is more specific than one about a
     # type.
-    return (0 if error["type"] in {"extra_forbidden", "value_error", "missing"} else 1, -len(error["loc"]))
+    # A key that is missing may be the one that is misspelt.
+    order = {"extra_forbidden": 0, "value_error": 1, "missing": 1}
+    return (order.get(error["type"], 2), -len(error["loc"]))
 
 
 def _is_type_name(step: str | int, data: Mapping[str, Any], path: tuple[str | int, ...]) -> bool:
@@ -85,7 +91,20 @@ def _what(error: Any) -> str:  # noqa: ANN401 - record of pydantic
             return str(error["ctx"]["error"])
     found = repr(error["input"])
     found = found if len(found) <= 60 else found[:57] + "..."
-    return f"found {found}; {_lower(error['msg'])}"
+    return f"found {found}; {_nearest(error) or _lower(error['msg'])}"
+
+
+def _nearest(error: Any) -> str | None:  # noqa: ANN401 - record of pydantic
+    """Returns the remedy for a text that must be, or begin with, one of several names."""
+    match error["type"], error["input"]:
+        case "literal_error", str(text):
+            return instead_of(text, re.findall(r"'([^']*)'", error["ctx"]["expected"]))
+        case "string_pattern_mismatch", str(text):
+            names = _FIRST_NAMES.match(error["ctx"]["pattern"])
+            known = names[1].split("|") if names else []
+            first = text.partition(".")[0]
+            return instead_of(first, known) if known and first not in known else None
+    return None
 
 
 def _known(path: tuple[str | int, ...]) -> str:
@@ -97,7 +116,7 @@ def _known(path: tuple[str | int, ...]) -> str:
         if isinstance(table, type) and issubclass(table, BaseModel) and step in table.model_fields:
             table = _table_in(table.model_fields[step].annotation)
     keys = list(table.model_fields) if isinstance(table, type) and issubclass(table, BaseModel) else []
-    return f"there are {', '.join(keys)}" if keys else "remove it"
+    return instead_of(str(path[-1]), keys) if keys else "remove it"
 
 
 def _table_in(annotation: Any) -> Any:  # noqa: ANN401 - any annotation

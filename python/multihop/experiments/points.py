@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
-from multihop.base.errors import UserError
+from multihop.base.errors import UserError, instead_of
 from multihop.experiments.specs import Factor, Label, StudySpec
 
 #: Most points of a study.
@@ -99,7 +99,8 @@ def require_factor(spec: StudySpec, name: str, where: str) -> Factor:
         UserError: if the study has no such factor.
     """
     if name not in spec.factors:
-        raise UserError(f"{where}: {name!r} is not a factor; {_there_are(spec)}")
+        remedy = instead_of(name, spec.factors) if spec.factors else "the study has none"
+        raise UserError(f"{where}: {name!r} is not a factor; {remedy}")
     return spec.factors[name]
 
 
@@ -247,10 +248,6 @@ def _point(
         settings.pop(key, None)
         settings[key] = value
     return Point(labels, settings)
-
-
-def _there_are(spec: StudySpec) -> str:
-    return f"there are {_listed(spec.factors)}" if spec.factors else "the study has none"
 
 
 def _listed(names: Iterable[object]) -> str:

@@ -21,6 +21,7 @@ from multihop import _core
 from multihop.base.errors import UserError
 from multihop.results.provenance import version
 from multihop.simulation.classes import named
+from multihop.simulation.misspelt import misspelt
 
 ScenarioLike = str | Path | Mapping[str, Any]
 
@@ -58,9 +59,10 @@ class Scenario:
         try:
             return _core.check(self.text, self.origin, replaced)
         except _core.ScenarioError as error:
-            for further in self._further_mistakes(error, replaced):
-                error.add_note(further)
-            raise
+            found = misspelt(error, self.text, self.origin) or error
+            for further in self._further_mistakes(found, replaced):
+                found.add_note(further)
+            raise found from None
 
     def _further_mistakes(self, error: _core.ScenarioError, overrides: dict[str, Any]) -> list[str]:
         """Returns messages about further mistakes, since the engine stops at the first.
@@ -72,8 +74,8 @@ class Scenario:
         text: str | None = self.text
         undecided: set[str] = set()
         while len(said) < _MOST_MISTAKES - 1 and error.is_parameter_error:
-            if (error.found or "").startswith("unknown name"):
-                # The name may select the keys of its table.
+            if (error.found or "").startswith("unknown name") or misspelt(error, self.text, self.origin):
+                # The name, or the key, may select the keys of its table.
                 undecided.add(_table_of(error))
             text = _without_line(text or "", error)
             if text is None:
@@ -82,7 +84,7 @@ class Scenario:
                 _core.check(text, self.origin, overrides)
                 break
             except _core.ScenarioError as found:
-                error = found
+                error = misspelt(found, text, self.origin) or found
             if not error.is_parameter_error or error.found == "missing":
                 break
             if _table_of(error) not in undecided:
