@@ -603,7 +603,7 @@ class Estimator:
 
     @property
     def busy_since_s(self) -> float | None:
-        """Time since which the medium is busy; `None` while it is idle."""
+        """Time since which the medium is busy; `None` while it is idle. Of classes with `on_busy` or `on_read`."""
 
     @property
     def data_rate_bps(self) -> int | None:

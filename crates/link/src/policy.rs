@@ -128,6 +128,12 @@ pub trait RouterPolicy: Send {
     fn on_data(&mut self, _departure: &Departure, _packet: &mut Packet, _view: &LinkView) -> Verdict {
         Verdict::Pass
     }
+    /// Whether the policy processes events of the medium: [`LinkEvent::Decoded`], [`LinkEvent::Reported`],
+    /// busy periods and NAVs. Otherwise [`on_link`](RouterPolicy::on_link) may not receive them, so that frames
+    /// of other stations cost less.
+    fn senses_medium(&self) -> bool {
+        true
+    }
     /// Called when the packet was received by radio and acknowledged, before it is forwarded or delivered.
     fn on_received(&mut self, _hop: Hop, _packet: &mut Packet, _view: &LinkView) -> Verdict {
         Verdict::Pass

@@ -95,6 +95,10 @@ impl Estimator for AdHocProbe {
         }
     }
 
+    fn senses_medium(&self) -> bool {
+        false
+    }
+
     fn write(&self, _now: Time, view: &mut LinkView) {
         view.capacity_bps = self.capacity_bps();
     }

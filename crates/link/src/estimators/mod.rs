@@ -58,6 +58,11 @@ pub struct LinkView {
 pub trait Estimator: Send {
     /// Processes an event of the node's MAC.
     fn on_link(&mut self, event: &LinkEvent);
+    /// Whether the estimator processes events of the medium: [`LinkEvent::Decoded`], [`LinkEvent::Reported`],
+    /// busy periods and NAVs. Otherwise it may not receive them, so that frames of other stations cost less.
+    fn senses_medium(&self) -> bool {
+        true
+    }
     /// Writes the current estimate.
     fn write(&self, now: Time, view: &mut LinkView);
     /// Link report for the node's next ACK; none for estimators without reports.

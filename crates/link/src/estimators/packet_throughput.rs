@@ -126,6 +126,10 @@ impl Estimator for PacketThroughput {
         }
     }
 
+    fn senses_medium(&self) -> bool {
+        false
+    }
+
     fn write(&self, now: Time, view: &mut LinkView) {
         view.packet_throughput_bps = self.at(now);
     }

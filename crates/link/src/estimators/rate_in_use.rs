@@ -112,6 +112,10 @@ impl FirstHopRate {
 }
 
 impl Estimator for RateInUse {
+    fn senses_medium(&self) -> bool {
+        false
+    }
+
     fn on_link(&mut self, event: &LinkEvent) {
         if let LinkEvent::Exchange(exchange) = event
             && exchange.peer != NodeId::BROADCAST

@@ -43,6 +43,10 @@ impl Estimator for ServiceDelay {
         }
     }
 
+    fn senses_medium(&self) -> bool {
+        false
+    }
+
     fn write(&self, _now: Time, view: &mut LinkView) {
         view.service_delay_s = self.seconds();
     }

@@ -31,6 +31,10 @@ impl Estimator for TransmissionEfficiency {
         }
     }
 
+    fn senses_medium(&self) -> bool {
+        false
+    }
+
     fn write(&self, _now: Time, view: &mut LinkView) {
         view.transmission_efficiency = self.smoothed;
     }

@@ -340,6 +340,11 @@ impl link::Estimator for PythonEstimator {
         }
     }
 
+    fn senses_medium(&self) -> bool {
+        let of_medium = [Method::Decoded, Method::Busy, Method::Nav, Method::NavReset, Method::Read];
+        of_medium.iter().any(|method| self.methods[*method as usize].is_some())
+    }
+
     fn write(&self, now: Time, view: &mut LinkView) {
         self.call(Method::Read, now, || ());
         let values = *self.state.values();

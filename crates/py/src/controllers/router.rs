@@ -167,6 +167,10 @@ fn verdict(answer: &Bound<'_, PyAny>) -> PyResult<Verdict> {
 }
 
 impl link::RouterPolicy for PythonRouter {
+    fn senses_medium(&self) -> bool {
+        false
+    }
+
     fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         self.estimators.iter().map(|estimator| estimator.build(*phy)).collect()
     }

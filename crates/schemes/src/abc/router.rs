@@ -85,6 +85,10 @@ impl AbcRouter {
 }
 
 impl RouterPolicy for AbcRouter {
+    fn senses_medium(&self) -> bool {
+        false
+    }
+
     fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         self.capacity.estimators(phy)
     }

@@ -153,6 +153,10 @@ impl LoadRouter {
 }
 
 impl RouterPolicy for LoadRouter {
+    fn senses_medium(&self) -> bool {
+        false
+    }
+
     fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         self.capacity.estimators(phy)
     }

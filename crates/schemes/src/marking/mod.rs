@@ -124,6 +124,10 @@ struct MarkingPolicy<M> {
 }
 
 impl<M: Metric> RouterPolicy for MarkingPolicy<M> {
+    fn senses_medium(&self) -> bool {
+        false
+    }
+
     fn estimators(&self, _phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         self.metric.estimators()
     }

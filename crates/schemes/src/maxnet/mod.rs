@@ -153,6 +153,10 @@ impl PriceRouter {
 }
 
 impl RouterPolicy for PriceRouter {
+    fn senses_medium(&self) -> bool {
+        false
+    }
+
     fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         self.capacity.estimators(phy)
     }

@@ -139,6 +139,10 @@ impl<L: Load> RcpRouter<L> {
 }
 
 impl<L: Load> RouterPolicy for RcpRouter<L> {
+    fn senses_medium(&self) -> bool {
+        false
+    }
+
     fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         self.load.estimators(phy)
     }

@@ -103,6 +103,10 @@ impl LredPolicy {
 }
 
 impl RouterPolicy for LredPolicy {
+    fn senses_medium(&self) -> bool {
+        false
+    }
+
     fn on_head_of_line(&mut self, _hop: Hop, packet: &mut Packet, _view: &LinkView) -> Verdict {
         let probability = self.probability();
         self.early_drop.decide(packet, probability)

@@ -87,6 +87,10 @@ struct QueueMarking {
 }
 
 impl RouterPolicy for QueueMarking {
+    fn senses_medium(&self) -> bool {
+        false
+    }
+
     fn on_arrival(&mut self, _hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
         if packet.carries_data() && view.queue_bytes >= self.from { Verdict::Mark } else { Verdict::Pass }
     }

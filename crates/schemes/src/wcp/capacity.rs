@@ -287,6 +287,10 @@ fn entry(known: &KnownLink<LinkUse>) -> WcpCapEntry {
 }
 
 impl RouterPolicy for CapacityRouter {
+    fn senses_medium(&self) -> bool {
+        false
+    }
+
     fn on_head_of_line(&mut self, hop: Hop, packet: &mut Packet, _view: &LinkView) -> Verdict {
         self.catch_up(hop.now);
         let Some(header) = data_header(packet) else { return Verdict::Pass };

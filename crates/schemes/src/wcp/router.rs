@@ -188,6 +188,10 @@ fn entry(known: &KnownLink<LinkState>) -> WcpEntry {
 }
 
 impl RouterPolicy for WcpRouter {
+    fn senses_medium(&self) -> bool {
+        false
+    }
+
     fn on_backlog(&mut self, now: Time, next_hop: NodeId, bytes: i64) {
         let constants = self.constants.mean;
         let own = self.own_link(now, next_hop);

@@ -1,7 +1,7 @@
 //! Carrier sense of a station, physical and virtual (9.3.2.1).
 //!
 //! For most stations around a sender a frame only makes the medium busy and sets the NAV.
-//! [`Mac::sense_begin`] and [`Mac::sense_end`] do this with few comparisons, unless the link is observed.
+//! [`Mac::sense_begin`] and [`Mac::sense_end`] do this with few comparisons, unless the medium is observed.
 //! [`Mac::on_busy`] and `recipient` handle every other station.
 
 use super::{Context, Mac, Timing};
@@ -16,13 +16,15 @@ const BUSY: u8 = 1;
 /// Flag: frames of other stations may change more than carrier sense, because a back-off is pending, a
 /// response is overdue, or the stack watches overheard frames. [`Mac::update_slow_path`] sets it.
 const NEEDS_SLOW_PATH: u8 = 2;
-/// Flag: the stack observes the link ([`Stack::observes`]).
-const OBSERVED: u8 = 4;
+/// Flag: the stack observes the medium ([`Stack::senses`]).
+const SENSED: u8 = 4;
 /// Flag: [`super::StationState::eifs_until`] may delay the inter-frame space.
 const DELAYS_IFS: u8 = 8;
 /// Flag: every frame of other stations changes more than carrier sense and back-off, because a response is
 /// overdue, or the stack watches overheard frames. Set together with `NEEDS_SLOW_PATH`.
 const NEEDS_EVERY_FRAME: u8 = 16;
+/// Flag: the stack observes the station's own exchanges ([`Stack::observes`]).
+const OBSERVED: u8 = 32;
 
 /// Times until which the end of a frame sets the NAV of stations that are not its receiver.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +54,9 @@ impl Mac {
     /// Reads from the complete stack whether policies, estimators or logs observe the link.
     pub fn join(&mut self, stack: &Stack) {
         self.station.watched = stack.watches();
-        self.state = if stack.observes() { self.state | OBSERVED } else { self.state & !OBSERVED };
+        self.state = self.state & !(OBSERVED | SENSED)
+            | (u8::from(stack.observes()) * OBSERVED)
+            | (u8::from(stack.senses()) * SENSED);
         self.update_slow_path();
     }
 
@@ -78,10 +82,16 @@ impl Mac {
         self.state & BUSY != 0
     }
 
-    /// Whether a policy, estimator or log observes the link.
+    /// Whether a policy, estimator or log observes the station's own exchanges.
     #[inline]
     pub(super) fn is_observed(&self) -> bool {
         self.state & OBSERVED != 0
+    }
+
+    /// Whether a policy, estimator or log observes the medium.
+    #[inline]
+    pub(super) fn is_sensed(&self) -> bool {
+        self.state & SENSED != 0
     }
 
     /// A value of the cache line that frames of other stations change, to be fetched in advance.
@@ -118,11 +128,11 @@ impl Mac {
     ///
     /// Returns whether a NAV reset was pending. If the station [needs it](Mac::needs_slow_path), the caller
     /// then calls [`Mac::freeze_backoff`]. Returns none and does nothing if an own frame is still on its way
-    /// or the link is observed.
+    /// or the medium is observed.
     #[expect(clippy::inline_always, reason = "a call for each listener is 5 % of a grid")]
     #[inline(always)]
     pub fn sense_begin(&mut self, now: Time) -> Option<bool> {
-        if self.state & (BUSY | OBSERVED) != 0 {
+        if self.state & (BUSY | SENSED) != 0 {
             return None;
         }
         let reset = std::mem::replace(&mut self.nav_reset, Time::NEVER);
@@ -136,7 +146,8 @@ impl Mac {
     /// Whether the end of a frame changes carrier sense alone. `decodes`: whether the station decodes it.
     #[inline]
     pub fn only_senses(&self, frame: &Frame, decodes: bool) -> bool {
-        (self.state & !NEEDS_SLOW_PATH == BUSY) & !(decodes & frame.to.is_none_or(|to| to == self.id))
+        (self.state & !(NEEDS_SLOW_PATH | OBSERVED) == BUSY)
+            & !(decodes & frame.to.is_none_or(|to| to == self.id))
     }
 
     /// Applies the end of a frame to carrier sense. If the station [needs it](Mac::needs_slow_path), the

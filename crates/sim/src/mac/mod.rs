@@ -397,10 +397,10 @@ impl Mac {
         self.station.frame = Some(frame);
     }
 
-    /// Reports an event to the observers of the link, if there are any.
+    /// Reports an event to the observers of the medium, if there are any.
     #[inline]
     fn report(&self, stack: &mut Stack, event: impl FnOnce() -> LinkEvent) {
-        if self.is_observed() {
+        if self.is_sensed() {
             stack.on_link(&event());
         }
     }

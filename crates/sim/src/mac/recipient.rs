@@ -63,7 +63,7 @@ impl Mac {
 
     /// A frame was decoded.
     fn on_frame(&mut self, ctx: &mut Context, frame: &Frame) {
-        if ctx.stack.observes() {
+        if self.is_sensed() {
             self.report_decoded(ctx, frame);
         }
         if frame.to.is_some_and(|to| to != self.id) {
@@ -76,7 +76,7 @@ impl Mac {
         }
         self.end_eifs();
         self.sample_snr(ctx, frame.from);
-        if let Some(report) = frame.report {
+        if let Some(report) = frame.report.filter(|_| self.is_sensed()) {
             let reported = Reported { from: frame.from, at: ctx.now, report };
             ctx.stack.on_link(&LinkEvent::Reported(reported));
         }
@@ -110,7 +110,7 @@ impl Mac {
         }
     }
 
-    /// Reports a decoded frame to the observers of the link.
+    /// Reports a decoded frame to the observers of the medium.
     fn report_decoded(&self, ctx: &mut Context, frame: &Frame) {
         let packet = frame.packet.map(|handle| &ctx.packets.get(handle).packet);
         ctx.stack.on_link(&LinkEvent::Decoded(DecodedFrame {

@@ -59,9 +59,11 @@ pub struct Stack {
     link_slot: Slot,
     /// Whether the node is off: its ports start nothing, and its policies signal nothing.
     off: bool,
-    /// Whether a policy or an estimator observes link events.
+    /// Whether a policy, an estimator or an endpoint observes link events.
     observed: bool,
-    /// Whether anything here observes link events or overhears frames for other nodes.
+    /// Whether one of them also observes events of the medium.
+    sensed: bool,
+    /// Whether anything here observes the medium or overhears frames for other nodes.
     watched: bool,
     /// Whether an endpoint follows the departure of its packets.
     followed: bool,
@@ -127,7 +129,8 @@ impl Stack {
             lifetime,
             gauges: Vec::new(),
             observed: !policies.is_empty(),
-            watched: !policies.is_empty(),
+            sensed: policies.sense_medium(),
+            watched: policies.sense_medium(),
             observing_ends: Vec::new(),
             multicast: Multicast::default(),
             followed: false,
@@ -146,7 +149,7 @@ impl Stack {
     pub fn add_end(&mut self, end: End) -> u32 {
         if end.endpoint.observes_link() {
             self.observing_ends.push(self.ends.len() as u32);
-            (self.observed, self.watched) = (true, true);
+            self.observe(true);
         }
         self.followed |= end.endpoint.follows_departures();
         self.ends.push(end);
@@ -155,7 +158,7 @@ impl Stack {
 
     /// Adds an estimator whose values are recorded, for the measurement with this number.
     pub fn add_gauge(&mut self, measurement: u32, estimator: Box<dyn Estimator>) {
-        (self.observed, self.watched) = (true, true);
+        self.observe(estimator.senses_medium());
         if self.probes.is_none() {
             self.probes = estimator.probing().map(Probes::new).map(Box::new);
         }
@@ -226,14 +229,26 @@ impl Stack {
         }
     }
 
+    /// Adds an observer of link events, also of the medium's if it `senses` them.
+    fn observe(&mut self, senses: bool) {
+        self.observed = true;
+        self.sensed |= senses;
+        self.watched |= senses;
+    }
+
     /// Whether anything here observes link events.
     #[inline]
     pub fn observes(&self) -> bool {
         self.observed
     }
 
-    /// Whether anything here observes events that do not involve the node: link events, or frames between
-    /// neighbours.
+    /// Whether anything here observes events of the medium: busy periods, NAVs, and decoded frames.
+    #[inline]
+    pub fn senses(&self) -> bool {
+        self.sensed
+    }
+
+    /// Whether anything here observes frames that do not involve the node.
     #[inline]
     pub fn watches(&self) -> bool {
         self.watched

@@ -53,6 +53,15 @@ impl Policies {
         self.routers.is_empty()
     }
 
+    /// Whether a policy, or an estimator of one, observes events of the medium.
+    pub fn sense_medium(&self) -> bool {
+        let senses = |router: &Router| {
+            router.policy.senses_medium()
+                || router.estimators.iter().any(|estimator| estimator.senses_medium())
+        };
+        self.routers.iter().flatten().any(senses)
+    }
+
     /// Reports a packet of this size that entered the queue for this next hop; none for a broadcast.
     pub fn entered(&mut self, now: Time, next_hop: Option<NodeId>, size: u32) {
         self.queue_bytes += u64::from(size);

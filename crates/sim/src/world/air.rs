@@ -306,7 +306,7 @@ fn signal_ends_at(mac: &mut Mac, ctx: &mut Context, frame: &Frame, finished: Fin
     if finished.turns_idle {
         mac.on_idle(ctx);
     }
-    if reaches_above || ctx.stack.observes() {
+    if reaches_above || ctx.stack.senses() {
         settle(mac, ctx, network);
     }
 }

@@ -70,7 +70,7 @@ pub(crate) trait ControlLaw: Send {
     fn queue_interval(&self, measured: &QueueMeasurement, view: &LinkView) -> f64 {
         (measured.mean_rtt - measured.waiting / self.capacity(view)) / 2.0
     }
-    /// Processes an event at the node's MAC.
+    /// Processes an event of the node's own exchanges, or a loss.
     fn on_link(&mut self, _event: &LinkEvent) {}
 }
 
@@ -285,6 +285,10 @@ impl<L: ControlLaw> XcpRouter<L> {
 }
 
 impl<L: ControlLaw> RouterPolicy for XcpRouter<L> {
+    fn senses_medium(&self) -> bool {
+        false
+    }
+
     fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         self.law.estimators(phy)
     }
