@@ -390,10 +390,8 @@ class Sent:
     in_flight_bytes: int
     retransmission: bool
 
-class Mac:
-    """Knowledge of the sender's own MAC.
-
-    A value is `None` unless an estimator that the class names has measured it.
+class Estimates:
+    """Values of estimators, `None` unless one that the class names has measured it.
 
     | value | estimators |
     |---|---|
@@ -405,8 +403,7 @@ class Mac:
     | `capacity_bps` | `modelled-capacity` |
     | `available_bps` | `idlegap` |
 
-    `rate_bps` is the bit rate in use, if an estimator reports it. `queued_packets` are packets of this flow
-    that have not left the node.
+    A subclass of `Estimator` may set any. `rate_bps` is the bit rate in use, if an estimator reports it.
     """
 
     busy_ratio: float | None
@@ -416,6 +413,10 @@ class Mac:
     packet_throughput_bps: float | None
     capacity_bps: float | None
     available_bps: float | None
+
+class Mac(Estimates):
+    """Knowledge of the sender's own MAC. `queued_packets` of the flow have not left the node."""
+
     queued_packets: int
 
 class Counts:
@@ -468,20 +469,10 @@ class Packet:
     is_retransmission: bool
     header: bytes
 
-class Link:
-    """State of a link at a router: its queue, and values of the estimators that the class names, as in `Mac`.
-
-    `queue_bytes` does not count the packet of the call.
-    """
+class Link(Estimates):
+    """State of a link at a router. `queue_bytes` does not count the packet of the call."""
 
     queue_bytes: int
-    busy_ratio: float | None
-    rate_bps: float | None
-    service_delay_s: float | None
-    transmission_efficiency: float | None
-    packet_throughput_bps: float | None
-    capacity_bps: float | None
-    available_bps: float | None
 
 class Attempt:
     """Attempt to deliver a frame to its next hop, reported when its outcome is known.
@@ -603,7 +594,7 @@ class Estimator:
 
     @property
     def busy_since_s(self) -> float | None:
-        """Time since which the medium is busy; `None` while it is idle. Of classes with `on_busy` or `on_read`."""
+        """Time since which the medium is busy, `None` while it is idle. Needs `on_busy` or `on_read`."""
 
     @property
     def data_rate_bps(self) -> int | None:
@@ -788,6 +779,10 @@ class Controller:
 
 #: Most bytes of `Controller.header_bytes`.
 HEADER_MOST: int
+
+#: Names of the methods that subclasses define, at least one of them.
+CONTROLLER_METHODS: list[str]
+ESTIMATOR_METHODS: list[str]
 
 class CallbackError(RuntimeError):
     """A method of a controller raised an exception, which is the cause of this one.

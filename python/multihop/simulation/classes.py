@@ -15,28 +15,21 @@ from typing import Any
 
 import tomli_w
 
-from multihop._core import HEADER_MOST, Controller, Estimator, RouterPolicy
+from multihop._core import (
+    CONTROLLER_METHODS,
+    ESTIMATOR_METHODS,
+    HEADER_MOST,
+    Controller,
+    Estimator,
+    RouterPolicy,
+)
 from multihop.base.errors import UserError, instead_of
 
-#: Methods of which a controller defines at least one.
-METHODS = ("start", "on_acked", "on_delivered", "on_lost", "on_marked", "on_sent", "on_feedback", "on_timer")
-
-#: Methods of which an estimator defines at least one.
-EVENTS = (
-    "on_attempt",
-    "on_exchange",
-    "on_mpdu",
-    "on_decoded",
-    "on_busy",
-    "on_nav",
-    "on_nav_reset",
-    "on_dropped",
-    "on_arrived",
-    "on_read",
-)
-
 #: Base classes, with the methods of which their subclasses define at least one.
-_BASES: tuple[tuple[type, tuple[str, ...]], ...] = ((Controller, METHODS), (Estimator, EVENTS))
+_BASES: tuple[tuple[type, list[str]], ...] = (
+    (Controller, CONTROLLER_METHODS),
+    (Estimator, ESTIMATOR_METHODS),
+)
 
 #: Prefix of the names of classes that were given as objects.
 _GIVEN = "object:"

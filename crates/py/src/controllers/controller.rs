@@ -256,12 +256,12 @@ impl Controller {
     }
 
     #[getter]
-    fn mac(&self) -> Mac {
+    fn mac(&self, py: Python<'_>) -> PyResult<Py<Mac>> {
         let mut view = LinkView::default();
         let estimators = self.state.estimators.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.state.now();
         estimators.iter().for_each(|estimator| estimator.write(now, &mut view));
-        Mac::new(&view, self.state.queued.load(Relaxed))
+        Py::new(py, Mac::new(&view, self.state.queued.load(Relaxed)))
     }
 
     #[getter]

@@ -222,7 +222,7 @@ enum Method {
 }
 
 /// Names of the methods, in the order of [`Method`].
-const METHODS: [&str; 10] = [
+pub(super) const METHODS: [&str; 10] = [
     "on_attempt",
     "on_exchange",
     "on_mpdu",

@@ -40,6 +40,7 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<samples::Counts>()?;
     module.add_class::<samples::Delivered>()?;
     module.add_class::<samples::Feedback>()?;
+    module.add_class::<samples::Estimates>()?;
     module.add_class::<samples::Link>()?;
     module.add_class::<samples::Packet>()?;
     module.add_class::<router::RouterPolicy>()?;
@@ -51,6 +52,8 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<events::Loss>()?;
     module.add_class::<events::Period>()?;
     module.add("HEADER_MOST", header::MOST)?;
+    module.add("CONTROLLER_METHODS", callbacks::Method::ALL.map(callbacks::Method::name))?;
+    module.add("ESTIMATOR_METHODS", estimator::METHODS)?;
     module.add_class::<samples::Lost>()?;
     module.add_class::<samples::Recovered>()?;
     module.add_class::<samples::Sent>()?;

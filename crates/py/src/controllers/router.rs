@@ -141,7 +141,8 @@ impl PythonRouter {
         Python::attach(|py| {
             let mut decide = || -> PyResult<Verdict> {
                 let given = Bound::new(py, Packet::new(now, packet))?;
-                let verdict = verdict(&bound.bind(py).call1((&given, Link::new(view)))?)?;
+                let link = Bound::new(py, Link::new(view))?;
+                let verdict = verdict(&bound.bind(py).call1((&given, link))?)?;
                 given.get().write_to(packet);
                 Ok(verdict)
             };

@@ -136,11 +136,10 @@ impl From<&transport::SentSegment> for Sent {
     }
 }
 
-/// Knowledge of the sender's own MAC: values of the estimators that the class names, and its packets that
-/// have not left the node.
-#[pyclass(frozen, get_all, module = "multihop")]
+/// Values of the estimators that a class names, with what its queue holds: base of [`Mac`] and [`Link`].
+#[pyclass(subclass, frozen, get_all, module = "multihop")]
 #[derive(Clone)]
-pub struct Mac {
+pub struct Estimates {
     busy_ratio: Option<f64>,
     rate_bps: Option<f64>,
     service_delay_s: Option<f64>,
@@ -148,7 +147,33 @@ pub struct Mac {
     packet_throughput_bps: Option<f64>,
     capacity_bps: Option<f64>,
     available_bps: Option<f64>,
+}
+
+impl From<&LinkView> for Estimates {
+    fn from(view: &LinkView) -> Estimates {
+        Estimates {
+            busy_ratio: view.busy_ratio,
+            rate_bps: view.rate_bps,
+            service_delay_s: view.service_delay_s,
+            transmission_efficiency: view.transmission_efficiency,
+            packet_throughput_bps: view.packet_throughput_bps,
+            capacity_bps: view.capacity_bps,
+            available_bps: view.available_bps,
+        }
+    }
+}
+
+/// Knowledge of the sender's own MAC, with its packets that have not left the node.
+#[pyclass(extends = Estimates, frozen, get_all, module = "multihop")]
+#[derive(Clone)]
+pub struct Mac {
     queued_packets: u64,
+}
+
+impl Mac {
+    pub(super) fn new(view: &LinkView, queued_packets: u64) -> PyClassInitializer<Mac> {
+        PyClassInitializer::from(Estimates::from(view)).add_subclass(Mac { queued_packets })
+    }
 }
 
 /// Counters of a sender since its first segment.
@@ -303,46 +328,15 @@ impl Packet {
     }
 }
 
-/// State of a link at a router, with the values of the estimators that the class names.
-#[pyclass(frozen, get_all, module = "multihop")]
+/// State of a link at a router.
+#[pyclass(extends = Estimates, frozen, get_all, module = "multihop")]
 #[derive(Clone)]
 pub struct Link {
     queue_bytes: u64,
-    busy_ratio: Option<f64>,
-    rate_bps: Option<f64>,
-    service_delay_s: Option<f64>,
-    transmission_efficiency: Option<f64>,
-    packet_throughput_bps: Option<f64>,
-    capacity_bps: Option<f64>,
-    available_bps: Option<f64>,
 }
 
 impl Link {
-    pub(super) fn new(view: &LinkView) -> Link {
-        Link {
-            queue_bytes: view.queue_bytes,
-            busy_ratio: view.busy_ratio,
-            rate_bps: view.rate_bps,
-            service_delay_s: view.service_delay_s,
-            transmission_efficiency: view.transmission_efficiency,
-            packet_throughput_bps: view.packet_throughput_bps,
-            capacity_bps: view.capacity_bps,
-            available_bps: view.available_bps,
-        }
-    }
-}
-
-impl Mac {
-    pub(super) fn new(view: &LinkView, queued_packets: u64) -> Mac {
-        Mac {
-            busy_ratio: view.busy_ratio,
-            rate_bps: view.rate_bps,
-            service_delay_s: view.service_delay_s,
-            transmission_efficiency: view.transmission_efficiency,
-            packet_throughput_bps: view.packet_throughput_bps,
-            capacity_bps: view.capacity_bps,
-            available_bps: view.available_bps,
-            queued_packets,
-        }
+    pub(super) fn new(view: &LinkView) -> PyClassInitializer<Link> {
+        PyClassInitializer::from(Estimates::from(view)).add_subclass(Link { queue_bytes: view.queue_bytes })
     }
 }
