@@ -185,13 +185,23 @@ impl Radio {
 
 /// Draws whether a frame is lost, given the logarithm of the probability that all bits are correct, and its
 /// loss probability. Returns the drawn random number if it is lost.
+#[inline]
 fn wrong(rng: &mut Rng, ln_success: f64, loss: f64) -> Option<f64> {
     if ln_success >= 0.0 && loss <= 0.0 {
         return None;
     }
-    let drawn = rng.unit();
-    (drawn >= ln_success.exp() * (1.0 - loss)).then_some(drawn)
+    let (drawn, kept) = (rng.unit(), 1.0 - loss);
+    // For x <= 0, 1 + x <= exp(x) <= 1 / (1 - x + x^2 / 2), so that most draws need no exponential.
+    if drawn < (1.0 + ln_success) * kept - BOUND_MARGIN {
+        return None;
+    }
+    let divisor = 1.0 + ln_success * (0.5 * ln_success - 1.0);
+    let is_wrong = (drawn - BOUND_MARGIN) * divisor > kept || drawn >= ln_success.exp() * kept;
+    is_wrong.then_some(drawn)
 }
+
+/// Distance from a bound at which rounding cannot change a decision.
+const BOUND_MARGIN: f64 = 1e-12;
 
 /// Whether the power of a frame is below the sensitivity of its rate. The header, at the lowest rate, was
 /// decoded.
@@ -203,6 +213,7 @@ pub(super) fn is_too_weak(collisions: &Collisions, link: &Link, frame: &Frame) -
 mod tests {
     use super::*;
     use crate::medium::RateClass;
+    use multihop_core::Rng;
     use multihop_dot11::{DataRate, Mcs, Phy, Preamble, Standard};
 
     const NOISE: u64 = 316;
@@ -266,5 +277,21 @@ mod tests {
         assert_eq!(both(four_db, 4, powers), both(four_db, 3, powers), "when it is detected");
         assert_eq!(both(four_db, 5, powers)[1], Reception::NotSynchronised, "the first is detected by then");
         assert_eq!(both(0.0, 3, powers)[1], Reception::NotSynchronised, "without detection it is at once");
+    }
+
+    /// Bounds of the exponential decide as the exponential itself, for the same random numbers.
+    #[test]
+    fn bounds_change_no_decision() {
+        let mut cases = Rng::at(1, &["cases"]);
+        let logarithms = [0.0, -1e-15, -1e-9, f64::NEG_INFINITY];
+        for case in 0..200_000_usize {
+            let random = -cases.exponential(2.0);
+            let ln_success = logarithms.get(case % 8).copied().unwrap_or(random);
+            let loss = [0.0, 0.3, 1.0][case % 3];
+            let mut rng = Rng::numbered(1, "draws", &[case as u64]);
+            let drawn = rng.clone().unit();
+            let expected = (ln_success < 0.0 || loss > 0.0) && drawn >= ln_success.exp() * (1.0 - loss);
+            assert_eq!(wrong(&mut rng, ln_success, loss), expected.then_some(drawn), "{ln_success} {loss}");
+        }
     }
 }
