@@ -11,6 +11,7 @@ nearly the same on another one; they do depend on the compiler, which the table 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -19,28 +20,55 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from cases import Case
+from cases import SCENARIOS, Case
 
 from multihop import _core
 
 TABLE = Path(__file__).parent / "budget.toml"
 #: Relative deviation from the table that is accepted.
 TOLERANCE = 0.02
-#: Simulated seconds of each scenario: 20,000 to 150,000 events, so that all take less than a minute. Half of
-#: a short run is warm-up, which is counted like the rest. Of grid-50 it is the burst with which its flows begin.
-SCENARIOS = {
-    "chain": 20.0,
-    "chain-11": 5.0,
-    "saturation": 4.0,
-    "grid-10": 4.0,
-    "grid-16": 1.2,
-    "grid-50": 0.2,
-    "mobile-50": 25.0,
-    "lone-11n": 2.0,
-    "cell-11n": 2.0,
-    "chain-11n": 20.0,
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Run whose instructions are counted: its scenario, simulated seconds, and the scheme of all flows."""
+
+    seconds: float
+    scenario: str
+    scheme: str | None = None
+
+    @property
+    def file(self) -> Path:
+        """Path of the scenario, of a bench or of those that ship."""
+        shipped = SCENARIOS.parents[1] / "scenarios" / f"{self.scenario}.toml"
+        return Case(self.scenario, 0, 0).file if (SCENARIOS / shipped.name).exists() else shipped
+
+
+#: Runs by their name in the table: 20,000 to 150,000 events, so that all take about a minute. Half of a short
+#: run is warm-up, which is counted like the rest. Of grid-50 it is the burst with which its flows begin.
+RUNS = {
+    **{
+        name: Counted(seconds, name)
+        for name, seconds in {
+            "chain": 20.0,
+            "chain-11": 5.0,
+            "saturation": 4.0,
+            "grid-10": 4.0,
+            "grid-16": 1.2,
+            "grid-50": 0.2,
+            "mobile-50": 25.0,
+            "lone-11n": 2.0,
+            "cell-11n": 2.0,
+            "chain-11n": 20.0,
+            "mesh-demo": 6.0,
+            "wlan-11ac": 2.0,
+        }.items()
+    },
+    "grid-10 recn": Counted(4.0, "grid-10", "recn"),
+    "chain xcp-winf": Counted(20.0, "chain", "xcp-winf"),
 }
 
 #: Pattern of the engine function whose instructions are counted, callees included.
@@ -53,6 +81,8 @@ spec = importlib.util.spec_from_file_location("_core", sys.argv[1])
 core = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(core)
 options = {"duration": sys.argv[3], "warmup": sys.argv[4], "record_interval": sys.argv[4], "seed": 1}
+if sys.argv[5:]:
+    options["scheme"] = sys.argv[5]
 try:
     with open(sys.argv[2]) as file:
         core.run(file.read(), sys.argv[2], options)
@@ -72,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--write", action="store_true", help="write the table anew")
     options = parser.parse_args(arguments)
     try:
-        found = {name: instructions(name, seconds) / seconds for name, seconds in SCENARIOS.items()}
+        found = {name: instructions(name) / run.seconds for name, run in RUNS.items()}
     except BudgetError as error:
         print(f"budget: {error}", file=sys.stderr)
         return 2
@@ -82,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     table = tomllib.loads(TABLE.read_text())
     for name, count in found.items():
         budget = f"the table has {allowed(table, name)}"
-        print(f"{name:<12}{count / 1e6:10.2f} million instructions per simulated second; {budget}")
+        print(f"{name:<16}{count / 1e6:10.2f} million instructions per simulated second; {budget}")
     wrong = differences(table, found)
     for sentence in wrong:
         print(f"budget: {sentence}", file=sys.stderr)
@@ -96,8 +126,8 @@ def missing() -> str | None:
     return None
 
 
-def instructions(name: str, seconds: float) -> int:
-    """Instructions of the event loop in a run of a scenario.
+def instructions(name: str) -> int:
+    """Instructions of the event loop in a run of `RUNS`.
 
     Raises BudgetError if they cannot be counted.
     """
@@ -107,9 +137,11 @@ def instructions(name: str, seconds: float) -> int:
         profile = f"--callgrind-out-file={folder}/profile"
         count = ["valgrind", "--tool=callgrind", f"--toggle-collect={_EVENT_LOOP}", profile]
         python = [os.path.realpath(sys.executable), "-I", "-S", "-c", _CHILD]
-        warmup = min(1.0, seconds / 2)
-        run = [str(_core.__file__), str(Case(name, 0, 0).file), f"{seconds} s", f"{warmup} s"]
-        done = subprocess.run([*count, *python, *run], capture_output=True, text=True, check=False)
+        counted = RUNS[name]
+        warmup = min(1.0, counted.seconds / 2)
+        run = [str(_core.__file__), str(counted.file), f"{counted.seconds} s", f"{warmup} s"]
+        scheme = [] if counted.scheme is None else [counted.scheme]
+        done = subprocess.run([*count, *python, *run, *scheme], capture_output=True, text=True, check=False)
     collected = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or collected is None or int(collected[1]) == 0:
         raise BudgetError(f"{name}: callgrind counted nothing; it says:\n{done.stderr}")
@@ -145,7 +177,7 @@ def write(found: Mapping[str, float]) -> None:
         f'compiler = "{compiler()}"',
         "",
         "[million_instructions_per_simulated_second]",
-        *(f"{name} = {count / 1e6:.2f}" for name, count in found.items()),
+        *(f"{json.dumps(name)} = {count / 1e6:.2f}" for name, count in found.items()),
     ]
     TABLE.write_text("\n".join(lines) + "\n")
 
