@@ -16,7 +16,8 @@ import tarfile
 import tempfile
 import venv
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tools.page_steps import read
@@ -36,6 +37,21 @@ class MissingError(Exception):
     """Something that the README promises is not there, or does not work."""
 
 
+@dataclass(frozen=True)
+class Installed:
+    """An installation of the wheel.
+
+    Attributes:
+        python: words that start its Python.
+        place: folder below which commands run, in `elsewhere`.
+        environment: variables of commands.
+    """
+
+    python: Sequence[str]
+    place: Path
+    environment: Mapping[str, str]
+
+
 def main() -> int:
     """Exit code 0 if all is in order."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
@@ -48,8 +64,7 @@ def main() -> int:
         try:
             wheel, sdist = build(place / "dist", asked.profile, pgo=asked.pgo)
             check_contents(wheel, sdist)
-            environment = beside(wheel, place) if asked.quick else clean(wheel, place)
-            try_commands(place / "elsewhere", environment)
+            try_commands(beside(wheel, place) if asked.quick else clean(wheel, place))
         except MissingError as problem:
             print(f"wheel: {problem}")
             return 1
@@ -64,7 +79,7 @@ def build(to: Path, profile: str, *, pgo: bool) -> tuple[Path, Path]:
         raise MissingError("maturin is not installed; make build installs it")
     by_profile = ["--pgo", "--interpreter", sys.executable] if pgo else []
     optimised = os.environ | ({"CARGO_PROFILE_RELEASE_LTO": "thin"} if pgo else {})
-    run([maturin, "build", "--quiet", "--profile", profile, *by_profile, "--out", str(to)], ROOT, optimised)
+    run([maturin, "build", "--quiet", "--strip", "--profile", profile, *by_profile, "--out", str(to)], ROOT, optimised)
     run([maturin, "sdist", "--out", str(to)], ROOT)
     return next(to.glob("*.whl")), next(to.glob("*.tar.gz"))
 
@@ -83,19 +98,23 @@ def check_contents(wheel: Path, sdist: Path) -> None:
         raise MissingError(f"{wheel.name} lacks {', '.join(lacking)}")
     with tarfile.open(sdist) as tar:
         names = {member.name.partition("/")[2] for member in tar if member.isfile()}
-    wanted = {f"python/multihop/examples/{name}" for name in EXAMPLES} | {"pyproject.toml", "Cargo.lock", "README.md"}
+    wanted = {f"python/multihop/examples/{name}" for name in EXAMPLES} | {
+        "pyproject.toml",
+        "Cargo.lock",
+        "packaging/description.md",
+    }
     if not wanted <= names:
         raise MissingError(f"{sdist.name} lacks {', '.join(sorted(wanted - names))}")
 
 
-def beside(wheel: Path, place: Path) -> Mapping[str, str]:
+def beside(wheel: Path, place: Path) -> Installed:
     """The wheel in front of everything that is installed here."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(place / "unpacked")
-    return {**os.environ, "PYTHONPATH": str(place / "unpacked"), "MULTIHOP_TRIED": sys.executable}
+    return Installed([sys.executable], place, {**os.environ, "PYTHONPATH": str(place / "unpacked")})
 
 
-def clean(wheel: Path, place: Path) -> Mapping[str, str]:
+def clean(wheel: Path, place: Path) -> Installed:
     """An environment of its own with the plain install, whose size is printed."""
     venv.create(place / "venv", with_pip=True)
     python = str(place / "venv" / "bin" / "python")
@@ -105,8 +124,7 @@ def clean(wheel: Path, place: Path) -> Mapping[str, str]:
     print(f"plain install: {taken / 1e6:.0f} MB")
     if taken > MOST_BYTES:
         raise MissingError(f"the plain install takes {taken / 1e6:.0f} MB, more than {MOST_BYTES / 1e6:.0f}")
-    variables = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
-    return {**variables, "MULTIHOP_TRIED": python}
+    return Installed([python], place, {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")})
 
 
 def size(folder: Path) -> int:
@@ -114,30 +132,31 @@ def size(folder: Path) -> int:
     return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
-def try_commands(place: Path, environment: Mapping[str, str]) -> None:
-    """Every command of the README, its Python, and a scenario that `init` writes, away from the checkout."""
+def try_commands(installed: Installed) -> None:
+    """Runs every command of the README, its Python, and a scenario that `init` writes, away from the checkout."""
+    place = installed.place / "elsewhere"
     place.mkdir()
     steps = [step for step in read(ROOT / "README.md").steps if step.is_run(full=False) and not step.is_inline]
     if {step.kind for step in steps} < {"file", "command", "python"}:
         raise MissingError("README.md: no scenario, no command or no Python to try")
-    python = environment["MULTIHOP_TRIED"]
-    where = run([python, "-P", "-c", "import multihop; print(multihop.__file__)"], place, environment)
+
+    def python(*arguments: str) -> str:
+        return run([*installed.python, "-P", *arguments], place, installed.environment)
+
+    where = python("-c", "import multihop; print(multihop.__file__)")
     if ROOT.resolve() in Path(where.strip()).resolve().parents:
         raise MissingError(f"the checkout is tried instead of the wheel: {where.strip()}")
-    made = [
-        ["doctor"],
-        ["init", "examples"],
-        ["run", "examples/scenarios/chain.toml", "--duration", "2 s", "--warmup", "1 s"],
-    ]
-    for words in made:
-        run([python, "-P", "-m", "multihop", *words], place, environment)
+    python("-m", "multihop", "doctor")
+    python("-m", "multihop", "init", "examples")
+    python("-m", "multihop", "run", "examples/scenarios/chain.toml", "--duration", "2 s", "--warmup", "1 s")
     for step in steps:
         if step.kind == "file":
             (place / step.name).write_text(step.text, encoding="utf-8")
-        elif step.kind == "python":
-            run([python, "-P", "-c", step.text], place, environment)
         elif step.kind == "command":
-            run([python, "-P", "-m", "multihop", *shlex.split(step.text)[1:]], place, environment)
+            python("-m", "multihop", *shlex.split(step.text)[1:])
+    # Blocks of Python share a namespace, as on every page.
+    (place / "readme.py").write_text("\n".join(step.text for step in steps if step.kind == "python"), encoding="utf-8")
+    python("readme.py")
 
 
 def run(command: list[str], place: Path, environment: Mapping[str, str] | None = None) -> str:
