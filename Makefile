@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build build-pgo demo test check-all lint format test-rust test-python checked test-docs wheel pages hunt fuzz fuzz-importers fuzz-store mutants faults audit bench bench-peers budget bench-capture bench-study bench-viewer validation results claims league when media docs figures playground clean
+.PHONY: build build-pgo demo test check-all lint format test-rust test-python checked test-docs wheel wheels wheel-check pages hunt fuzz fuzz-importers fuzz-store mutants faults audit bench bench-peers budget bench-capture bench-study bench-viewer validation results claims league when media docs figures playground clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -72,6 +72,18 @@ test-docs: checked
 # stay small; WHEEL=--pgo for one as `make build-pgo` makes it, WHEEL=--quick for one in front of what is installed here.
 wheel: build
 	$(BIN)/python -m tools.wheel $(WHEEL)
+
+# A release in dist/: wheels for Linux (glibc 2.17, x86-64 and aarch64) and macOS (arm64), each below 5 MB, and the sdist;
+# WHEELS=x86_64-unknown-linux-gnu for one. Needs rustup.
+wheels: $(READY)
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --group release
+	$(BIN)/python -m tools.wheels $(WHEELS)
+
+# The wheel of dist/ for this machine, in clean environments of several Pythons in which nothing can be compiled;
+# ROOT=DIR PYTHONS=/usr/bin/python3.11 in the unpacked system DIR, with an older glibc or another processor.
+PYTHONS ?= 3.11 3.12 3.13
+wheel-check: $(READY)
+	$(BIN)/python -m tools.wheel_check $(if $(ROOT),--root $(ROOT)) $(PYTHONS)
 
 # All commands and all Python of the hand-written pages, also those that the tests leave out as slow; PAGES=--write writes the outputs into
 # the pages, PAGES=--list says what is not run, and why.
