@@ -33,8 +33,8 @@ from multihop.results.provenance import build
 from multihop.results.words import with_interval
 
 DOCS = Path(__file__).parent
-#: A study of more points has its means in the report alone.
-_MOST_POINTS = 300
+#: Most means of a study's metrics at its points; a study with more has them in the report alone.
+_MOST_MEANS = 1_250
 
 
 def main() -> None:
@@ -131,7 +131,7 @@ def _result(paper: Paper, item: str, folder: Path, *, quick: bool) -> StudyResul
 def _study(study: str, result: StudyResult, charts: Sequence[str]) -> StudyRecord:
     spec = result.study.spec
     numbers = [number for judgement in result.judgements for number in _of_claim(study, result, judgement)]
-    if len(result.points) <= _MOST_POINTS:
+    if len(result.points) * len(result.metric_names) <= _MOST_MEANS:
         numbers += _means(study, result)
     return StudyRecord(
         item=study,
