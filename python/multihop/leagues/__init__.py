@@ -340,10 +340,15 @@ def _registered() -> dict[str, dict[str, Any]]:
     return {entry["name"]: entry for entry in registered()["schemes"] if entry["name"] != _PYTHON}
 
 
+@cache
+def _of_classes() -> dict[str, Any]:
+    """Returns the registry entry of users' classes."""
+    return next(entry for entry in registered()["schemes"] if entry["name"] == _PYTHON)
+
+
 def _schemes() -> dict[str, dict[str, Any]]:
     """Returns the registry entries of all schemes by name, and of the classes that take part."""
-    python = next(entry for entry in registered()["schemes"] if entry["name"] == _PYTHON)
-    return {**_registered(), **dict.fromkeys(_classes, python)}
+    return {**_registered(), **dict.fromkeys(_classes, _of_classes())} if _classes else _registered()
 
 
 def _community(mesh: Path) -> Network:
