@@ -23,11 +23,11 @@ _ABOUT = """
 Papers compare their scheme with a few others, on networks of their own. Here every scheme of `multihop` runs on one
 common set of networks, under the same terms; no paper did so. [The optimum](../explanation/optimum.md) says what runs
 are held against, and [what a verdict means](../explanation/claims.md) how seeds decide. To reproduce this page, or
-one with your own mesh, or with your own scheme, which takes part once [it is registered](../tutorials/own-scheme.md):
+one with your own mesh, or with [your own scheme in Python](../tutorials/python-scheme.md):
 
 ```sh
 make league LEAGUE_MESH=meshviewer.json
-multihop league --mesh meshviewer.json --schemes recn,ewccp,tcp-cubic    # only some, for a look
+multihop league --mesh meshviewer.json --schemes recn,tcp-cubic,own.py:MyScheme    # only some, for a look
 ```
 """
 
