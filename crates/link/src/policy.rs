@@ -129,8 +129,8 @@ pub trait RouterPolicy: Send {
         Verdict::Pass
     }
     /// Whether the policy processes events of the medium: [`LinkEvent::Decoded`], [`LinkEvent::Reported`],
-    /// busy periods and NAVs. Otherwise [`on_link`](RouterPolicy::on_link) may not receive them, so that frames
-    /// of other stations cost less.
+    /// busy periods and NAVs. Otherwise [`on_link`](RouterPolicy::on_link) may not receive them, so that
+    /// frames of other stations cost less.
     fn senses_medium(&self) -> bool {
         true
     }

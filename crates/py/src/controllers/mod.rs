@@ -103,8 +103,8 @@ pub fn resolve(text: &str, origin: &str, overrides: &Overrides) -> Result<Resolv
     classes::relative_to(origin, || multihop_scenario::resolve_among(known, text, origin, overrides))
 }
 
-/// Estimators of a text with `[[measure]]` tables, by name, for a capture. Files of classes are relative to the
-/// folder of `origin`.
+/// Estimators of a text with `[[measure]]` tables, by name, for a capture. Files of classes are relative to
+/// the folder of `origin`.
 ///
 /// # Errors
 /// The first problem of the text.
