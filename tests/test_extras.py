@@ -147,12 +147,17 @@ def test_importing_the_package_is_light():
 
 
 def test_examples_are_the_scenarios_and_studies_of_the_repository(tmp_path):
-    made = {path.relative_to(tmp_path / "e").as_posix() for path in examples.write(tmp_path / "e")}
+    schemas = {"scenarios": "{}\n", "studies": "{}\n"}
+    made = {path.relative_to(tmp_path / "e").as_posix() for path in examples.write(tmp_path / "e", schemas)}
+    assert {name for name in made if name.endswith(".json")} == {"scenarios.schema.json", "studies.schema.json"}
+    made = {name for name in made if not name.endswith(".json")}
     ours = [path for folder in ("scenarios", "studies") for path in (ROOT / folder).rglob("*.toml")]
     here = {path.relative_to(ROOT).as_posix() for path in ours}
     assert made == here, "each needs a link: ln -s ../../../../scenarios/NAME.toml python/multihop/examples/scenarios/"
     for name in here:
-        assert (tmp_path / "e" / name).read_bytes() == (ROOT / name).read_bytes()
+        first, _, rest = (tmp_path / "e" / name).read_bytes().partition(b"\n")
+        assert first.startswith(b"#:schema ../")
+        assert rest == (ROOT / name).read_bytes()
 
 
 def test_init_replaces_nothing(tmp_path):
@@ -160,10 +165,10 @@ def test_init_replaces_nothing(tmp_path):
     mine = tmp_path / "scenarios" / "chain.toml"
     mine.write_text("mine")
     with pytest.raises(UserError, match=r"chain\.toml: exists; name another directory"):
-        examples.write(tmp_path)
+        examples.write(tmp_path, {})
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [mine]
     with pytest.raises(UserError, match="a file is in the way"):
-        examples.write(mine)
+        examples.write(mine, {})
     assert mine.read_text() == "mine"
 
 
