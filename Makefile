@@ -73,11 +73,10 @@ test-docs: checked
 wheel: build
 	$(BIN)/python -m tools.wheel $(WHEEL)
 
-# A release in dist/: wheels for Linux (glibc 2.17, x86-64 and aarch64) and macOS (arm64), each below 5 MB, and the sdist;
-# WHEELS=x86_64-unknown-linux-gnu for one. Needs rustup.
+# A release in dist/: the wheel for Linux (glibc 2.17, x86-64), which must be below 5 MB, and the sdist. Needs rustup.
 wheels: $(READY)
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --group release
-	$(BIN)/python -m tools.wheels $(WHEELS)
+	$(BIN)/python -m tools.wheels
 
 # The wheel of dist/ for this machine, in clean environments of several Pythons in which nothing can be compiled;
 # ROOT=DIR PYTHONS=/usr/bin/python3.11 in the unpacked system DIR, with an older glibc or another processor.

@@ -75,7 +75,9 @@ def within(root: Path, python: str, place: Path) -> wheel.Installed:
     found = ["--no-index", "--find-links", f"{inside}/wheels", f"{inside}/wheels/{file.name}"]
     wheel.run([*there, binary, *pip, "install", *found], place)
     print(f"{root}: {wheel.run([*there, 'ldd', '--version'], place).splitlines()[0]}, {machine}")
-    return wheel.Installed([*there, "env", "--chdir", f"{inside}/elsewhere", binary], place, {"PATH": "/usr/sbin:/usr/bin:/bin"})
+    return wheel.Installed(
+        [*there, "env", "--chdir", f"{inside}/elsewhere", binary], place, {"PATH": "/usr/sbin:/usr/bin:/bin"}
+    )
 
 
 def one(pattern: str) -> Path:

@@ -1,15 +1,13 @@
-"""Builds the wheels of a release, one per platform and for every Python from 3.11 on, and the sdist, into dist/.
+"""Builds the wheel of a release, for every Python from 3.11 on, and the sdist, into dist/.
 
-    python -m tools.wheels [TARGET...]        (make wheels)
+    python -m tools.wheels        (make wheels)
 
-Each target is compiled here. Zig links for the oldest glibc that Rust supports, whatever this machine has.
-packaging/wheel.toml makes the wheels small. They are not optimised by profile: Zig refuses `-u`, by which rustc links
-an instrumented build, and a guided engine is 8 % larger when compressed.
+Zig links for the oldest glibc that Rust supports, whatever this machine has. packaging/wheel.toml makes the wheel
+small. The engine is not optimised by profile: Zig refuses `-u`, by which rustc links an instrumented build.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import subprocess
@@ -19,29 +17,20 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 DIST = ROOT / "dist"
 
-#: Targets of Rust, with the platform tag of their wheels. Rust itself requires glibc 2.17 and macOS 11.
-TARGETS = {
-    "x86_64-unknown-linux-gnu": "manylinux_2_17",
-    "aarch64-unknown-linux-gnu": "manylinux_2_17",
-    "aarch64-apple-darwin": "off",
-}
+#: Target of Rust, and the platform tag of its wheel. Rust itself requires glibc 2.17.
+TARGET = "x86_64-unknown-linux-gnu"
+PLATFORM = "manylinux_2_17"
 
 #: Largest size of a wheel.
 MOST_BYTES = 5_000_000
 
 
 def main() -> int:
-    """Exit code 0 if all wheels are built and small."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(TARGETS)}; default: all")
-    asked = parser.parse_args()
-    unknown = sorted(set(asked.targets) - set(TARGETS))
-    if unknown:
-        parser.error(f"no target {', '.join(unknown)}; there are {', '.join(TARGETS)}")
+    """Exit code 0 if both are built and the wheel is small."""
     shutil.rmtree(DIST, ignore_errors=True)
+    options = ["--release", "--config", "packaging/wheel.toml", "--zig", "--target", TARGET]
     try:
-        for target in asked.targets or TARGETS:
-            build(target)
+        maturin("build", "--quiet", *options, "--compatibility", PLATFORM, "--out", str(DIST))
         maturin("sdist", "--out", str(DIST))
     except subprocess.CalledProcessError as error:
         print(f"wheels: {' '.join(error.cmd)}: exit code {error.returncode}")
@@ -53,13 +42,6 @@ def main() -> int:
     if large:
         print(f"wheels: more than {MOST_BYTES / 1e6:.0f} MB: {', '.join(large)}")
     return 1 if large else 0
-
-
-def build(target: str) -> None:
-    """Builds the wheel of a target."""
-    subprocess.run(["rustup", "target", "add", target], check=True, capture_output=True)
-    options = ["--release", "--config", "packaging/wheel.toml", "--zig", "--target", target]
-    maturin("build", "--quiet", *options, "--compatibility", TARGETS[target], "--out", str(DIST))
 
 
 def maturin(*arguments: str) -> None:
